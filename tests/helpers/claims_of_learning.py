@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.helpers.judge import Judge, as_shown, form, number, told_apart
+from tests.helpers.judge import NOISE, Judge, as_shown, form, number, told_apart
 from tests.helpers.reference import losses
 from tests.helpers.unembeddings import is_tied, untied
 
@@ -190,7 +190,7 @@ def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Every gradient is shown in full, but lines are worked for one token and one parameter only\. "
+    r"Every gradient is shown, but lines are worked for one token and one parameter only\. "
     r"The worked parameter is (?P<symbol>\S+), (?P<address>\S+)\."
 )
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
@@ -241,8 +241,8 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L from (?P<first>\S+) "
-    r"to (?P<last>\S+)\."
+    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L"
+    r"(?: by (?P<by>\S+); rounded,)? from (?P<first>\S+) to (?P<last>\S+)\."
 )
 @form(r"The loss L is (?P<last>\S+) before and after (?P<steps>one step|\d+ steps)\.")
 @form(
@@ -262,9 +262,34 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
         assert said.get("how") == (None if not change else "lower" if change < 0 else "raise")
+    if said.get("first"):
+        assert_changed(at, said, abs(change))
     if steps > 1:
         assert_steps(at)
     assert_said(at)
+
+
+def assert_changed(at: Judge, said: dict[str, Any], change: float) -> None:
+    """The change is named where the printed numbers differ by something else."""
+    printed = abs(number(said["last"]) - number(said["first"]))
+    exact = at.rounding["carry"] == "never"  # else the loss in JSON is rounded
+    if said["by"] is None:
+        assert not exact or abs(printed - change) <= printed / 10 + NOISE
+        return
+    by = number(said["by"])
+    last_place = max(10.0 ** -len(said[each].partition(".")[2]) for each in ("first", "last"))
+    assert abs(by - printed) > printed / 20 and abs(by - printed) <= last_place + NOISE
+    assert not exact or abs(by - change) <= 0.06 * change
+
+
+@form(r"All other rows of ∂L/∂(?P<symbol>W_[EP]) are 0\.")
+def other_rows_of_0(at: Judge, said: dict[str, Any]) -> None:
+    table = {"W_E": "embeddings", "W_P": "positions.table"}[said["symbol"]]
+    gradient = at.values[f"gradient.{table}"]
+    rows = dict(zip(told_apart(gradient["axes"][0]["labels"]), gradient["data"], strict=True))
+    shown = {re.split(" {2,}", line.strip("▸ "))[0] for line in at.lines}
+    others = [row for label, row in rows.items() if as_shown(label) not in shown]
+    assert others and not any(number(str(x)) for row in others for x in row)
 
 
 def assert_steps(at: Judge) -> None:

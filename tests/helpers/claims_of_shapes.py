@@ -116,15 +116,14 @@ def most(closed: Closed, said: list[int | str], sentence: str) -> bool:
     )
 
 
-def about(closed: Closed, said: list[int | str], sentence: str) -> bool:
-    part, count, millions, *off = said
-    rounded = int(millions) * 1_000_000
-    told = int(off[0]) if off[0] else 0
-    exact = rounded + told if off[1] == "more" else rounded - told
-    return (
-        count == closed.parameters[str(part)] // closed.layers == exact
-        and abs(int(count) - rounded) <= 500_000
-    )
+def near(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    part, count, off, more, millions = said
+    if count != closed.parameters[str(part)] // closed.layers:
+        return False
+    if not off:
+        return int(count) % 1_000_000 == 0
+    said_off = int(off) if more == "more" else -int(off)
+    return int(count) - said_off == int(millions) * 1_000_000 and abs(said_off) <= 500_000
 
 
 def both(closed: Closed, said: list[int | str], sentence: str) -> bool:
@@ -178,7 +177,7 @@ FORMS = {
     r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and "
     r"take #\.": of_each_layer,
     r"Of the # parameters (most are|the largest part is) in (.+): #\.": most,
-    r"(?:Each|The) layer's (.+) has # parameters, about # million(?:: # (more|fewer))?\.": about,
+    r"(?:Each|The) layer's (.+) has # parameters(?:, # (more|fewer) than # million)?\.": near,
     r"Attention and cross-attention together have #, (.+) the FFN\.": both,
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
     r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with "

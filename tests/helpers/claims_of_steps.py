@@ -137,7 +137,10 @@ def reused(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(f".{said['one']}s") and said["noun"].startswith(said["one"])
 
 
-@judge.form(r"There is only one head here: its output is passed on (?P<how>.+)\.")
+@judge.form(
+    r"There is only one head here, so nothing is concatenated: its output is passed on "
+    r"(?P<how>.+)\."
+)
 @judge.form(r"The outputs of the heads are concatenated into one long row for each token\.")
 def concatenated(at: judge.Judge, said: dict[str, Any]) -> None:
     assert not at.pinned(at.address)
@@ -165,7 +168,10 @@ def across(at: judge.Judge, said: dict[str, Any]) -> None:
     assert "cross_attention" in at.address and not at.pinned(at.address)
 
 
-@judge.form(r"There is no W_O here: the result of attention is passed on (?P<how>.+)\.")
+@judge.form(
+    r"There is no W_O here, by which most models multiply the result of attention: the result is "
+    r"passed on (?P<how>.+)\."
+)
 @judge.form(r"W_O combines the results of the heads into one vector for each token\.")
 @judge.form(r"W_O maps the result of the head to one vector for each token\.")
 def projected(at: judge.Judge, said: dict[str, Any]) -> None:
@@ -247,7 +253,7 @@ def bias(at: judge.Judge, said: dict[str, Any]) -> None:
 )
 @judge.form(
     r"W₂ maps the hidden units of each token to (?P<n>\d+) numbers?\.(?P<behind>"
-    r" The activation is applied afterwards\. .+| There is no activation function here\.)?"
+    r" The activation is applied afterward\. .+| There is no activation function here\.)?"
 )
 def counted(at: judge.Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])

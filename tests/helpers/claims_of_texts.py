@@ -67,6 +67,19 @@ def batch(at: Judge, said: dict[str, Any]) -> None:
     assert ("examples" in said[""]) == (len(examples) != 1)
 
 
+@form(r"The worked example is “(?P<example>.+)”\.")
+def example_followed(at: Judge, said: dict[str, Any]) -> None:
+    examples = [example["tokens"] for example in at.spec["training"]]
+    assert said["example"] == " ".join(at.tokens)
+    assert at.tokens in examples and len(examples) > 1
+
+
+@form(r"The model is trained on other texts than the tokens above\.")
+def other_texts(at: Judge, said: dict[str, Any]) -> None:
+    own = at.further["own"]["tokens"]["data"]
+    assert own not in [example["tokens"] for example in at.spec["training"]] != []
+
+
 # --- what surrounds the steps --------------------------------------------------------------------
 
 
@@ -219,7 +232,7 @@ def takes(at: Judge, said: dict[str, Any]) -> None:
     assert all(int(n) < here for n in re.findall(r"\(step (\d+)\)", said["parts"]))
 
 
-@form(r"(?P<symbol>.+) is given here: it is not computed\.")
+@form(r"(?P<symbol>.+) is given, not computed\.")
 def given(at: Judge, said: dict[str, Any]) -> None:
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
     assert any(value["operation"] == "given" for value in named)

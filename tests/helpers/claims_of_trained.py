@@ -24,8 +24,8 @@ def since_when(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The most attention that “(?P<who>.*)” gives to each token before it, in any head, and the "
-    r"heads that give the most\."
+    r"The largest share of its attention that “(?P<who>.*)” gives to each earlier token in any "
+    r"head, and the heads with the largest shares\."
 )
 def looked_at(at: Judge, said: dict[str, Any]) -> None:
     assert at.followed > 0 and said["who"] == at.who

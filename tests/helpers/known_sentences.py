@@ -122,8 +122,8 @@ ANYWHERE = frozenset(
         "A second layer reads vectors that hold what the first layer gathered, so it can follow "
         "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
         "96.",
-        "Probabilities are computed so that a word can be drawn and training can measure how "
-        "probable the correct word is. They also show how sure the model is.",
+        "Probabilities are computed so that a word can be chosen at random and training can "
+        "measure how probable the correct word is. They also show how sure the model is.",
         "To continue the text, the word is appended and the decoder runs again. It generates one "
         "word at a time, because each word depends on the words before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "

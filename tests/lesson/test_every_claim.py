@@ -243,6 +243,7 @@ SELDOM = (
     "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
     "Each token may attend only to itself:|"
     "Each token may attend to earlier and later|Layers? .* repeats? layer|"
+    "The model is trained on other texts|"
     "The encoder's vectors are reused|All sequences of a batch|In sequence |For all "
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""

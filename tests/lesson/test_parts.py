@@ -250,7 +250,7 @@ def test_of_a_row_that_is_masked_as_a_whole_nothing_is_the_largest() -> None:
 def test_a_mask_is_told_as_it_is(mask: str, says: str) -> None:
     text = " ".join(printed("run", "-", "--token", "2", stdin=every_part(mask=mask)).split())
     assert text.count(says) == 1
-    hides_what_is_later = "The mask hides later tokens because they contain the answer"
+    hides_what_is_later = "Later tokens are hidden because they contain the answer"
     assert (hides_what_is_later in text) == (not mask.startswith("[[0, 0"))
 
 
@@ -331,4 +331,4 @@ def test_pinned_numbers_stand_in_place_of_any_of_them(layout: str) -> None:
         assert pinned[address]["operation"] == "given"
         assert pinned["logits"]["data"] == values["logits"]["data"], address
         said = printed("run", "-", stdin=text)
-        assert false_equations(said) == [] and "is given here: it is not computed." in said
+        assert false_equations(said) == [] and "is given, not computed." in said

@@ -135,7 +135,7 @@ def cells(text: str, header: str) -> list[list[str]]:
 
 
 def test_what_each_layer_adds_and_would_say(llama: str, seen: Trace) -> None:
-    rows = cells(printed("run", llama, width=WIDE), "layer  largest of attention")
+    rows = cells(printed("run", llama, width=WIDE), "layer  largest in attention")
     assert len(rows) == 2
     for number, (layer, attention, ffn, word, share) in enumerate(rows, 1):
         assert layer == str(number)

@@ -160,7 +160,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "a given activation": (
         PINNED_ACTIVATION,
         ("run",),
-        ("a is given here", "The hidden units after the activation."),
+        ("a is given, not", "The hidden units after the activation."),
         ("ReLU",),
     ),
     "a given mask": (
@@ -320,4 +320,4 @@ def test_given_values_are_not_spoken_of() -> None:
     ):
         scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
         text = told("run", "-", "--format", "terminal", stdin=to_yaml(scenario))
-        assert "is given here" in text and claim not in text
+        assert "is given, not" in text and claim not in text

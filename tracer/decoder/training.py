@@ -100,7 +100,7 @@ def _updated(
     with tape.computing():
         new, state = update(tape, optimizer, _gradients(tape, found), state)
     moved = {
-        yaml_path_of(old.place, old.role): _as_said(scenario, old, value)
+        yaml_path_of(old.place, old.role): _as_typed(scenario, old, value)
         for old, value in new.items()
     }
     return replace(found, records=tuple(tape.records)), moved, state
@@ -133,7 +133,7 @@ def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
     return (*place.yaml_path, *(keys[1:] if place.final else keys))
 
 
-def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
+def _as_typed(scenario: Scenario, parameter: Value, new: Value) -> object:
     """The new numbers in the scenario's form: embeddings by word stay a mapping."""
     tower = scenario.encoder if parameter.place.encoder else scenario
     if parameter.role is roles.EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):

@@ -19,6 +19,7 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import strict_json
 from tracer.lesson.document import Paragraph
+from tracer.lesson.steps import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
@@ -33,21 +34,32 @@ MOST_PROBABLE = 20
 """The number of words that a generation step lists with their probabilities."""
 
 
-def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
+def render(
+    trace: Trace,
+    records: Sequence[Record],
+    token: int | None,
+    explained: Sequence[Step] = (),
+    *,
+    whole: bool = False,
+) -> str:
     """The values of `records`, in the order of computation; of one token, if given.
 
-    The token is one of the decoder, unless all values are of the encoder.
+    The token is one of the decoder, unless all values are of the encoder. The author's notes are
+    those of the `explained` steps; a `whole` text has the author's intro and summary, too.
     """
-    values = _values(trace, records, token)
-    return strict_json({**_header(trace), **_authors_words(trace), "values": values})
+    said = _authors_words(trace, explained, whole)
+    return strict_json({**_header(trace), **said, "values": _values(trace, records, token)})
 
 
-def _authors_words(trace: Trace) -> dict[str, Any]:
+def _authors_words(trace: Trace, explained: Sequence[Step], whole: bool) -> dict[str, Any]:
     """What the scenario's author wrote, as plain text with the numbers that are woven in."""
-    author = Author(trace, ())
-    notes = {key: _plain_text(author.note(key)) for key in trace.scenario.notes}
+    author, numbers = Author(trace, steps(trace.records)), {step.number for step in explained}
+    notes = {
+        key: _plain_text(author.note(key)) for key, of in author.unsaid.items() if of & numbers
+    }
     texts = {"intro": _plain_text(author.intro()), "summary": _plain_text(author.summary())}
-    return {name: text for name, text in {**texts, "notes": notes}.items() if text}
+    said = {**(texts if whole else {}), "notes": notes}
+    return {name: text for name, text in said.items() if text}
 
 
 def _plain_text(paragraphs: Sequence[Paragraph]) -> str:

@@ -14,13 +14,21 @@ from tracer.frozen import frozen
 from tracer.lesson.document import Document
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
 from tracer.names import closest
 from tracer.renderers import Format
 from tracer.requests.request import Request
-from tracer.requests.resolve import Computed, compute, resolve, run_pass, subject_of
+from tracer.requests.resolve import (
+    Computed,
+    check_author,
+    compute,
+    resolve,
+    run_pass,
+    subject_of,
+)
 from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
 
@@ -59,10 +67,13 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
         case "steps":
             return Answer(_contents(request, loaded))
         case "shapes":
+            check_author(loaded)
             return Answer(_shapes(request, loaded))
         case "generate":
+            check_author(loaded)
             return Answer(_generated(request, loaded))
         case "check":
+            check_author(loaded)
             return _checked(request, loaded)
         case _:
             computed = compute(request, loaded)
@@ -92,7 +103,8 @@ def _explained(request: Request, computed: Computed) -> Content:
         case "lens":
             return _lens(request, found)
         case "loss" if request.format.is_data:
-            return _data(request, found)
+            loss = [step for step in steps(found.records) if step.kind is LOSS_STEP]
+            return _data(request, found, explained=loss)
         case "loss":
             from tracer.lesson.texts.training_pass import training_pass
 
@@ -231,11 +243,14 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
         from tracer.lesson.texts.model_summary import model_summary, summarized
 
         if request.format.is_data:
-            return _data(request, found, summarized(every), token)
+            records = summarized(every)
+            explained = [step for step in every if step.last in records]
+            return _data(request, found, records, token, explained, whole=True)
         return model_summary(found, token, full=full, terms=request.terms)
     if request.format.is_data:
         shown = None if whole else [record for step in chosen for record in step.records]
-        return _data(request, found, shown, None if request.token is None else token)
+        of = None if request.token is None else token
+        return _data(request, found, shown, of, chosen, whole=request.command != "step")
     if request.command == "tutorial":
         from tracer.lesson.texts.tutorial import tutorial
 
@@ -263,8 +278,11 @@ def _data(
     found: Trace,
     records: Sequence[Record] | None = None,
     token: int | None = None,
+    explained: Sequence[Step] = (),
+    *,
+    whole: bool = False,
 ) -> str | bytes:
-    """Return records, or the whole pass, as data."""
+    """Return records, or the whole pass, as data, with the author's words on what is explained."""
     records = found.records if records is None else records
     if request.format.is_binary:
         from tracer.renderers.arrays import archive
@@ -272,7 +290,7 @@ def _data(
         return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
     from tracer.renderers import as_json
 
-    return as_json.render(found, records, token)
+    return as_json.render(found, records, token, explained, whole=whole)
 
 
 def _lens(request: Request, found: Trace) -> Content:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
+from tracer.formula.arithmetic import SHAPES
 from tracer.frozen import frozen
 from tracer.lesson.texts import author
 from tracer.lesson.texts.selection import position_of
@@ -112,6 +113,17 @@ def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
         found = trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
         author.check(found)
         return found
+
+
+def check_author(loaded: Loaded) -> None:
+    """Look up what the author's words name, in the shapes of a pass.
+
+    Raises:
+        TracerError: some of it is not there.
+    """
+    scenario = loaded.scenario
+    if scenario.intro or scenario.notes or scenario.summary:
+        run_pass(loaded, PassOptions(arithmetic=SHAPES))
 
 
 def run_training(loaded: Loaded, options: TrainingOptions) -> Training:

@@ -52,7 +52,7 @@ NOTES = described(
     {},
 )
 SUMMARY = described(
-    "The text's end, in Markdown paragraphs.", "Alex leans towards the street stall.", None
+    "The text's end, in Markdown paragraphs.", "Alex leans toward the street stall.", None
 )
 
 

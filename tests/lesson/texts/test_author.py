@@ -119,6 +119,28 @@ def test_a_note_on_the_forward_pass_is_not_shown_in_training(key: str) -> None:
     assert "Only the pass" not in told("train", "-", stdin=stdin)
 
 
+@pytest.mark.parametrize(
+    ("command", "whole", "notes"),
+    [
+        (("run", "-"), True, ["softmax", "logits"]),
+        (("step", "softmax", "-s", "-"), False, ["softmax"]),
+        (("step", "logits", "-s", "-"), False, ["logits"]),
+        (("loss", "-"), False, ["loss"]),
+    ],
+)
+def test_json_has_the_words_that_the_text_shows(
+    command: tuple[str, ...], whole: bool, notes: list[str]
+) -> None:
+    words = {key: f"About {key}." for key in ("softmax", "logits", "loss")}
+    stdin = written(intro="First.", notes=words, summary="Last.")
+    document = json.loads(printed(*command, "--format", "json", stdin=stdin))
+    assert ("intro" in document, "summary" in document) == (whole, whole)
+    assert document["notes"] == {key: words[key] for key in notes}
+    text = told(*command, "--format", "terminal", stdin=stdin)
+    assert [key for key in words if words[key] in text] == notes
+    assert ("First." in text, "Last." in text) == (whole, whole)
+
+
 def test_a_number_of_another_pass_is_woven() -> None:
     loss = printed("value", "loss", "-s", "-", stdin=SMALL).strip()
     text = told(
@@ -170,6 +192,9 @@ def test_all_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
         ("page", "-o", str(tmp_path / "p.html")),
         ("steps",),
         ("train",),
+        ("shapes",),
+        ("generate",),
+        ("check",),
     ):
         ran = run(command[0], str(path), *command[1:])
         assert ran.exit_code == 2

@@ -196,7 +196,7 @@ SAID: dict[str, tuple[str, set[str], set[str]]] = {
         {"waves", "There are no positions"},
     ),
     "no W_O": (NO_W_O, {"There is no W_O here"}, {"combines", "Residual"}),
-    "W_O": (SMALL, {"W_O maps", "Residual connection after attention"}, {"There is no W_O"}),
+    "W_O": (SMALL, {"W_O maps", "Residual connection after attention"}, {"There is no W_O here"}),
     "words": (SMALL + WORDS, {"Which word comes next?", "After `b`"}, {"What does a decoder"}),
     "no words": (SMALL, {"What does a decoder do"}, {"Which word comes next?", "Prediction"}),
     "one token": (
@@ -217,7 +217,7 @@ def test_what_is_said(case: str) -> None:
 
 def test_given_positions_are_not_computed() -> None:
     text = tutorial("-", stdin=SMALL + WAVES + GIVEN)
-    assert "P is given here" in text
+    assert "P is given, not" in text
     assert not re.search("waves|frequencies|sin\\b", text)
 
 
@@ -346,5 +346,5 @@ def test_a_scale_that_is_given_is_printed_before_it_is_used() -> None:
         "  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}\n"
         "given: {layer1.attention.head1.scale: 0.5}\n",
     )
-    assert "√d_k is given here: it is not computed.\n\n    √d_k = 0.5\n" in text
+    assert "√d_k is given, not computed.\n\n    √d_k = 0.5\n" in text
     assert text.index("√d_k = 0.5") < text.index(" / 0.5")

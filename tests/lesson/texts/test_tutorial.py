@@ -155,14 +155,14 @@ def test_a_tied_projection_is_counted_as_the_embeddings() -> None:
 tokens: [a, b]
 embeddings: {a: [1, 0], b: [0, 1], c: [1, 1]}
 layers: [{ffn: {W_1: identity, W_2: identity}}]
-vocabulary: [a, b]
+vocabulary: [a, b, c]
 unembedding: tied
 """
-    own = source.replace("tied", "{W_U: identity}")
+    own = source.replace("tied", "{W_U: [[1, 0, 1], [0, 1, 1]]}")
     tied, untied = (told("tutorial", "-", "--format", "terminal", stdin=s) for s in (source, own))
-    assert "W_U has 2 × 2 = 4 parameters." in untied
+    assert "W_U has 2 × 3 = 6 parameters." in untied
     assert "W_U has" not in tied
-    assert re.search("parameters +18 ", untied)
+    assert re.search("parameters +20 ", untied)
     assert re.search("parameters +14 ", tied)
 
 

@@ -165,7 +165,8 @@ UNMASKED_STEP = InnerKind(
 def _concat_goal(step: Step, ctx: LessonContext) -> Sentence:
     if len(step.last.inputs) == 1:
         goes_on = ctx.passed_on(step.last)
-        return (f"There is only one head here: its output is passed on {goes_on}.",)
+        alone = "There is only one head here, so nothing is concatenated"
+        return (f"{alone}: its output is passed on {goes_on}.",)
     return ("The outputs of the heads are concatenated into one long row for each token.",)
 
 
@@ -176,7 +177,8 @@ def _side_by_side(naming: Naming) -> ex.Expression:
 def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(step.last.operation, Copy):
         goes_on = ctx.passed_on(step.last)
-        return ("There is no ", W_O, f" here: the result of attention is passed on {goes_on}.")
+        by = " here, by which most models multiply the result of attention: "
+        return ("There is no ", W_O, f"{by}the result is passed on {goes_on}.")
     weights = ctx.symbols[step.last.inputs[1].address]
     if ctx.heads_of(step.place) > 1:
         return (weights, " combines the results of the heads into one vector for each token.")

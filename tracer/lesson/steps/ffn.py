@@ -136,7 +136,7 @@ def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
     goal: Sentence = (ctx.symbols[weights.address], maps)
     match step.last.operation:
         case Activate(function):
-            return (*goal, " The activation is applied afterwards. ", *ACTIVATIONS[function].goal)
+            return (*goal, " The activation is applied afterward. ", *ACTIVATIONS[function].goal)
         case Copy():
             return (*goal, " There is no activation function here.")
         case _:

@@ -44,8 +44,7 @@ def raised(step: Step, ctx: LessonContext) -> Sentence | None:
     difference = _loss(ctx.trace, g, at) - _loss(ctx.trace, g, None)
     if abs(difference) < SMALLEST:
         return None
-    exact = Decimal(repr(abs(difference)))
-    by = Number(trimmed(round_half_away(exact, TWO.places(exact))))
+    by = two_digits(abs(difference))
     names: list[str | Name] = []
     for axis, i in zip(g.axes, at, strict=True):
         names += [", " if names else "", Name(distinct(axis.labels)[i])]
@@ -56,6 +55,12 @@ def raised(step: Step, ctx: LessonContext) -> Sentence | None:
         "lower" if difference < 0 else "raise",
         *(" the loss by ", by, "."),
     )
+
+
+def two_digits(number: Any) -> Number:
+    """Return a number rounded to two significant digits."""
+    exact = Decimal(str(number))
+    return Number(trimmed(round_half_away(exact, TWO.places(exact))))
 
 
 def is_of_a_weight(record: Record) -> bool:

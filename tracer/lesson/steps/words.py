@@ -160,8 +160,8 @@ PROBABILITIES_STEP = StepKind(
     sign=("softmax",),
     reasons=(
         (
-            "Probabilities are computed so that a word can be drawn and training can measure how "
-            "probable the correct word is. They also show how sure the model is.",
+            "Probabilities are computed so that a word can be chosen at random and training can "
+            "measure how probable the correct word is. They also show how sure the model is.",
         ),
     ),
 )
@@ -183,8 +183,8 @@ PREDICTION_STEP = StepKind(
 )
 
 SELDOM: doc.Sentence = (
-    "A text that contains only the most probable words often repeats itself. Words are drawn so "
-    "that less probable words occur, too.",
+    "A text that contains only the most probable words often repeats itself. Words are drawn, "
+    "which means chosen at random, so that less probable words occur, too.",
 )
 
 

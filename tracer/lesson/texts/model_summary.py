@@ -23,6 +23,7 @@ from tracer.lesson.working.sums import Terms
 from tracer.names import distinct
 
 HEADS_NAMED = 3
+ATTENDS_TO = "What the token attends to"
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
 WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
 
@@ -34,7 +35,11 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
     sections = [
         *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
         doc.Section(None, "Layer by layer", _layers(ctx)),
-        *([doc.Section(None, "Who is looked at", looked_at)] if (looked_at := _heads(ctx)) else []),
+        *(
+            [doc.Section(None, "What the token attends to", looked_at)]
+            if (looked_at := _heads(ctx))
+            else []
+        ),
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
@@ -56,7 +61,7 @@ def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """The largest numbers of attention and FFN in each layer, and the word it would say."""
+    """The largest numbers of attention and FFN in each layer, and the word that it predicts."""
     rows = []
     for layer in range(1, ctx.layers + 1):
         seen = lens.lens_word(ctx, layer, ctx.token)
@@ -65,7 +70,7 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
             _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
         )
         rows.append((str(layer), *added, seen.word, lens.percent(seen.probability)))
-    header = ("layer", "largest of attention", "largest of the FFN", "it would say", "probability")
+    header = ("layer", "largest in attention", "largest in the FFN", "prediction", "probability")
     return (
         doc.Paragraph((lens.why(ctx),)),
         doc.Table.of(header, rows),
@@ -97,8 +102,8 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         share = ctx.number(weights[0], ctx.row(weights[0]), token)
         rows.append((ctx.names[token], lens.percent(share), named))
     sentence = (
-        "The most attention that ",
-        *(ctx.name, " gives to each token before it, in any head, and the heads that give the "),
-        "most.",
+        "The largest share of its attention that ",
+        *(ctx.name, " gives to each earlier token in any head, and the heads with the largest "),
+        "shares.",
     )
     return (doc.Paragraph(sentence), doc.Table.of(("token", "at most", "layer, head"), rows))

@@ -198,7 +198,7 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
     whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
     for name, number_of in of_layer.items():
         if name != "norms" and round(number_of / MILLION):
-            yield (f"{whose}'s {name} has {number_of:,} parameters, {_about(number_of)}.",)
+            yield (f"{whose}'s {name} has {number_of:,} parameters{_near(number_of)}.",)
     attentions = [of_layer[name] for name in LAYER_PARTS[:2] if name in of_layer]
     if len(attentions) == 2 and "FFN" in of_layer:
         both, ffn = sum(attentions), of_layer["FFN"]
@@ -218,12 +218,11 @@ IN_SENTENCES = {
 """A part inside a sentence, where that is not `the` and its name."""
 
 
-def _about(count: int) -> str:
-    """`about 2 million: 99,712 more`."""
+def _near(count: int) -> str:
+    """`, 362,368 more than 2 million`."""
     millions = round(count / MILLION)
     off = count - millions * MILLION
-    more = f": {abs(off):,} {'more' if off > 0 else 'fewer'}" if off else ""
-    return f"about {millions:,} million{more}"
+    return f", {abs(off):,} {'more' if off > 0 else 'fewer'} than {millions:,} million" * bool(off)
 
 
 def _growth(survey: Survey) -> Iterator[doc.Sentence]:

@@ -278,7 +278,7 @@ class Teacher:
     def pinned(self, value: Value) -> doc.Paragraph:
         """That a value is not computed."""
         symbol = self.ctx.symbols[value.address]
-        return doc.Paragraph((symbol, " is given here: it is not computed."))
+        return doc.Paragraph((symbol, " is given, not computed."))
 
     def shown(self, value: Value) -> list[doc.Block]:
         """A value without its working, and that it is given, if it is."""

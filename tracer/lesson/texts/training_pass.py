@@ -80,7 +80,10 @@ def _batch(trace: Trace) -> tuple[doc.Block, ...]:
         "(self-supervised learning)."
     ) * shifted
     said = f"The batch has {count(len(examples), 'example')}.{each}"
-    return (doc.Paragraph((said,)), doc.Table.of(("example", "input", "target"), rows))
+    table = doc.Table.of(("example", "input", "target"), rows)
+    followed: doc.Sentence = ("The worked example is ", doc.Name(" ".join(trace.tokens)))
+    which = [doc.Paragraph((*followed, "."))] if len(examples) > 1 else []
+    return (doc.Paragraph((said,)), table, *which)
 
 
 def _of_all_examples(trace: Trace) -> doc.Sentence | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from tracer.decoder import roles
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import AccumulateGradients, Pinned
 from tracer.decoder.roles import SQUARES
@@ -68,9 +69,20 @@ class TrainingTeacher(Teacher):
         if lines:
             written += [doc.Working(lines), *self.other_rows(value)]
         if value.axes and value not in self.tables:
-            written.append(self.matrix(value))
+            written += self.without_rows_of_0(value) if not worked else [self.matrix(value)]
         self.tables.add(value)
         return written
+
+    def without_rows_of_0(self, value: Value) -> list[doc.Block]:
+        """A gradient; of an embedding table only the rows of words that the model reads."""
+        matrix = self.matrix(value)
+        of_a_table = value.role.of in (roles.EMBEDDINGS, roles.POSITIONS)
+        kept = [i for i, row in enumerate(value.numbers) if row.any()] if of_a_table else []
+        if not kept or len(kept) == len(value.numbers):
+            return [matrix]
+        labels, cells = tuple(matrix.rows[i] for i in kept), tuple(matrix.cells[i] for i in kept)
+        others: doc.Sentence = ("All other rows of ", matrix.symbol, " are 0.")
+        return [replace(matrix, rows=labels, cells=cells), doc.Paragraph(others)]
 
     def is_worked(self, value: Value) -> bool:
         """Return whether a gradient is worked out; of the parameters only one is."""

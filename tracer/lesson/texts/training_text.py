@@ -14,6 +14,7 @@ from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.entries import number
 from tracer.lesson.steps.backward import FORWARD
+from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
@@ -50,7 +51,7 @@ AT_A_GLANCE: doc.Sentence = (
 )
 OTHERS: doc.Sentence = ("All other weights are updated in the same way.",)
 ONE_OF_THEM: doc.Sentence = (
-    "Every gradient is shown in full, but lines are worked for one token and one parameter only.",
+    "Every gradient is shown, but lines are worked for one token and one parameter only.",
 )
 
 
@@ -81,10 +82,11 @@ def training_text(
     worked = parameter_worked(first, parameter)
     teacher = TrainingTeacher(first, token, worked, full=full)
     back = [step for step in teacher.steps if step.kind in FORWARD]
+    update = enumerate(_update(training.optimizer, teacher, worked), back[-1].number + 1)
     sections = (
         *told_of_the_loss(teacher),
         *map(teacher.section, back),
-        *_update(training.optimizer, teacher, worked),
+        *(replace(section, number=number) for number, section in update),
         *_after(training),
     )
     introduction = tuple(_introduction(teacher, worked, full))
@@ -204,7 +206,10 @@ def _said(before: Trace, after: Trace) -> doc.Table:
 
 
 def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:
-    """Return what training does to the loss: decided on the computed numbers, as printed."""
+    """Return what training does to the loss: decided on the computed numbers, as printed.
+
+    The change is named if the difference of the printed numbers is mostly their rounding.
+    """
     first, last = _printed(before), _printed(after)
     computed, then = before[LOSS.name].computed[()], after[LOSS.name].computed[()]
     if computed == then:
@@ -215,4 +220,8 @@ def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:
     if last.value == first.value:
         less = " by less than its digits show: it is "
         return (begins, ex.LOSS, less, last, " before and after.")
+    change, shown = abs(then - computed), abs(last.value - first.value)
+    if abs(float(shown) - float(change)) > float(shown) / 10:
+        by = two_digits(change)
+        return (begins, ex.LOSS, " by ", by, "; rounded, from ", first, " to ", last, ".")
     return (begins, ex.LOSS, " from ", first, " to ", last, ".")

@@ -37,6 +37,7 @@ NO_WORDS: doc.Sentence = (
     "The scenario has no vocabulary, so the model predicts no word, has no loss, and cannot "
     "generate text.",
 )
+OTHER_TEXTS: doc.Sentence = ("The model is trained on other texts than the tokens above.",)
 NO_TARGETS: doc.Sentence = ("There is no loss, because no position has a target word.",)
 
 
@@ -50,15 +51,16 @@ def tutorial(
 ) -> doc.Document:
     """The steps worked for a token (counted from 0); of all, training and generation follow them.
 
-    Of the training the loss is told, and the way back and the update if it is given. A summary is
-    the end.
+    The part on training explains the loss; if `training` is given, the backward pass and the
+    update, too. A summary ends the text.
     """
     whole = len(chosen) == len(steps(found.records))
     teacher = Teacher(found, token, refers=whole, full=full)
-    told = worked_for(teacher, chosen)
+    worked = worked_for(teacher, chosen)
     further = _further(teacher, training) if whole else ()
     common = architecture(teacher) if whole and full else ()
-    return replace(told, sections=(*told.sections, *common, *further, *_summary(teacher, whole)))
+    summary = _summary(teacher, whole)
+    return replace(worked, sections=(*worked.sections, *common, *further, *summary))
 
 
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
@@ -147,14 +149,17 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
     targets, probabilities, loss = told_of_the_loss(teacher)
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
+    others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
+    why = doc.paragraphs(OTHER_TEXTS if others else None)
+    targets = replace(targets, blocks=(*why, *targets.blocks))
     for section in (targets, *shown, loss):
         yield replace(section, number=None, part=TRAINING)
 
 
 def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
-    told = training_text(training, full=full)
-    yield doc.Section(None, "What training does", told.introduction, TRAINING)
-    for section in told.sections:
+    trained = training_text(training, full=full)
+    yield doc.Section(None, "What training does", trained.introduction, TRAINING)
+    for section in trained.sections:
         yield replace(section, part=section.part or TRAINING)
 
 
