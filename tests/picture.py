@@ -1,4 +1,4 @@
-"""The picture for the top of the README: a step as a terminal shows it, in colour.
+"""The picture for the top of the README: a step as a terminal shows it, in color.
 
 `python -m tests.picture` writes it anew.
 """
@@ -21,13 +21,13 @@ FILE = Path(__file__).parent.parent / "snapshots" / "terminal.svg"
 WIDTH = 80
 GREYS = [(229, 229, 229)] * 8
 BLACK = TerminalTheme((0, 0, 0), GREYS[0], GREYS, GREYS)
-"""The hues are of the 256 colours, which a theme does not change."""
+"""The hues are of the 256 colors, which a theme does not change."""
 
 
 def picture() -> str:
     """What the command shows, as SVG; letters are those of the reader's own system."""
-    colours = {"FORCE_COLOR": "1", "NO_COLOR": "", "TERM": "xterm-256color"}
-    shown = run(*COMMAND, width=WIDTH, **colours).stdout
+    colors = {"FORCE_COLOR": "1", "NO_COLOR": "", "TERM": "xterm-256color"}
+    shown = run(*COMMAND, width=WIDTH, **colors).stdout
     console = Console(record=True, width=WIDTH, file=io.StringIO(), color_system="256")
     console.print(Text.from_ansi(shown.rstrip("\n")))
     title = " ".join(("decoder-trace", *COMMAND))

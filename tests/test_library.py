@@ -23,7 +23,7 @@ def alex() -> tracer.Trace:
     return tracer.trace(tracer.load("alex"))
 
 
-def test_a_trace_maps_addresses_to_labelled_floats(alex: tracer.Trace) -> None:
+def test_a_trace_maps_addresses_to_labeled_floats(alex: tracer.Trace) -> None:
     values = {value["address"]: value for value in run_json("alex")["values"]}
     assert list(alex) == list(values)
     assert len(alex) == len(values)

@@ -182,6 +182,6 @@ def test_a_report_is_written_and_never_over_what_is_read() -> None:
     assert (refused.exit_code, Path("false.md").read_text()) == (2, FALSE)
 
 
-def test_colours_are_for_terminals() -> None:
+def test_colors_are_for_terminals() -> None:
     Path("true.md").write_text("2 + 2 = 4\n")
     assert printed("audit", "true.md") == "1 equation read: 1 hold; 0 signs not read\n"

@@ -95,7 +95,7 @@ def plain(model: Model) -> Array:
 
 
 def _turning(a: Architecture, n: int, keep: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Queries and keys by their positions: cos and sin of each pair of neighbours."""
+    """Queries and keys by their positions: cos and sin of each pair of neighbors."""
     assert a.rotary
     frequencies = keep(a.rotary.base ** (-2 * np.arange(a.d_k // 2) / a.d_k))
     angles = keep(np.multiply.outer(np.arange(n), frequencies))

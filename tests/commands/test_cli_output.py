@@ -179,12 +179,12 @@ def test_a_wide_terminal_is_made_use_of() -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_colour_changes_nothing_but_the_colour(scenario: str) -> None:
+def test_color_changes_nothing_but_the_color(scenario: str) -> None:
     plain = printed("run", scenario)
     assert "\x1b" not in plain
-    coloured = run("run", scenario, FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color").stdout
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    colored = run("run", scenario, FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color").stdout
+    assert "\x1b[" in colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
 
 
 def test_nothing_in_a_name_acts_on_the_terminal() -> None:

@@ -1,4 +1,4 @@
-"""How the axes of each operation's result are labelled."""
+"""How the axes of each operation's result are labeled."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Ran:
 
 
 def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -> Ran:
-    """Run `decoder-trace …` in a terminal of a width, without colour.
+    """Run `decoder-trace …` in a terminal of a width, without color.
 
     An internal error is a failure, whatever the test expects.
     """

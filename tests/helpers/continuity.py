@@ -1,6 +1,6 @@
 """An independent judge of continuity: where did the numbers stand before that a line puts in?
 
-It reads the pages that `run`, `loss` and `generate --worked` print for a terminal without colour.
+It reads the pages that `run`, `loss` and `generate --worked` print for a terminal without color.
 What a line puts in are the numbers of its first numeric side. Each must have stood before, with
 the very same digits, in a matrix or as the last side of a line; unless the operation
 itself brings it: the 2 of the width in √2, the count that a mean is divided by, the 0 of max(0, x).

@@ -62,8 +62,8 @@ def _bared(block: terminal_page.Block) -> terminal_page.Block:
         case terminal_page.Formula(left, right):
             return terminal_page.Formula(bare(left), right)
         case terminal_page.Table(symbol, columns, rows, followed):
-            labelled = tuple((bare(label), row) for label, row in rows)
-            return terminal_page.Table(bare(symbol), tuple(map(bare, columns)), labelled, followed)
+            labeled = tuple((bare(label), row) for label, row in rows)
+            return terminal_page.Table(bare(symbol), tuple(map(bare, columns)), labeled, followed)
         case terminal_page.Lines(lines):
             return terminal_page.Lines(
                 tuple(
@@ -207,7 +207,7 @@ def _of_mathematics(piece: str) -> Iterator[terminal_page.Block]:
 
 
 def _number(cell: str) -> str:
-    """The number of a cell, without its colour and its weight."""
+    """The number of a cell, without its color and its weight."""
     inner = re.sub(r"^\\cellcolor\{.*?\}", "", cell.strip())
     return plain(re.sub(r"^\\mathbf\{(.*)\}$", r"\1", inner))
 

@@ -31,7 +31,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
 
     ``dot`` and ``scores`` are the full squares, before the mask; ``weights`` is zero where the mask
     hides a token.  ``norm.std`` is the divisor, the root of variance plus epsilon: with epsilon 0,
-    a row of equal values normalises to NaN, or to noise where float64 misses the exact zero.
+    a row of equal values normalizes to NaN, or to noise where float64 misses the exact zero.
     Without an activation function, ``activation`` repeats ``hidden``.
     """
     shifted, memory = scenario.get("softmax") == "shifted", None

@@ -1,4 +1,4 @@
-"""Reads the pages of a terminal without colour as blocks: headings, formulas, tables, lines.
+"""Reads the pages of a terminal without color as blocks: headings, formulas, tables, lines.
 
 Judges of continuity and of agreement ask it what stands where; it shares no code with the program.
 """

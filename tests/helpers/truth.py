@@ -37,7 +37,7 @@ class Equation:
 
 
 def equations(text: str) -> list[Equation]:
-    """Every two neighbouring numeric sides of every worked line."""
+    """Every two neighboring numeric sides of every worked line."""
     found = []
     for number, line in _worked_lines(text):
         chain, sides, relations = _chain(line) or ("", [], [])

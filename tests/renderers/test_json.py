@@ -1,4 +1,4 @@
-"""The JSON of a run: strict, complete, labelled and in the order of computation."""
+"""The JSON of a run: strict, complete, labeled and in the order of computation."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from rich.color import Color
 from tests.helpers.traces import bundled, records, writer
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
-from tracer.renderers.palette import BLUE, CLAY, GREEN, GREY, MAGENTA, hue, hues
+from tracer.renderers.palette import BLUE, CLAY, GRAY, GREEN, MAGENTA, hue, hues
 from tracer.renderers.text import number_text, text
 
 HUES = (BLUE, CLAY, MAGENTA, GREEN)
 SIGHTS = {
-    "all colours": np.eye(3),
-    # Machado, Oliveira and Fernandes 2009, of somebody who does not see one of three colours.
+    "all colors": np.eye(3),
+    # Machado, Oliveira and Fernandes 2009, of somebody who does not see one of three colors.
     "no red": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
                         [-0.003882, -0.048116, 1.051998]]),
     "no green": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
@@ -28,7 +28,7 @@ SIGHTS = {
                          [0.004733, 0.691367, 0.303900]]),
 }  # fmt: skip
 APART = 20
-"""So far colours lie apart in CIELAB that nobody takes for one; 2.3 can just be seen."""
+"""So far colors lie apart in CIELAB that nobody takes for one; 2.3 can just be seen."""
 
 
 def light(style: str) -> NDArray[np.float64]:
@@ -45,7 +45,7 @@ def lab(of: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-@pytest.mark.parametrize("style", [*HUES, GREY])
+@pytest.mark.parametrize("style", [*HUES, GRAY])
 def test_contrast_on_black_and_on_white(style: str) -> None:
     luminance = float(light(style) @ [0.2126, 0.7152, 0.0722])
     assert (luminance + 0.05) / 0.05 >= 4.5
@@ -96,7 +96,7 @@ def test_each_number_that_is_put_in_has_its_hue_where_it_stands(name: str) -> No
         for line in writer(of).lines(record, 0):
             for side in line.chain.sides:
                 written = text(side)
-                coloured = [written[a:b] for a, b, _ in hues(side)]
-                assert all(re.fullmatch(r"-?[0-9.]+(×10⁻?[⁰-⁹¹²³]+)?|-?∞", one) for one in coloured)
+                colored = [written[a:b] for a, b, _ in hues(side)]
+                assert all(re.fullmatch(r"-?[0-9.]+(×10⁻?[⁰-⁹¹²³]+)?|-?∞", one) for one in colored)
                 if isinstance(side, Number) and hue(side):
-                    assert coloured == [number_text(side)]
+                    assert colored == [number_text(side)]

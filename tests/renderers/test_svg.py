@@ -88,7 +88,7 @@ def test_the_numbers_are_those_that_are_printed(name: str, tmp_path: Path) -> No
 
 
 @every_scenario
-def test_titles_and_colours(name: str, tmp_path: Path) -> None:
+def test_titles_and_colors(name: str, tmp_path: Path) -> None:
     printed("run", name, "--figures", str(tmp_path))
     titles = set()
     for picture in pictures(tmp_path).values():
@@ -146,9 +146,9 @@ def test_long_names_are_folded_and_make_no_cell_wider(tmp_path: Path) -> None:
     assert spans[1][-1].endswith("…")
 
 
-def luminance(colour: tuple[float, ...]) -> float:
+def luminance(color: tuple[float, ...]) -> float:
     """As WCAG defines it, of red, green and blue between 0 and 1."""
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -157,7 +157,7 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def colours(style: str) -> dict[str, tuple[float, ...]]:
+def colors(style: str) -> dict[str, tuple[float, ...]]:
     """The fill of each kind of thing."""
     found = re.findall(r"([.\w]+) \{[^}]*?fill: #([0-9a-f]{6})", style)
     return {kind: tuple(int(c[i : i + 2], 16) / 255 for i in (0, 2, 4)) for kind, c in found}
@@ -167,7 +167,7 @@ def test_words_are_easy_to_read_on_every_cell_by_day_and_by_night(tmp_path: Path
     printed("step", "softmax", "--figures", str(tmp_path))
     picture = next(iter(pictures(tmp_path).values()))
     day, _, night = (picture.findtext(f"{NAMESPACE}style") or "").partition("@media")
-    for found in (colours(day), colours(day) | colours(night)):
+    for found in (colors(day), colors(day) | colors(night)):
         for share in range(0, 101, 5):
             pairs = zip(found[".page"], found[".cell"], strict=True)
             ground = tuple(page + (cell - page) * share / 100 for page, cell in pairs)

@@ -63,7 +63,7 @@ def test_a_part_is_named_where_a_step_alone_would_not_say_it() -> None:
     assert "═" not in printed("step", "scores", "--head", "1")
 
 
-def test_the_followed_row_is_marked_without_colour() -> None:
+def test_the_followed_row_is_marked_without_color() -> None:
     for name in ("query", "scores", "norm"):
         lines = printed("step", name, "--token", "Emma").split("\n")
         marked = [line for line in lines if line.startswith("▸")]

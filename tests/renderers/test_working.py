@@ -24,7 +24,7 @@ def line(label: str, *sides: ex.Expression) -> Line:
 
 
 def shown(*lines: Line, width: int = 60) -> list[str]:
-    return [row.plain for row in working_rows(Working(lines), width, coloured=False)]
+    return [row.plain for row in working_rows(Working(lines), width, colored=False)]
 
 
 SHORT = line("a", ex.Sum((n("1"), n("2"))), n("3"))

@@ -12,7 +12,7 @@ from tracer.tokenization.bpe import Merge, bpe, merged, ranks
 LEARNED = [("l", "o"), ("lo", "w"), ("e", "r"), ("low", "er")]
 
 
-def test_neighbours_learned_first_are_joined_first() -> None:
+def test_neighbors_learned_first_are_joined_first() -> None:
     steps = list(bpe("lower", ranks(LEARNED)))
     assert steps == [
         Merge("l", "o", 1, (0, 1)),

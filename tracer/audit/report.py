@@ -38,7 +38,7 @@ def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version:
             return "".join(f"{_command(finding)}\n" for finding in _all(audits))
 
 
-def coloured(audits: Sequence[Audit], *, skipped: bool) -> str:
+def colored(audits: Sequence[Audit], *, skipped: bool) -> str:
     """Return the report for standard output, with color if that is a terminal that supports it."""
     from rich.console import Console
     from rich.text import Text as Styled

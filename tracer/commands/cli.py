@@ -33,7 +33,7 @@ app = typer.Typer(
 
 
 def show(request: Request) -> None:
-    """Print the answer to a request, or write it without colour to a file; write its other files.
+    """Print the answer to a request, or write it without color to a file; write its other files.
 
     The exit code is 1 if a check finds something wrong.
     """
@@ -158,7 +158,7 @@ def audit(
     with the comment “audit: ignore”, or after such a comment, is skipped, too.
     """
     from tracer.audit.auditing import audited
-    from tracer.audit.report import coloured, rendered
+    from tracer.audit.report import colored, rendered
     from tracer.files.targets import check
 
     check([] if output is None else [output])
@@ -170,7 +170,7 @@ def audit(
         written = rendered(form, audits, skipped=show_skipped, version=__version__)
         write([(output, written)])
     elif form is Report.TERMINAL:
-        sys.stdout.write(coloured(audits, skipped=show_skipped))
+        sys.stdout.write(colored(audits, skipped=show_skipped))
     else:
         sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
     if problems:

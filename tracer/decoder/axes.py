@@ -1,4 +1,4 @@
-"""How the axes of a value are labelled."""
+"""How the axes of a value are labeled."""
 
 from __future__ import annotations
 

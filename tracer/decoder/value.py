@@ -1,4 +1,4 @@
-"""A labelled array at an address."""
+"""A labeled array at an address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Form(Enum):
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """A labelled array at an address, of Decimals or floats; not changed once it is recorded.
+    """A labeled array at an address, of Decimals or floats; not changed once it is recorded.
 
     Not frozen: a real model's tape holds thousands, and that takes three times as long.
     """

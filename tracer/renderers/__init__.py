@@ -52,7 +52,7 @@ def render(
     figures: str | None = None,
     width: int | None = None,
 ) -> str:
-    """A document as text, without colour.
+    """A document as text, without color.
 
     `math` writes Markdown's formulas and lines as mathematics, `heading` is the level of its
     titles, `figures` the path to the folder of its pictures; `standalone` writes a whole LaTeX

@@ -1,4 +1,4 @@
-"""Traces as JSON: every value with its address, operation, operands and labelled axes."""
+"""Traces as JSON: every value with its address, operation, operands and labeled axes."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
             "operation": record.operation.name,
             "parameters": _parameters(record.operation),
             "operands": [value.address for value in record.inputs],
-            **_labelled(trace, output, token if output.place.encoder == encodes else None),
+            **_labeled(trace, output, token if output.place.encoder == encodes else None),
         }
         for record, output in zip(records, outputs, strict=True)
     ]
@@ -208,7 +208,7 @@ def _parameters(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
+def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
     axes = [(axis.name, list(axis.labels)) for axis in value.axes]
     numbers, first = value.numbers, 0
     if token is not None and value.per_token:

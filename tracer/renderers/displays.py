@@ -20,7 +20,7 @@ LABEL = 3
 """The space after labels and before results."""
 
 DEEPEST = 40
-"""The colour of a share of 1, in hundredths: black digits are still easy to read on it."""
+"""The color of a share of 1, in hundredths: black digits are still easy to read on it."""
 
 Displayed: TypeAlias = Formula | Working | Matrix
 
@@ -152,7 +152,7 @@ def _label(name: str, *, bold: bool = False) -> str:
 
 
 def _shade(share: Number | Blank) -> str:
-    """The colour of a heat map's cell: the deeper, the larger the share."""
+    """The color of a heat map's cell: the deeper, the larger the share."""
     if isinstance(share, Blank):
         return ""
     depth = round(DEEPEST * min(max(float(share.value), 0), 1))

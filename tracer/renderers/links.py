@@ -35,7 +35,7 @@ class Heading:
 
 @frozen
 class Fold:
-    """Neighbouring sections that can be skipped."""
+    """Neighboring sections that can be skipped."""
 
     sections: tuple[int, ...]
     document: Document
@@ -75,7 +75,7 @@ class Outline:
 
     @cached_property
     def folds(self) -> dict[int, Fold]:
-        """What can be skipped, by its first section: neighbours in one part of the text."""
+        """What can be skipped, by its first section: neighbors in one part of the text."""
         found: dict[int, Fold] = {}
         sections = self.document.sections
         for i, section in enumerate(sections):

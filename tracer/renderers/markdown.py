@@ -1,4 +1,4 @@
-"""Documents as GitHub-flavoured Markdown: worked lines as text, or as mathematics."""
+"""Documents as GitHub-flavored Markdown: worked lines as text, or as mathematics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Styles, and the hue of a number, which shows the kind of value that it comes from.
 
-Each hue has a contrast of at least 4.5 : 1 on black and on white; colour-blind readers can tell
+Each hue has a contrast of at least 4.5 : 1 on black and on white; color-blind readers can tell
 those apart that meet in an operation. Parameters and intermediate numbers have no hue.
 """
 
@@ -11,11 +11,11 @@ from tracer.decoder.roles import Role
 from tracer.formula.expression import Blank, Expression, Number
 from tracer.renderers.notation import Marking, pieces
 
-BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
+BLUE, CLAY, MAGENTA, GREEN, GRAY = (f"color({code})" for code in (63, 131, 163, 29, 243))
 """Colors of the 256-color palette, the same in every terminal, with enough contrast."""
 
 TITLE = SECTION = RESULT = MARKED = "bold"
-LABEL = RULE = GREY
+LABEL = RULE = GRAY
 NAME = "italic"
 
 _HUES: dict[Role, str] = {

@@ -50,7 +50,7 @@ def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
 
 
 class Row:
-    """Words and the styles of their spans; without colour as cheap as the words."""
+    """Words and the styles of their spans; without color as cheap as the words."""
 
     __slots__ = ("plain", "spans")
 

@@ -19,8 +19,8 @@ WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
 """The smallest share for each style of a cell in a heat map."""
 
 
-def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Row]:
-    """The matrix, in blocks of columns if too wide; if `coloured`, its numbers have hues."""
+def matrix_rows(matrix: Matrix, width: int, *, colored: bool = True) -> list[Row]:
+    """The matrix, in blocks of columns if too wide; if `colored`, its numbers have hues."""
     names = _corner_and_rows(matrix, width // 3)
     columns = [short(label, width // 3) if label else "" for label in matrix.columns]
     numbers = map(aligned, zip(*matrix.cells, strict=True))
@@ -34,8 +34,8 @@ def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Ro
         lines.append(Row(" " * INDENT + GAP.join([stub[0], *header]).rstrip(), LABEL))
         for i, written in enumerate(rows):
             row = Row(GAP.join([stub[i + 1], *written]).rstrip())
-            if coloured:
-                _colour(row, matrix, i, len(stub[i + 1]), written, matrix.cells[i][first:last])
+            if colored:
+                _color(row, matrix, i, len(stub[i + 1]), written, matrix.cells[i][first:last])
             row.indented(INDENT)
             lines.append(row.marked() if i == matrix.marked else row)
         lines.append(Row())
@@ -49,7 +49,7 @@ def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
     return [text(matrix.symbol), *(short(label, most) for label in matrix.rows)]
 
 
-def _colour(
+def _color(
     row: Row,
     matrix: Matrix,
     number: int,

@@ -27,19 +27,19 @@ JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 
 
 def plain(document: doc.Document, width: int | None = None) -> str:
-    """A document without colour, for a terminal of `width` cells or this one."""
+    """A document without color, for a terminal of `width` cells or this one."""
     return "".join(f"{line.plain}\n" for line in laid_out(document, width))
 
 
 def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
     """The lines of a document, for a terminal of `width` cells or this one."""
     console = _console()
-    coloured = console.color_system is not None
-    return list(_lines(document, max(width or console.width, LEAST_WIDTH), coloured))
+    colored = console.color_system is not None
+    return list(_lines(document, max(width or console.width, LEAST_WIDTH), colored))
 
 
 def shown(lines: Iterable[Row]) -> str:
-    """The lines for standard output, coloured if that is a terminal with colours."""
+    """The lines for standard output, colored if that is a terminal with colors."""
     console = _console()
     if console.color_system is None:
         return "".join(f"{line.plain}\n" for line in lines)
@@ -56,12 +56,12 @@ def _console() -> Console:
     return console
 
 
-def _lines(document: doc.Document, width: int, coloured: bool) -> Iterator[Row]:
+def _lines(document: doc.Document, width: int, colored: bool) -> Iterator[Row]:
     """The lines of a document, with an empty one after each block."""
     yield from wrapped(Text(name_text(document.title), TITLE), min(width, MEASURE))
     yield Row()
     for block in document.introduction:
-        yield from _rendered(block, width, coloured)
+        yield from _rendered(block, width, colored)
         yield Row()
     board: Board = {}
     parted = any(section.part for section in document.sections)
@@ -73,11 +73,11 @@ def _lines(document: doc.Document, width: int, coloured: bool) -> Iterator[Row]:
             yield from _heading(part, PART_RULE, min(width, MEASURE))
             yield Row()
         rule = PART_RULE if parted and section.part is None else STEP_RULE
-        yield from _section(section, rule, width, coloured, board)
+        yield from _section(section, rule, width, colored, board)
 
 
 def _section(
-    section: doc.Section, rule: str, width: int, coloured: bool, board: Board
+    section: doc.Section, rule: str, width: int, colored: bool, board: Board
 ) -> Iterator[Row]:
     """A step: its title, beside it the formula if it is the only one and fits, and its blocks."""
     formulas = [block for block in section.blocks if isinstance(block, doc.Formula)]
@@ -87,7 +87,7 @@ def _section(
     yield from _heading(title, rule, measure, only if beside else None)
     yield Row()
     blocks = [block for block in section.blocks if not (beside and block in formulas)]
-    for rows in _rows_of(blocks, only, width, coloured, board):
+    for rows in _rows_of(blocks, only, width, colored, board):
         yield from rows
         yield Row()
     board.update((bare(block.symbol), block) for block in blocks if isinstance(block, doc.Matrix))
@@ -126,29 +126,29 @@ def _heading(title: str, rule: str, width: int, formula: Chain | None = None) ->
 
 
 def _rows_of(
-    blocks: Sequence[doc.Block], formula: Chain | None, width: int, coloured: bool, board: Board
+    blocks: Sequence[doc.Block], formula: Chain | None, width: int, colored: bool, board: Board
 ) -> Iterator[Iterable[Row]]:
     """The rows of each block; on a wide terminal the matrices of the formula side by side."""
     parts = equation(formula, blocks, board) if formula and width >= SIDE_BY_SIDE else None
     whole = equation_rows(parts, width) if parts else None
     for block in blocks:
         if parts is None or whole is None or not any(block is part for part in parts):
-            yield _rendered(block, width, coloured)
+            yield _rendered(block, width, colored)
         elif whole:
             yield whole
             whole = []
 
 
-def _rendered(block: doc.Block, width: int, coloured: bool) -> Iterable[Row]:
+def _rendered(block: doc.Block, width: int, colored: bool) -> Iterable[Row]:
     match block:
         case doc.Paragraph(parts):
             return wrapped(Text.assemble(*(_inline(part) for part in parts)), min(width, MEASURE))
         case doc.Formula(chain):
             return formula_rows(chain, width)
         case doc.Working():
-            return working_rows(block, width, coloured=coloured)
+            return working_rows(block, width, colored=colored)
         case doc.Matrix():
-            return matrix_rows(block, width, coloured=coloured)
+            return matrix_rows(block, width, colored=colored)
         case doc.Table():
             return table_rows(block, width)
         case doc.Picture():

@@ -21,16 +21,16 @@ def formula_rows(formula: Chain, width: int) -> Iterable[Row]:
     return indented(map(Row, lines), INDENT)
 
 
-def working_rows(working: Working, width: int, *, coloured: bool) -> Iterable[Row]:
-    """Worked lines, with shorter labels where room is scarce; if `coloured`, numbers have hues."""
+def working_rows(working: Working, width: int, *, colored: bool) -> Iterable[Row]:
+    """Worked lines, with shorter labels where room is scarce; if `colored`, numbers have hues."""
     room = width - WORKING_INDENT
-    rows = _laid_out(working.lines, width // 4, room, coloured)
+    rows = _laid_out(working.lines, width // 4, room, colored)
     if any(cells(row.plain) > room for row in rows):
-        rows = _laid_out(working.lines, width // 8, room, coloured)
+        rows = _laid_out(working.lines, width // 8, room, colored)
     return indented(rows, WORKING_INDENT)
 
 
-def _laid_out(lines: Sequence[Line], most: int, room: int, coloured: bool) -> list[Row]:
+def _laid_out(lines: Sequence[Line], most: int, room: int, colored: bool) -> list[Row]:
     """Worked lines after labels of at most `most` cells, before their results."""
     labels = ["" if line.label is None else f"{short(line.label, most)}: " for line in lines]
     longest = max(map(cells, labels))
@@ -44,7 +44,7 @@ def _laid_out(lines: Sequence[Line], most: int, room: int, coloured: bool) -> li
     return [
         row
         for line, label, body, result in zip(lines, labels, bodies, results, strict=True)
-        for row in _worked(line.chain, padded(label, longest), body, result, edge, coloured)
+        for row in _worked(line.chain, padded(label, longest), body, result, edge, colored)
     ]
 
 
@@ -70,9 +70,9 @@ def _edge(bodies: Sequence[Sequence[str]], widest: int, room: int) -> int:
 
 
 def _worked(
-    chain: Chain, label: str, body: list[str], result: str, edge: int, coloured: bool
+    chain: Chain, label: str, body: list[str], result: str, edge: int, colored: bool
 ) -> Iterator[Row]:
-    spans = _spans(chain) if coloured else []
+    spans = _spans(chain) if colored else []
     at = 0
     for i, line in enumerate(body):
         row = Row(line)

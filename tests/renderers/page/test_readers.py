@@ -113,7 +113,7 @@ def test_paper_is_light_and_holds_it_all(alex: Any) -> None:
     assert alex.evaluate(too_wide) == []
 
 
-def test_colours_that_the_reader_forces(alex: Any) -> None:
+def test_colors_that_the_reader_forces(alex: Any) -> None:
     """What is lit, or pressed, is seen by its frame."""
     alex.emulate_media(forced_colors="active")
     alex.locator("#step-7 td[data-of]").last.click()

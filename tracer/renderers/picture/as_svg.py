@@ -114,7 +114,7 @@ class _Page:
         return f'<rect class="{sort}" {at} rx="4"/>'
 
     def _line(self, words: Words, row: int, line: str) -> str:
-        """One line; names and steps are aligned to the left, others centred."""
+        """One line; names and steps are aligned to the left, others centered."""
         at_left = words.sort in ("name", "steps")
         x, y = self._middle((words.column if at_left else words.middle, row))
         anchor = "start" if at_left else "middle"

@@ -22,7 +22,7 @@ Cell: TypeAlias = tuple[int, int]
 
 @frozen
 class Words:
-    """Centred lines of words; `row` is that of the last line."""
+    """Centered lines of words; `row` is that of the last line."""
 
     sort: Sort
     lines: tuple[str, ...]

@@ -75,7 +75,7 @@ def _arrows(drawing: Drawing) -> Iterator[tuple[int, str]]:
 
 
 def _words(drawing: Drawing, escaped: Callable[[str], str]) -> Iterator[tuple[int, str]]:
-    """Names and steps aligned to the left, other words centred."""
+    """Names and steps aligned to the left, other words centered."""
     for words in drawing.words:
         at_left = words.sort in ("name", "steps")
         column = words.column if at_left else words.middle + 0.5

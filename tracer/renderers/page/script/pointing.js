@@ -5,7 +5,7 @@
 const panel = the("panel", HTMLElement);
 const told = the("line", HTMLParagraphElement);
 const sources = the("sources", HTMLUListElement);
-const COLOURS = 5;
+const COLORS = 5;
 
 /** The numbers that the reader has not typed yet, each with its line. @type {Map<string, HTMLElement>} */
 const asked = new Map();
@@ -45,10 +45,10 @@ const show = (of) => {
   const operands = [...new Set(work.flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))))];
   const values = [...new Set(operands.map(valueOf))];
   /** @param {string} each */
-  const colour = (each) => `source-${values.indexOf(valueOf(each)) % COLOURS}`;
+  const color = (each) => `source-${values.indexOf(valueOf(each)) % COLORS}`;
   /** @param {string} each @param {string} written */
   const source = (each, written) => {
-    const made = button(`number ${colour(each)}`, unlessAsked(each, written));
+    const made = button(`number ${color(each)}`, unlessAsked(each, written));
     made.dataset.go = each;
     made.title = nameOf(each);
     return made;
@@ -58,9 +58,9 @@ const show = (of) => {
   const line = work.length ? [...drawn(work, source), " ", element("span", "result", `${sign} `, last)] : [last];
   told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
   if (sourceOf(from).given) told.append(", given");
-  sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), colour)));
+  sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
-  operands.forEach((each) => light(each, "lit", colour(each)));
+  operands.forEach((each) => light(each, "lit", color(each)));
 };
 
 /** The words of a line; no line break separates a number from its sign. @param {(string | Node)[]} line */
@@ -81,13 +81,13 @@ const unbroken = (line) => {
 
 /**
  * An operand's value, with those of its numbers that no matrix shows.
- * @param {string[]} operands @param {(of: string) => string} colour
+ * @param {string[]} operands @param {(of: string) => string} color
  */
-const named = (operands, colour) => {
+const named = (operands, color) => {
   const { symbol, address } = sourceOf(operands[0]);
-  const item = element("li", "", element("span", `swatch ${colour(operands[0])}`, symbol), ` ${address}`);
+  const item = element("li", "", element("span", `swatch ${color(operands[0])}`, symbol), ` ${address}`);
   for (const of of operands.filter((each) => !cellOf(each))) {
-    const made = element("span", `number lit ${colour(of)}`, unlessAsked(of, entryOf(of).number));
+    const made = element("span", `number lit ${color(of)}`, unlessAsked(of, entryOf(of).number));
     made.dataset.lit = of;
     item.append(" ", made);
   }
