@@ -85,7 +85,7 @@ def _extremes(at: Judge) -> str | None:
 
 
 def _compared(at: Judge) -> str | None:
-    if at.address != "output" or at.pinned("input") or not at.layers:
+    if at.address != "output" or at.typed or at.pinned("input") or not at.layers:
         return None
     before, after = at.row(at.values["input"]), at.row(at.result)
     clear = before.clear()

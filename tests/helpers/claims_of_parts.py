@@ -13,8 +13,10 @@ from tests.helpers.judge import (
     check_ahead,
     column,
     form,
+    listed,
     not_of,
     number,
+    told_apart,
 )
 
 # --- masks ---------------------------------------------------------------------------------------
@@ -101,6 +103,7 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's tokens)?\."
+    r"(?P<typed> The queries are given: they are not computed here\.)?"
     r"(?: This head shares the keys and values of head (?P<head>\d+), which saves computation\.)?"
 )
 @form(
@@ -110,7 +113,46 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
 def shared(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
     check_shared(at, said["head"])
+    assert "typed" not in said or bool(said["typed"]) == in_typed_heads(at)
     assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
+
+
+@form(
+    r"The (?P<noun>key|value) (?:describes|is) .+\. The (?P=noun)s are given: they are not "
+    r"computed here\."
+)
+def typed(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(f".{said['noun']}") and in_typed_heads(at)
+    assert ("encoder" in said[""]) == ("cross_attention" in at.address)
+
+
+@form(
+    r"What does attention compute from given queries, keys and values\? For each query, it "
+    r"computes a weighted sum of the values\."
+)
+def asked_of_typed_heads(at: Judge, said: dict[str, Any]) -> None:
+    assert at.typed and "prediction" not in at.values
+
+
+@form(
+    r"The queries(?P<all>, keys and values)? belong to (?P<tokens>“.+?”)"
+    r"(?:; keys and values belong to the encoder's (?P<keys>“.+”))?\."
+    r"(?: A later part attends to the encoder's vectors for (?P<others>“.+”)\.)?"
+)
+def starts_typed(at: Judge, said: dict[str, Any]) -> None:
+    assert at.typed and "input" not in at.values and "embedding" not in at.values
+    crosses = "attention" not in at.spec["layers"][0]
+    names = listed(told_apart(at.spec["encoder"]["tokens"])) if "encoder" in at.spec else None
+    later = any("cross_attention" in layer for layer in at.spec["layers"])
+    assert said["tokens"] == listed(at.names) and bool(said["all"]) != crosses
+    assert said["keys"] == (names if crosses else None)
+    assert said["others"] == (names if later and not crosses else None)
+
+
+def in_typed_heads(at: Judge) -> bool:
+    """Whether the section is one of a head that is typed: those of the first sub-layer."""
+    first = "attention" if "attention" in at.spec["layers"][0] else "cross_attention"
+    return at.typed and at.address.startswith(f"layer1.{first}.")
 
 
 def check_shared(at: Judge, head: str | None) -> None:

@@ -173,7 +173,10 @@ def of_heads(at: Judge, said: dict[str, Any]) -> None:
     assert "W_O" in part or "W_O" not in said[""]
 
 
-@form(r"Attention compares queries with keys, and adds up values\. .+ has learned them\.")
+@form(
+    r"Attention compares queries with keys, and adds up values\."
+    r"(?P<weights> The same weights .+ has learned them\.)?"
+)
 @form(r"A separate key lets a token be found by something other than what it looks for\.")
 @form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
 @form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
@@ -183,6 +186,8 @@ def of_a_head(at: Judge, said: dict[str, Any]) -> None:
     ends |= {"The exponential": "weights", "Because the output": "output"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
     assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
+    if "weights" in said:
+        assert (said["weights"] is None) == (at.result["operation"] == "given")
 
 
 @form(r"A dot product does not change when both vectors are rotated .+ at any position\.")
@@ -195,9 +200,10 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"Attention computes a sum over tokens, and a sum does not depend on the order of its terms\. "
     r"Positions therefore have to be part of what attention reads\.(?P<turned> Rotation marks the "
-    r"position without changing a vector's length or the embeddings\.)?"
+    r"position without changing a vector's length(?P<embeddings> or the embeddings)?\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
+    assert not said["turned"] or bool(said["embeddings"]) != at.typed
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
     assert attends(at) and bool(said["turned"]) == rotary and not partly_given(at)
 

@@ -42,8 +42,8 @@ def right(at: Judge, said: dict[str, Any]) -> None:
 def forcing(at: Judge, said: dict[str, Any]) -> None:
     targets = at.values["loss.target"]["data"][:-1]
     shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=True))
-    assert said[""].startswith("The model reads") == (len(at.tokens) == 1)
-    assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
+    assert said[""].startswith("The model reads") == (len(at.tokens) == 1 and not at.typed)
+    assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1 and not at.typed)
     if "asked" in said:
         assert bool(said["asked"]) == ("—" in at.values["loss.target"]["data"])
     if "hides" in said:
@@ -169,6 +169,7 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
 )
 def reads(at: Judge, said: dict[str, Any]) -> None:
     encoder = at.spec.get("encoder")
+    assert not at.typed
     looks = "It also" if has_cross_attention(at) else "No layer"
     assert said["looks"] == (looks if encoder else None)
     assert said["tokens"] == listed(at.names)
@@ -189,7 +190,7 @@ def question(at: Judge, said: dict[str, Any]) -> None:
     ahead, back = any(j > i for i, j in seen), any(j < i for i, j in seen)
     before = "the tokens before it" if back else None
     assert said["whom"] == ("the other tokens" if ahead else before)
-    assert "prediction" not in at.values
+    assert "prediction" not in at.values and not at.typed
 
 
 @form(
@@ -244,7 +245,8 @@ def given(at: Judge, said: dict[str, Any]) -> None:
 )
 def described(at: Judge, said: dict[str, Any]) -> None:
     shape = [int(n) for n in said["shape"].split(" × ")]
-    axes = [said["rows"], said["columns"]]
+    axes = [said["rows"], re.sub("^dimension of a (query|key|value)$", r"\1", said["columns"])]
+    assert ("dimension of a" in said[""]) == at.address.endswith((".query", ".key", ".value"))
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
     assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
 

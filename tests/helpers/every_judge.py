@@ -132,10 +132,11 @@ def _faults_of_sentences(
 ) -> Iterator[str]:
     values = {value["address"]: value for value in document["values"]}
     said: Scenario = {key: written[key] for key in ("text", "merges", "corpus") if key in written}
-    last = len(values["tokens"]["data"]) - 1
-    text, amiss = without_words(text, plain, values["input"]["printed"][0][0])
+    first = values["input"]["printed"][0][0] if "input" in values else ""
+    text, amiss = without_words(text, plain, first)
     yield from (f"words: {each}" for each in amiss)
-    judge = Judge(values, {**plain, **said}, last, document["rounding"])
+    judge = Judge(values, {**plain, **said}, 0, document["rounding"])
+    judge.token = judge.of_the_text = len(judge.tokens) - 1
     yield from (f"sentence: {each}" for each in faults(text, judge))
 
 

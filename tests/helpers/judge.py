@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.helpers.typed_heads import is_typed, written_tokens
+
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 NOISE = 1e-9
 OF_ENCODER = "ᴱ"
@@ -152,7 +154,14 @@ class Judge:
         """All tokens of the pass."""
         if self.turn and not self.outside:
             return list(self.turns[self.turn - 1]["input"])
+        if "tokens" not in self.values:
+            return written_tokens(self.spec)
         return list(self.values["tokens"]["data"])
+
+    @property
+    def typed(self) -> bool:
+        """Whether the model starts with typed queries, keys and values."""
+        return is_typed(self.spec)
 
     @property
     def names(self) -> list[str]:
@@ -196,8 +205,10 @@ class Judge:
         return self.values.get(self.place + name)
 
     def pinned(self, address: str) -> bool:
-        """Whether a value that is usually computed is given."""
-        return bool(self.values[address]["operation"] == "given")
+        """Whether a value that is computed otherwise is given; typed queries are not."""
+        first = re.fullmatch(r"layer1\.\w+\.head\d+\.(query|key|value)", address)
+        typed = self.typed and first and address not in self.spec.get("given", {})
+        return bool(self.values[address]["operation"] == "given" and not typed)
 
     def passed_on(self) -> str:
         """How the result goes on: it is another value, rounded anew if digits are set for it."""

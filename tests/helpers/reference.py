@@ -38,7 +38,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
     values: dict[str, Array] = {}
     if encoder := scenario.get("encoder"):
         memory = _floats(encoder["vectors"]) if "vectors" in encoder else None
-        if memory is None:
+        if "embeddings" in encoder:
             inside = _tower({**encoder, "mask": "none"}, None, shifted)
             memory = inside.pop("output")
             values |= {f"encoder.{address}": found for address, found in inside.items()}
@@ -59,11 +59,13 @@ def reference(scenario: Spec) -> dict[str, Array]:
 
 def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]:
     """What is computed of a tower's tokens; cross-attention looks at ``memory``."""
-    x = _embedding(tower)
+    typed = tower.get("embeddings") is None
+    x = _floats([[]] * _queries(tower)) if typed else _embedding(tower)
     positions = tower.get("positions")
     values = _position(positions, *x.shape)
     angle = _turned(values, tower)
-    x = values["input"] = x + values.get("position", 0)
+    if not typed:
+        x = values["input"] = x + values.get("position", 0)
     mask = _mask(tower)
 
     for number, layer in enumerate(tower.get("layers") or [], start=1):
@@ -78,11 +80,11 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             if name == "attention":
                 found |= _attention(inside, inside, mask, part, shifted, angle, positions)
             elif name == "cross_attention":
-                assert memory is not None
+                assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted)
             else:
                 found |= _ffn(inside, part)
-            if part.get("residual", True):
+            if part.get("residual", True) and not (typed and x.shape[1] == 0):
                 found["residual"] = x + found["output"]
             x = found.get("residual", found["output"])
             if not (_is_none(norm) or pre):
@@ -121,9 +123,16 @@ def _embedding(scenario: Spec) -> Array:
     return _floats(embeddings)
 
 
+def _queries(scenario: Spec) -> int:
+    """How many typed queries there are."""
+    first = scenario["layers"][0]
+    return len((first.get("attention") or first["cross_attention"])["heads"][0]["Q"])
+
+
 def _mask(scenario: Spec) -> Array | None:
     """What is added to the scores: -∞ for what is not seen, or only fills up; None if all is."""
-    filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
+    names = scenario.get("tokens") or range(_queries(scenario))
+    filler = np.array([token == scenario.get("padding") for token in names])
     n, mask = len(filler), scenario.get("mask", "causal")
     match mask:
         case "causal":
@@ -147,11 +156,13 @@ def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
     if _is_none(positions) or "rotary" not in positions or not heads:
         return None
     asked = positions["rotary"] or {}
-    width = int(len(heads[0]["W_Q"][0]) * asked.get("share", 1))
+    rows = heads[0]["W_Q"] if "W_Q" in heads[0] else heads[0]["Q"]
+    width = int(len(rows[0]) * asked.get("share", 1))
     start = int(asked.get("start", 0))
     frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
     frequency = frequency / _floats(asked.get("factors", 1))
-    index = np.arange(start, start + len(scenario["tokens"]))
+    tokens = len(scenario["tokens"]) if "tokens" in scenario else _queries(scenario)
+    index = np.arange(start, start + tokens)
     angle: Array = np.multiply.outer(index, frequency)
     waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
     values |= {f"position.{name}": wave for name, wave in waves.items()}
@@ -193,7 +204,7 @@ def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
 
 def _attention(
     x: Array,
-    memory: Array,
+    memory: Array | None,
     mask: Array | None,
     attention: Spec,
     shifted: bool,
@@ -206,11 +217,18 @@ def _attention(
     """
     own = attention["heads"]
     heads = [{**own[h["shares"] - 1], "b_Q": None, **h} if "shares" in h else h for h in own]
-    W_Q, _ = _stack_heads(heads, "W_Q", "b_Q")
-    W_K, has_key = _stack_heads(heads, "W_K", "b_K")
-    W_V, has_value = _stack_heads(heads, "W_V", "b_V")
-    query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
-    key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
+    if "Q" in heads[0]:  # stacked like weights, with a row of zeros as the bias
+        (query, _), (key, has_key), (value, has_value) = (
+            _stack_heads(heads, name, "") for name in ("Q", "K", "V")
+        )
+        query, key, value = query[:, :-1], key[:, :-1], value[:, :-1]
+    else:
+        assert memory is not None
+        W_Q, _ = _stack_heads(heads, "W_Q", "b_Q")
+        W_K, has_key = _stack_heads(heads, "W_K", "b_K")
+        W_V, has_value = _stack_heads(heads, "W_V", "b_V")
+        query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
+        key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
 
     flat_query, flat_key = query, key
     if angle is not None:

@@ -169,6 +169,8 @@ WORDS = ("hug", "pug", "low", "lower", "anna", "b")
 
 def text(spec: Scenario, rng: random.Random) -> None:
     """In place of tokens: a text whose merges, typed or learned, leave just these."""
+    if "embeddings" not in spec:
+        return
     tokens = spec["tokens"]
     if not _is_list(tokens) or "batch" in spec or any(" " in t or not t for t in tokens):
         return

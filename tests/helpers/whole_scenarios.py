@@ -18,6 +18,10 @@ from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_ways import CARRIES_NOTHING, FORMS, SETTINGS
+from tests.helpers.typed_heads import start_with_typed_heads
+
+TYPED = 0.15
+"""The share of scenarios that start with typed queries, keys and values, if they can."""
 
 
 @st.composite
@@ -46,11 +50,14 @@ def plain_and_written(
     else:
         encoder = {"encoder": True, "encodes": True} if kind == "encoder" else {}
         spec = draw(scenarios(carry, **{"alike": kind == "alike", **encoder, **settings}))
-    rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    number = draw(st.integers(0, 2**32 - 1))
+    rng, of_heads = random.Random(number), random.Random(f"typed {number}")
     ways = rng.sample(sorted({**SETTINGS, **FORMS}), rng.randint(1, 12))
     for name, way in SETTINGS.items():
         if name in ways and (name not in CARRIES_NOTHING or carry in (None, "never")):
             way(spec, rng)
+    if of_heads.random() < TYPED:
+        start_with_typed_heads(spec, of_heads)
     written = deepcopy(spec)
     for name, way in FORMS.items():
         if name in ways:

@@ -25,6 +25,7 @@ from tests.helpers.command import run
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.sentences import unbroken
+from tests.helpers.typed_heads import start_with_typed_heads, written_tokens
 
 WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
@@ -68,7 +69,7 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
         cached, turns = "--kv-cache" in options, document["turns"]
         return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
     values = by_address(document)
-    token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
+    token = dict(pairwise(options)).get("--token", len(Judge(values, spec, 0, {}).tokens))
     passes = document.get("passes", [])
     asked = optimized(spec, options) if command == "train" else spec
     judge = Judge(values, asked, int(token) - 1, document["rounding"], passes=passes)
@@ -174,7 +175,9 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
         return command, spec, ("--worked", "--max-tokens", "2", *drawn)
     if command == "loss":
         return command, spec, ()
-    token = ("--token", str(draw(st.integers(1, len(spec["tokens"])))))
+    if "given" not in spec and draw(st.integers(0, 5)) == 0:
+        start_with_typed_heads(spec, random.Random(draw(st.integers(0, 1000))))
+    token = ("--token", str(draw(st.integers(1, len(written_tokens(spec))))))
     return ("run", spec, ("--no-mask", *token)) if command == "no mask" else (command, spec, token)
 
 

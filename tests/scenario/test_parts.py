@@ -29,6 +29,9 @@ NOT_LEARNED = {
     ("Example", "given"),
     ("Encoder", "vectors"),
     ("Rotary", "factors"),
+    ("Head", "Q"),
+    ("Head", "K"),
+    ("Head", "V"),
 }
 """Rows of numbers that training leaves alone."""
 

@@ -68,7 +68,7 @@ def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
     """Return a change of the divisor √d_k; `scale` computes the new one from d_k."""
 
     def fitting(part: Attention) -> Settings:
-        return {"scale": scale(len(part.heads[0].W_Q[0]))} if part.scale == "sqrt" else {}
+        return {"scale": scale(part.heads[0].d_k)} if part.scale == "sqrt" else {}
 
     return _with(Attention, fitting)
 

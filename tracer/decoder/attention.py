@@ -9,11 +9,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.axes import numbered
+from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
+from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
 from tracer.scenario.fields import Scale
@@ -33,12 +34,14 @@ class RotaryAngles:
 class AttentionInputs:
     """What the queries attend to: vectors (m, d_model), the mask (n, m), and the cache.
 
+    Typed keys and values need no vectors, only the `tokens` of their rows.
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
     each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞.
     """
 
-    vectors: Value
+    vectors: Value | None
+    tokens: Axis
     mask: Value | None
     earlier: dict[str, Value] | None
     new: bool
@@ -48,11 +51,11 @@ class AttentionInputs:
     only_hides: bool = True
 
 
-def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attention) -> Value:
+def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: Attention) -> Value:
     """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
 
     Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
-    (n, h · d_v).
+    (n, h · d_v). Of typed queries, x is only the tokens.
     """
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
@@ -70,13 +73,18 @@ def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attenti
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
-    w_o = weights(tape, roles.W_O, parameters.W_O, concat, features_of(x, columns(parameters.W_O)))
+    width = columns(parameters.W_O)
+    features = numbered("d", 0, width) if isinstance(x, Axis) else features_of(x, width)
+    w_o = weights(tape, roles.W_O, parameters.W_O, concat, features)
     b_o = bias(tape, roles.B_O, parameters.b_O, w_o)
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-def queries(tape: Tape, x: Value, head: Head) -> Value:
+def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
     """Q = x W_Q + b_Q: x (n, d_model), W_Q (d_model, d_k) → (n, d_k)."""
+    if isinstance(x, Axis):
+        return typed_queries(tape, head, x)
+    assert head.W_Q is not None
     labels = head.labels.query or numbered("q", 1, columns(head.W_Q))
     w_q = weights(tape, roles.W_Q, head.W_Q, x, labels, "query")
     return tape.record(roles.QUERY, op.MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
@@ -89,8 +97,12 @@ def with_keys_and_values(
 
     Rotary positions rotate Q and K (Su et al. 2021). An earlier pass's rows of K and V are reused.
     """
-    assert head.W_K is not None and head.W_V is not None
     m, earlier = inputs.vectors, inputs.earlier
+    if m is None:
+        k, v = typed_keys_and_values(tape, head, inputs.tokens)
+        q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+        return q, (apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary), v)
+    assert head.W_K is not None and head.W_V is not None
     k_labels = head.labels.key or numbered("k", 1, columns(head.W_K))
     v_labels = head.labels.value or numbered("v", 1, columns(head.W_V))
     w_k = weights(tape, roles.W_K, head.W_K, m, k_labels, "key")

@@ -7,7 +7,7 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.frozen import frozen
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import Attention
+from tracer.scenario.layers import Attention, Norm
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
@@ -187,32 +187,38 @@ def forward(
     shifted = scenario.softmax == "shifted"
     encoder = scenario.encoder
     memory = encode(tape, encoder, earlier.encoded, shifted) if encoder else None
-    leaving = run_layers(
-        tape, scenario, AttentionOptions(shifted, options.unmasked, memory), earlier.cache
+    others = Axis(ENCODER_TOKEN, encoder.tokens if encoder else ())
+    leaving, last = run_layers(
+        tape, scenario, AttentionOptions(shifted, options.unmasked, memory, others), earlier.cache
     )
-    output = tape.record(roles.OUTPUT, Copy(), leaving[-1])
+    output = tape.record(roles.OUTPUT, Copy(), last)
     to_words = projection(tape, output, scenario)
     predicted = predict(tape, output, to_words, scenario) if to_words else None
     if options.lens:
         from tracer.decoder.lens import logit_lens
 
-        logit_lens(tape, leaving[1:-1], to_words, scenario)
+        logit_lens(tape, leaving, to_words, scenario)
     return predicted
 
 
-def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value:
-    """E (n_encoder, d_encoder), the encoder's vectors: given, reused, or computed from tokens."""
+def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value | None:
+    """E (n_encoder, d_encoder), the encoder's vectors: given, reused, or computed from tokens.
+
+    None if typed keys and values take their place.
+    """
     if encoder.vectors is not None:
         features = encoder.features or numbered("e", 0, columns(encoder.vectors))
         axes = (Axis(ENCODER_TOKEN, encoder.tokens), Axis("encoder feature", features))
         return tape.given(roles.ENCODER_OUTPUT, encoder.vectors, axes)
+    if not encoder.is_computed:
+        return None
     if encoded:
         return tape.record(
             roles.ENCODER_OUTPUT, Reused(), encoded[tape.address(roles.ENCODER_OUTPUT)]
         )
     with tape.at(encoder=True):
-        leaving = run_layers(tape, encoder, AttentionOptions(shifted), None)
-    return tape.record(roles.ENCODER_OUTPUT, Copy(), leaving[-1])
+        _, last = run_layers(tape, encoder, AttentionOptions(shifted), None)
+    return tape.record(roles.ENCODER_OUTPUT, Copy(), last)
 
 
 @frozen
@@ -222,49 +228,68 @@ class AttentionOptions:
     shifted: bool
     unmasked: bool = False
     encoder: Value | None = None
+    encoder_tokens: Axis = Axis(ENCODER_TOKEN, ())
 
 
 def run_layers(
     tape: Tape, tower: Tower, options: AttentionOptions, cache: Trace | None
-) -> list[Value]:
-    """The input of the first layer, the output of each layer, and the last one normalized.
+) -> tuple[list[Value], Value]:
+    """The output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
-    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm.
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm. The first
+    sub-layer computes x from typed queries, keys and values, if there are no embeddings.
     """
     x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
+    queries = x if isinstance(x, Axis) else x.axes[0]
     # The tokens of an encoder attend to each other in both directions.
-    mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
+    mask = attention_mask(tape, tower, queries) if isinstance(tower, Scenario) else None
     hides = only_hides(mask)
 
-    def self_attention(tape: Tape, x: Value, part: Attention) -> Value:
+    def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
+        vectors = None if isinstance(x, Axis) else x
         inputs = AttentionInputs(
-            x, mask, earlier, True, options.shifted, options.unmasked, rotary, hides
+            vectors, queries, mask, earlier, True, options.shifted, options.unmasked, rotary, hides
         )
         return attention(tape, x, inputs, part)
 
-    def cross_attention(tape: Tape, x: Value, part: Attention) -> Value:
-        assert options.encoder
-        inputs = AttentionInputs(options.encoder, None, earlier, False, options.shifted)
+    def cross_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
+        inputs = AttentionInputs(
+            options.encoder, options.encoder_tokens, None, earlier, False, options.shifted
+        )
         return attention(tape, x, inputs, part)
 
-    leaving = [x]
+    def attended(
+        x: Value | Axis,
+        part: Attention,
+        norm: Norm | None,
+        compute: Callable[[Tape, Value | Axis, Attention], Value],
+    ) -> Value:
+        if isinstance(x, Value):
+            return sub_layer(tape, x, part, norm, compute)
+        change = compute(tape, x, part)  # there are no vectors to add
+        return normalized(tape, change, norm) if norm else change
+
+    leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
         if part := layer.attention:
             with tape.at(layer=number, sub_layer="attention"):
-                x = sub_layer(tape, x, part, layer.norm_of(part), self_attention)
+                x = attended(x, part, layer.norm_of(part), self_attention)
         if part := layer.cross_attention:
             with tape.at(layer=number, sub_layer="cross_attention"):
-                x = sub_layer(tape, x, part, layer.norm_of(part), cross_attention)
+                x = attended(x, part, layer.norm_of(part), cross_attention)
         if network := layer.ffn:
+            assert isinstance(x, Value)
             with tape.at(layer=number, sub_layer="ffn"):
                 x = sub_layer(tape, x, network, layer.norm_of(network), feed_forward)
+        assert isinstance(x, Value)
         leaving.append(x)
+    assert isinstance(x, Value)
     if tower.final_norm:
         with tape.at(final=True):
-            x = normalized(tape, x, tower.final_norm)
-    return [*leaving, x]
+            return leaving, normalized(tape, x, tower.final_norm)
+    return leaving, x
 
 
 def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:

@@ -17,7 +17,10 @@ from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
-LEARNED = (roles.EMBEDDING, roles.POSITION, roles.ENCODER_OUTPUT)
+LEARNED = (
+    *(roles.EMBEDDING, roles.POSITION, roles.ENCODER_OUTPUT),
+    *(roles.QUERY, roles.KEY, roles.VALUE),
+)
 """Given numbers that have a gradient, besides the parameters."""
 
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")

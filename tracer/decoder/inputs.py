@@ -26,9 +26,17 @@ from tracer.tokenization.tokenization import Tokenization
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, RotaryAngles | None]:
-    """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles."""
+def input_vectors(
+    tape: Tape, tower: Tower, *, first: int
+) -> tuple[Value | Axis, RotaryAngles | None]:
+    """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles.
+
+    Of typed queries, keys and values, only the tokens.
+    """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
+    if tower.embeddings is None:
+        rotates = tower.positions and tower.positions.rotary
+        return tokens, rotary(tape, tower, rotates, tokens) if rotates else None
     if isinstance(tower, Scenario):
         if tower.tokenization and tower.corpus:
             learned_merges(tape, tower.corpus, tower.tokenization.learned)
@@ -129,13 +137,13 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
     if not heads:
         return None
     start = asked.start + len(tower.tokens) - len(tokens.labels)
-    rotated = int(columns(heads[0].W_Q) * asked.share)
+    rotated = int(heads[0].d_k * asked.share)
     frequencies = DivTerm(rotated, asked.base, asked.factors or ())
     sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
     return RotaryAngles(Rotate(asked.layout), cos, sin)
 
 
-def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
+def attention_mask(tape: Tape, scenario: Scenario, queries: Axis) -> Value | None:
     """M (n, m): -∞ where a query must not attend to a key, else 0; None without mask or attention.
 
     The mask is causal, a causal window, or typed. Padding is always hidden. A typed mask may also
@@ -144,7 +152,7 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     if not any(layer.attention for layer in scenario.layers):
         return None
     asked: Any = scenario.mask
-    tokens, queries = scenario.tokens, x.axes[0]
+    tokens = scenario.tokens
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
     if hasattr(asked, "shape"):  # of a scenario without numbers

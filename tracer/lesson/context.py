@@ -91,6 +91,11 @@ class LessonContext:
         layer = self.tower.layers[(place.layer or 1) - 1]
         return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
 
+    def is_typed_at(self, place: Place) -> bool:
+        """Return whether queries, keys and values of the attention at a place are typed."""
+        part = self.attention_at(place)
+        return part is not None and part.heads[0].Q is not None
+
     def heads_of(self, place: Place) -> int:
         """Return the number of heads of the attention at a place."""
         part = self.attention_at(place)

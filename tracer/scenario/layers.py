@@ -1,14 +1,14 @@
 """The schema of a layer: attention, feed-forward network, norms and their weights."""
 
 from decimal import Decimal
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, GetPydanticSchema, ValidationInfo, model_validator
 from pydantic_core import core_schema
 
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
-from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, described
+from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, described
 
 ActivationName: TypeAlias = Annotated[
     str,
@@ -90,13 +90,15 @@ class Head(Frozen):
     """One attention head: W_Q and W_K of shape (d, d_k), W_V of shape (d, d_v).
 
     A head that shares the keys and values of an earlier head has no W_K and W_V (grouped-query
-    attention, Ainslie et al. 2023).
+    attention, Ainslie et al. 2023). In place of weights, queries, keys and values can be typed.
     """
 
     labels: HeadLabels = described(
         "Names for the columns.", "{query: [size, age]}", HeadLabels.model_construct()
     )
-    W_Q: Matrix = described("Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]")
+    W_Q: Matrix | None = described(
+        "Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
+    )
     W_K: Matrix | None = described(
         "Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
     )
@@ -109,6 +111,25 @@ class Head(Frozen):
     shares: fields.AtLeastOne | None = described(
         "The number of an earlier head; this head uses its keys and values.", "1", None
     )
+    Q: Rows | None = described(
+        "In place of weights, if the scenario has no embeddings: the queries, one row per token.",
+        "[[1, 0], [0, 1]]",
+        None,
+    )
+    K: Rows | None = described(
+        "The keys that go with Q: one row per token, in cross-attention per token of the encoder.",
+        "[[1, 0], [0, 1]]",
+        None,
+    )
+    V: Rows | None = described(
+        "The values that go with Q: one row for each row of K.", "[[1, 0], [0, 1]]", None
+    )
+
+    @property
+    def d_k(self) -> int:
+        """The width of its queries and keys."""
+        rows: Any = self.W_Q if self.Q is None else self.Q
+        return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
 
 
 class Attention(SubLayer):

@@ -158,13 +158,11 @@ class Encoder(Tower):
 
     @property
     def is_computed(self) -> bool:
-        """Whether its vectors are computed, rather than given."""
-        return self.vectors is None
+        """Whether its vectors are computed; else they are given, or only its tokens are."""
+        return self.embeddings is not None
 
     @model_validator(mode="after")
     def _given_or_computed(self) -> Self:
-        if self.vectors is None and self.embeddings is None:
-            raise ValueError("expected vectors, or embeddings from which they are computed")
         computed = ("embeddings", "positions", "layers", "final_norm")
         beside = [name for name in computed if getattr(self, name)]
         if self.vectors is not None and beside:
@@ -254,7 +252,7 @@ class Scenario(Tower):
     summary: fields.Text | None = SUMMARY
     tokens: fields.Tokens = described(
         "The tokens to read: a list, or a sentence that is split at its spaces. Default: the first "
-        "sequence of the batch.",
+        "sequence of the batch, or the numbers of the typed queries.",
         "[big, cat]",
     )
     text: fields.Text | None = described(
@@ -281,10 +279,6 @@ class Scenario(Tower):
         "counted from 0, if it contains all of them.",
         "[7, 42]",
         None,
-    )
-    embeddings: fields.Embeddings = described(
-        "One row of numbers for each word, or for each position.",
-        "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
     )
     encoder: Encoder | None = described(
         "The encoder that cross-attention attends to.",
@@ -359,6 +353,11 @@ class Scenario(Tower):
     def reading_example(self, example: Example) -> Self:
         """The same decoder with a training example before it."""
         return self.reading(example.tokens, example.targets, example.given)
+
+    @property
+    def has_typed_heads(self) -> bool:
+        """Whether it starts with typed queries, keys and values in place of embeddings."""
+        return self.embeddings is None
 
     @property
     def is_tied(self) -> bool:

@@ -62,7 +62,7 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
     Given values of a scenario apply only to its own tokens and layers.
 
     Raises:
-        TracerError: there are fewer positions than tokens.
+        TracerError: there are fewer positions than tokens, or more or fewer typed queries.
     """
     tokens = _tokens(scenario.tokens, length)
     table = scenario.positions.table if scenario.positions else None
@@ -70,6 +70,9 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         message = f"{len(tokens)}, expected at most {len(table)} (one for each position)"
         raise TracerError(Problem(message, address="--length"))
     same = tokens == scenario.tokens
+    if scenario.has_typed_heads and not same:
+        message = f"{len(tokens)}, expected {len(scenario.tokens)} (one for each typed query)"
+        raise TracerError(Problem(message, address="--length"))
     given = scenario.given if same else {}
     encoder = scenario.encoder
     layers, numbers = _once(scenario, apart=bool(given))
@@ -106,6 +109,8 @@ def _mask(scenario: Scenario, tokens: Names) -> Any:
 
 
 def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
+    if encoder.vectors is None and not encoder.is_computed:
+        return encoder
     if not encoder.is_computed:
         vectors: Any = Blank(shape_of(encoder.vectors))
         return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
@@ -114,8 +119,9 @@ def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
 
 def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
     """Return the embeddings and positions of a tower as shapes."""
+    table = tower.embeddings
     return {
-        "embeddings": Blank(shape_of(tower.embeddings)),
+        "embeddings": None if table is None else Blank(shape_of(table)),
         "positions": _blank(tower.positions),
         "layers": layers,
         "final_norm": _blank(tower.final_norm),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from tracer.names import count
+from tracer.scenario import typed_heads
 from tracer.scenario.layers import FFN, Attention, Head, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import Unembedding
@@ -48,15 +49,21 @@ def shapes(source: Source) -> Counting:
 @dataclass
 class _Counted(Counting):
     widths: dict[YamlPath, Size] = field(default_factory=dict)
-    """The number of columns of the query, key and value weights."""
+    """The number of columns of the weights of queries, keys and values, or of these, if typed."""
+    tokens: Size = None
+    """The number of the decoder's tokens."""
 
     def scenario(self) -> None:
         tokens = self.size("tokens") if self.has("tokens") else self.size("batch", 0)
+        if tokens is None:
+            tokens = typed_heads.number_of_queries(self)
+        self.tokens = tokens
         self.length(("token_ids",), tokens, "one per token")
         self.mask(tokens)
         width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
         self.sequences(tokens)
+        typed_heads.check_typed_heads(self)
 
     def encoder(self) -> Size:
         """Return the width of the encoder's vectors, given or computed."""
@@ -139,7 +146,7 @@ class _Counted(Counting):
         widths = {
             place: width
             for place, width in self.widths.items()
-            if width and place[-1] == "W_Q" and "attention" in place
+            if width and place[-1] in ("W_Q", "Q") and "attention" in place
             if (place[0] == "encoder") == bool(at)
         }
         first = next(iter(widths.values()), 0)
@@ -201,16 +208,29 @@ class _Counted(Counting):
         place: YamlPath = (*heads, number)
         shared = self.shared(heads, number)
         crossed = "cross_attention" in place
+        if typed_heads.has_typed_heads(self, heads[:-1]):
+            return self.typed_head(place, shared, crossed=crossed)
         of_source = "one per feature of the encoder" if crossed else OF_INPUT
         known = {"width": Known(width, OF_INPUT), "source": Known(source, of_source)}
         if d_k := self.widths.get((*shared, "W_K")):
             known["d_k"] = Known(d_k, of_columns="as many as the keys have")
         self.matrices(Head, place, known, {"d_k": even, "d_v": even})
-        for name in ("W_K", "W_V"):
-            if not self.has(*place, name) and not self.has(*place, "shares"):
-                instead = " or shares: 1" * bool(number)
+        for name in ("W_Q", "W_K", "W_V"):
+            own = name == "W_Q" or not self.has(*place, "shares")
+            if own and not self.has(*place, name):
+                instead = " or shares: 1" * (bool(number) and name != "W_Q")
                 self.report((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
         return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
+
+    def typed_head(self, place: YamlPath, shared: YamlPath, *, crossed: bool) -> Size:
+        """Return the width of a typed head's values, its own or shared ones."""
+        own = Expected(self.tokens, "one per token")
+        encoders = Expected(self.size("encoder", "tokens"), "one per token of the encoder")
+        keys = encoders if crossed else own
+        rows = {"Q": own, "K": keys, "V": keys}
+        found = typed_heads.typed_head(self, place, rows, self.widths.get((*shared, "K")))
+        self.widths |= {(*place, name): width for name, width in found.items()}
+        return found.get("V") or self.widths.get((*shared, "V"))
 
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """Return the path of the head whose keys and values a head shares, or ()."""
@@ -218,7 +238,8 @@ class _Counted(Counting):
         shared = whole(self.part(*place, "shares"))
         if shared is None:
             return ()
-        parameters = [(name,) for name in declared(Head) if name.endswith(("K", "V"))]
+        own_rows = [*declared(Head), *typed_heads.TYPED]
+        parameters = [(name,) for name in own_rows if name.endswith(("K", "V"))]
         for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
             if self.has(*place, *own):
                 self.report(

@@ -17,6 +17,7 @@ from tracer.scenario.fields import Random, pair_of
 from tracer.scenario.parts import address, with_part
 from tracer.scenario.reader import Data, Source, YamlPath
 from tracer.scenario.sizes import Counting, is_tied, part, words_of
+from tracer.scenario.typed_heads import number_of_queries
 from tracer.tokenization.learning import learn
 from tracer.tokenization.typed import encode
 
@@ -38,7 +39,9 @@ def written_out(source: Data, counted: Counting) -> tuple[dict[str, Data], set[Y
             filled.add(place)
 
     if part(data, ("tokens",)) is None:
-        fill(("tokens",), part(data, ("batch", 0)))
+        queries = number_of_queries(counted)
+        numbers: Data | None = [str(n + 1) for n in range(queries)] if queries else None
+        fill(("tokens",), numbers or part(data, ("batch", 0)))
     for place, (rows, columns) in counted.wanted.items():
         if place[-1] == "embeddings":
             fill(place, _embeddings(data, place, columns))

@@ -12,7 +12,7 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.parts import changed, parameters, with_part
 from tracer.scenario.replacing import tied
 
-NOT_LEARNED = ("vectors", "given")
+NOT_LEARNED = ("vectors", "Q", "K", "V", "given")
 """Keys that are varied besides the parameters."""
 
 MOST_DRAWS = 100

@@ -16,6 +16,7 @@ from tracer.lesson.steps.query_key_value import keys_of, of_head
 from tracer.lesson.steps.softcap import SOFTCAP_STEP
 
 W_O = ex.Symbol("W", "O")
+Q_K_V = (ex.Symbol("Q"), ex.Symbol("K"), ex.Symbol("V"))
 D_K_SYMBOL = ex.Symbol("d", "k")
 SCALE_SYMBOL, DIVISOR = ex.Root(D_K_SYMBOL), ex.Symbol("c")
 
@@ -234,7 +235,11 @@ PROJECTION_STEP = InnerKind(
     "Attention output",
     "the result of attention",
     _projection_goal,
-    {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
+    {
+        roles.ATTENTION_OUTPUT: RoleText(
+            lambda naming: ex.Call("Attention", Q_K_V if naming.typed else (naming.x,))
+        )
+    },
     sign=_projection_sign,
     reasons=why.mixed,
     claim=main_column,

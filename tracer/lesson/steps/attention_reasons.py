@@ -12,10 +12,10 @@ from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
 
-THREE_VECTORS: Sentence = (
-    "Attention compares queries with keys, and adds up values. The same weights compute all three "
-    "for every token, so that they work for a text of any length; a trained model has learned "
-    "them.",
+THREE_VECTORS = "Attention compares queries with keys, and adds up values."
+THEIR_WEIGHTS = (
+    " The same weights compute all three for every token, so that they work for a text of any "
+    "length; a trained model has learned them."
 )
 
 ACROSS: Sentence = (
@@ -76,12 +76,14 @@ NOT_ADDED: Sentence = (
 def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why there are queries, keys and values, of the encoder if so, and several heads."""
     several = [_several_heads(step, ctx)] if ctx.heads_of(step.place) > 1 else []
-    return (THREE_VECTORS, *([ACROSS] if crosses(step) else []), *several)
+    weights = "" if ctx.is_typed_at(step.place) else THEIR_WEIGHTS
+    return ((THREE_VECTORS + weights,), *([ACROSS] if crosses(step) else []), *several)
 
 
 def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
     part = ctx.attention_at(step.place)
-    own = "queries" if part and any(head.shares for head in part.heads) else "weight matrices"
+    queries = part and any(head.shares or head.Q for head in part.heads)
+    own = "queries" if queries else "weight matrices"
     return (
         f"Each head has its own {own}, so several heads can follow several relations between "
         "tokens at once.",

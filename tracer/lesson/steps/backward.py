@@ -236,6 +236,19 @@ def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
 
 
+def _at_the(noun: str, plural: str) -> SentenceOf:
+    """Return the goal for queries, keys or values, which may be typed."""
+    computed = _gradient_at(f"each {noun}")
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        if not ctx.is_typed_at(step.place):
+            return computed(step, ctx)
+        ends = f"The {plural} are given, so the gradient goes no further."
+        return (f"Compute the gradient at each {noun}. {ends}",)
+
+    return goal
+
+
 def _at_the_encoder(step: Step, ctx: LessonContext) -> Sentence:
     after = (
         "The backward pass of the encoder begins here."
@@ -270,9 +283,9 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(attention.SCORES_STEP, "each score and at its dot product"),
         _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),
         _back(query_key_value.TURNED_KEY_STEP, "each rotated key"),
-        _back(query_key_value.QUERY_STEP, "each query", (roles.W_Q, roles.B_Q)),
-        _back(query_key_value.KEY_STEP, "each key", (roles.W_K, roles.B_K)),
-        _back(query_key_value.VALUE_STEP, "each value", (roles.W_V, roles.B_V)),
+        _back(query_key_value.QUERY_STEP, _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
+        _back(query_key_value.KEY_STEP, _at_the("key", "keys"), (roles.W_K, roles.B_K)),
+        _back(query_key_value.VALUE_STEP, _at_the("value", "values"), (roles.W_V, roles.B_V)),
         _back(INPUT_STEP, _at_the_input),
         _back(ENCODER_STEP, _at_the_encoder),
         _back(POSITION_STEP, OF_A_POSITION, (roles.POSITIONS,)),

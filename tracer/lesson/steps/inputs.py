@@ -164,9 +164,12 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     )
 
 
-TURNED: doc.Sentence = (
-    f"{ORDER[0]} Rotation marks the position without changing a vector's length or the embeddings.",
-)
+TURNED = f"{ORDER[0]} Rotation marks the position without changing a vector's length"
+
+
+def _why_turned(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    embeddings = "" if ctx.tower.embeddings is None else " or the embeddings"
+    return ((f"{TURNED}{embeddings}.",),)
 
 
 def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -263,7 +266,7 @@ ROTARY_STEP = StepKind(
         roles.ROTARY_COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines:"),
     },
     sign=(ex.Symbol("θ"), " turns ", ex.Symbol("Q"), ", ", ex.Symbol("K")),
-    reasons=(TURNED,),
+    reasons=_why_turned,
     outcome=_both_waves,
 )
 

@@ -48,6 +48,8 @@ class Naming:
     sub_layer: str
     """The number of the sub-layer among all."""
     x: Expression
+    typed: bool = False
+    """Whether the sub-layer reads typed queries, keys and values, and no x."""
 
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Reused, Rotate
+from tracer.decoder.operations import Given, Reused, Rotate
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
@@ -15,6 +15,8 @@ from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import crosses, largest_in, reused
 from tracer.lesson.steps.attention_reasons import turns_by_position
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
+
+GIVEN = " The {} are given: they are not computed here."
 
 
 def of_head(letter: str, below: str = "") -> SymbolOf:
@@ -36,7 +38,8 @@ def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
         if crosses(step)
         else "a token looks for"
     )
-    return (f"The query describes what {what}.{saves * (shared is not None)}",)
+    typed = GIVEN.format("queries") * isinstance(step.last.operation, Given)
+    return (f"The query describes what {what}.{typed}{saves * (shared is not None)}",)
 
 
 def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonContext], Sentence]:
@@ -46,7 +49,8 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonConte
         if isinstance(step.last.operation, Reused):
             return (f"The {noun}s of the encoder's tokens are reused from the previous turn.",)
         token = "an encoder token" if crosses(step) else "a token"
-        return (f"The {noun} {does.format(token)}{'' if crosses(step) else here}.",)
+        typed = GIVEN.format(f"{noun}s") * isinstance(step.last.operation, Given)
+        return (f"The {noun} {does.format(token)}{'' if crosses(step) else here}.{typed}",)
 
     return goal
 

@@ -56,6 +56,8 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
             doc.Table.of(header, layers),
         )
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
+    if ctx.trace.scenario.has_typed_heads:
+        return
     table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
     if ctx.attends and ctx.trace.scenario.encoder is None:
         said = (doc.Paragraph(DECODER_ONLY), table)

@@ -12,6 +12,7 @@ from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving, summands, where
@@ -110,6 +111,9 @@ class _Formulas:
             case roles.NORM | roles.RMS_NORM:
                 name: ex.OfModels = "LayerNorm" if value.role is roles.NORM else "RMSNorm"
                 return ex.Call(name, (self._inside(self._normalized(value), end),))
+            case roles.ATTENTION_OUTPUT if self.ctx.at(value.place).is_typed_at(value.place):
+                crosses = value.place.sub_layer == "cross_attention"
+                return ex.Call("CrossAttention" if crosses else "Attention", Q_K_V)
             case roles.ATTENTION_OUTPUT if value.place.sub_layer == "cross_attention":
                 encoded = self.ctx.value(roles.Place(), roles.ENCODER_OUTPUT)
                 assert encoded

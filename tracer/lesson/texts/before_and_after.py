@@ -24,9 +24,15 @@ CHANGES: doc.Sentence = ("What each sub-layer changed most:",)
 
 def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     """A table of the followed token's numbers, and what each sub-layer changed most."""
+    value = ctx.trace.values.get(roles.INPUT.name)
     if ctx.is_padding:
         return ()
-    value = ctx.trace[roles.INPUT.name]
+    changes = tuple(_changes(ctx))
+    return changes if value is None else (*_numbers(ctx, value), *changes)
+
+
+def _numbers(ctx: LessonContext, value: Value) -> tuple[doc.Block, ...]:
+    """The followed token's numbers at the input and at the stations after it."""
     where, stations = _stations(ctx, value)
     labels = distinct(value.axes[1].labels)
     rows: list[tuple[str | doc.Cell, ...]] = [
@@ -35,12 +41,15 @@ def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     ]
     before: doc.Sentence = ("The numbers of ", ctx.name, f" at the input and {where}:")
     table = doc.Table.of(("feature", "input", *stations), rows)
-    numbers = (doc.Paragraph(before), table) if stations else ()
+    return (doc.Paragraph(before), table) if stations else ()
+
+
+def _changes(ctx: LessonContext) -> Iterator[doc.Block]:
+    """What each sub-layer changed most."""
     changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
-    if not changes:
-        return numbers
-    changed = doc.Table.of(("sub-layer", "feature", "by"), changes)
-    return (*numbers, doc.Paragraph(CHANGES), changed)
+    if changes:
+        yield doc.Paragraph(CHANGES)
+        yield doc.Table.of(("sub-layer", "feature", "by"), changes)
 
 
 def _stations(ctx: LessonContext, value: Value) -> tuple[str, dict[str, Value]]:

@@ -196,11 +196,16 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         "Which word comes next? The decoder computes a probability for every word of its "
         "vocabulary."
         if predicts
+        else "What does attention compute from given queries, keys and values? For each query, it "
+        "computes a weighted sum of the values."
+        if ctx.trace.scenario.has_typed_heads
         else "What does a decoder do with these tokens? It rewrites each token's vector"
         + (f" using {ctx.visible_tokens}." if ctx.visible_tokens else ".")
     )
     read: Sentence = ("The model reads ", *listed(ctx.names), ".")
-    if ctx.crosses:
+    if ctx.trace.scenario.has_typed_heads:
+        read = _typed(ctx)
+    elif ctx.crosses:
         also = "It also attends" if ctx.attends_to_the_encoder else "No layer attends"
         names = listed(ctx.of_encoder.names)
         read = (*read, f" {also} to the encoder's vectors for ", *names, ".")
@@ -210,6 +215,19 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         f"each line with a calculator{_with_phi(ctx)}."
     )
     return [(asked,), read, (plan,), *introduction(ctx, terms)]
+
+
+def _typed(ctx: LessonContext) -> Sentence:
+    """Whose queries, keys and values are given."""
+    whose = listed(ctx.names)
+    if not ctx.trace.scenario.layers[0].attention:
+        keys: Sentence = ("; keys and values belong to the encoder's ",)
+        return ("The queries belong to ", *whose, *keys, *listed(ctx.of_encoder.names), ".")
+    beside: Sentence = ()
+    if ctx.attends_to_the_encoder:
+        names = listed(ctx.of_encoder.names)
+        beside = (" A later part attends to the encoder's vectors for ", *names, ".")
+    return ("The queries, keys and values belong to ", *whose, ".", *beside)
 
 
 def _with_phi(ctx: LessonContext) -> str:

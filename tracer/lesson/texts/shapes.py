@@ -40,13 +40,18 @@ def shapes(survey: Survey) -> doc.Document:
 
 def _introduction(survey: Survey) -> Iterator[doc.Block]:
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
-    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT]
+    shape = next((matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT), None)
     query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
-    _, tokens, width = shape
-    read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
-    heads = f", {written(query)} the same for {count(query[1], 'head')}" if query else ""
     only = "This text counts numbers; it computes none. "
-    yield doc.Paragraph((only, f"{read} numbers each{heads}."))
+    if shape:
+        _, tokens, width = shape
+        read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+        heads = f", {written(query)} the same for {count(query[1], 'head')}" if query else ""
+        yield doc.Paragraph((only, f"{read} numbers each{heads}."))
+    elif query:
+        _, heads_alike, tokens, width = query
+        read = f"{written(query)} is the shape of the queries of {count(heads_alike, 'head')} for"
+        yield doc.Paragraph((only, f"{read} {_tokens(tokens)}, with {width:,} numbers each."))
     yield doc.Paragraph(
         (
             "A multiply-add is one product in a matrix multiplication and its addition to the sum. "

@@ -43,9 +43,11 @@ def _forcing(trace: Trace) -> doc.Sentence:
     """Return what the model reads and predicts at each position."""
     targets, tokens = trace[TARGET.name].numbers, trace.tokens
     asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
-    if len(tokens) < 2:
+    follows = not trace.scenario.has_typed_heads  # else the tokens are only names of rows
+    if len(tokens) < 2 and follows:
         return ("The model reads the token and predicts the next word.",)
-    if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
+    follows = follows and all(targets[i] == tokens[i + 1] for i in asked if i + 1 < len(tokens))
+    if not follows:
         return (
             f"At each position{' with a target' * (len(asked) < len(tokens))}, the model predicts "
             "the target beside it. One pass computes all positions.",

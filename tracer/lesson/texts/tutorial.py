@@ -166,7 +166,7 @@ def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
 def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
     """A text of a few words, from the scenario's beginning on, as far as it goes."""
     scenario = found.scenario
-    if scenario.vocabulary is None:
+    if scenario.vocabulary is None or scenario.has_typed_heads:
         return
     options = GenerationOptions(
         scenario.beginning,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tracer.decoder.roles import EMBEDDING, EMBEDDINGS, POSITION, POSITIONS
+from tracer.decoder.roles import EMBEDDING, EMBEDDINGS, KEY, POSITION, POSITIONS, QUERY, VALUE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
@@ -16,6 +16,9 @@ Shapes = Mapping[ex.Expression, tuple[int, ...]]
 
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
+
+TYPED = (QUERY, KEY, VALUE)
+"""What has columns for the dimensions of what it is called."""
 
 
 def sized(
@@ -65,6 +68,8 @@ def _factor(factor: ex.Expression, shapes: Shapes) -> ex.Expression:
 def described(value: Value, symbol: ex.Expression) -> Sentence:
     """Describe the rows and columns of a matrix without a formula."""
     rows, columns = (axis.name for axis in value.axes)
+    if value.role in TYPED:
+        columns = f"dimension of a {columns}"
     shape = ex.Sized(symbol, value.shape)
     return (shape, f" has a row for each {rows} and a column for each {columns}.")
 
