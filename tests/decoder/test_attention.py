@@ -276,5 +276,5 @@ def test_a_masks_numbers_are_added_to_the_scores(mask: str, carry: str) -> None:
     shown = printed("run", "-", "--token", "2", stdin=text)
     assert re.search(r"a: e\^\(-1000000000(\.000)?\) +≈ 0\n", shown)
     assert "The mask is added to the scores." in shown
-    assert "hidden" not in shown
+    assert "the token is hidden" not in shown
     assert "not seen" not in shown
