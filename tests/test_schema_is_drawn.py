@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
 from tests.helpers.command import printed
+from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
-OF_ANY_KIND, WITH_ENCODER, OF_SIZES = 250, 200, 120
+OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 220, 130, 120
 """How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {
@@ -64,6 +65,7 @@ def made(schema: dict[str, Any]) -> Counter[str]:
     return (
         drawn(choices, whole_scenarios(), OF_ANY_KIND)
         + drawn(choices, whole_scenarios(encoder=True, encodes=True), WITH_ENCODER)
+        + drawn(choices, learning_scenarios(any_loss=True), OF_LOSSES)
         + drawn(choices, from_sizes(), OF_SIZES)
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.figures import checked
-from tests.helpers.reference import reference
+from tests.helpers.reference import losses, reduced, reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tracer.check.variants import VARIANTS
 from tracer.scenario.loading import parse
@@ -120,6 +120,21 @@ def test_texts_leave_out_the_soft_cap(tmp_path: Path) -> None:
     found = checked(tmp_path, to_yaml(capped), figure).findings
     held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
     assert held == {("variant", "without the soft cap of scores")}
+
+
+@pytest.mark.parametrize("other", ["mean", "sum"])
+def test_a_loss_varies_too(other: str, tmp_path: Path) -> None:
+    def asked(reduction: str) -> Scenario:
+        squared = {"kind": "squared", "reduction": reduction, "target": [[1, 0, 2, 1]] * 3}
+        return {**SPEC, "loss": squared}
+
+    theirs = asked(other)
+    found = [loss for loss in losses(theirs) if loss is not None]
+    figure = {"address": "loss", "printed": f"{reduced(theirs, found):.5f}"}
+    ours = asked({"mean": "sum", "sum": "mean"}[other])
+    said = {"mean": "with the losses averaged", "sum": "with the losses added up"}[other]
+    found_by = checked(tmp_path, to_yaml(ours), figure).findings
+    assert {(str(f.verdict), f.by) for f in found_by} == {("variant", said)}
 
 
 def test_one_change_explains_all_that_stands_together_or_nothing(tmp_path: Path) -> None:

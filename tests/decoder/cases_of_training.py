@@ -17,6 +17,14 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["0.75", "0.25"], ["0.5", "0.5"], ["1", "0"])],
         array(["0.375", "-0.375"], ["0", "0"], ["0", "0"]),
     ),
+    (el.SquaredErrorGrad(4), [array(["1", "-2"])], array(["0.5", "-1"])),
+    (el.SquaredErrorGrad(1), [array(["1", "-2"])], array(["2", "-4"])),
+    (
+        el.BinaryCrossEntropyGrad(2),
+        [array(["0.75", "0.25"]), array(["1", "0"])],
+        array(["-0.125", "0.125"]),
+    ),
+    (op.PlaceRows((2, 0), 3), [array(["1"], ["2"])], array(["2"], ["0"], ["1"])),
     (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
         op.TransposedMatMul(),
         [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],

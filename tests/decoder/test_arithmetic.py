@@ -125,6 +125,10 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array(["0", "0.73105857863000488", "-0.26894142136999512"]),
     ),
     (el.Multiply(), [array(["1", "-2"]), array(["0.5", "3"])], array(["0.5", "-6"])),
+    (el.Difference(), [array(["1", "-2"]), array(["0.5", "3"])], array(["0.5", "-5"])),
+    (el.Sigmoid(), [array(["0", "1"])], array(["0.5", "0.73105857863000488"])),
+    (el.OfTarget(), [array(["0.25", "0.25"]), array(["1", "0"])], array(["0.25", "0.75"])),
+    (el.NegativeLog(), [array(["1", "0.5"])], array(["0", "0.69314718055994531"])),
     (
         op.Largest(),
         [array(["1", "3"], ["-2", "-Infinity"], ["-Infinity"] * 2)],
@@ -144,6 +148,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (op.Mean(sample=True), [array(["1", "2", "6"])], array("4.5")),
     (op.Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
     (op.MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
+    (op.SumOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(9))),
     (
         el.Normalize(),
         [array(["1", "-1"], ["2", "0"]), array("4", "5")],
@@ -183,6 +188,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (op.Join(), [array("1", "2"), array("3"), array("4", "5")], array("1", "2", "3", "4", "5")),
     (op.Copy(), [array(["1", "2"])], array(["1", "2"])),
     (op.Reused(), [array(["1", "2"])], array(["1", "2"])),
+    (op.Rows((2, 0)), [array(["1"], ["2"], ["3"])], array(["3"], ["1"])),
     (op.Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
     (op.DivTerm(2), [], array("1")),
     (op.DivTerm(4), [], array("1", "0.01")),
@@ -307,6 +313,7 @@ SUMS = (
     op.Total,
     op.Mean,
     op.MeanOf,
+    op.SumOf,
     op.Cumulate,
     el.Normalize,
 )
@@ -430,6 +437,12 @@ def trials(d: Drawn) -> list[Trial]:
         (el.Activate("silu"), [wide], elementwise(lambda maths, a: a / (1 + maths.exp(-a)))),
         (op.Total(), [wide], lambda _, a: [sum(row) for row in a]),
         (op.Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
+        (op.SumOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows)),
+        (op.Rows(rows), [wide], lambda _, a: [a[i] for i in rows]),
+        (el.Difference(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a - b)),
+        (el.NegativeLog(), [positive], elementwise(lambda maths, a: -maths.ln(a))),
+        (el.OfTarget(), [wide, wide], elementwise(lambda _, a, b: a * b + (1 - a) * (1 - b))),
+        (el.Sigmoid(), [wide], elementwise(lambda maths, a: 1 / (1 + maths.exp(-a)))),
         (op.MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
         (
             el.Normalize(gain=True, shift=True),

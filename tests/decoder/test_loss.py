@@ -13,8 +13,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers.command import printed, problems, run
+from tests.helpers.learning import batch_of, loss_of
+from tests.helpers.learning_scenarios import examples, learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
-from tests.helpers.reference import losses, reference
+from tests.helpers.reference import losses, reduced, reference
+from tests.helpers.unembeddings import untied
 
 TARGETS = {
     "pizza": ["Me", "gusta", "la", "pizza", "<END>"],
@@ -184,6 +187,27 @@ def test_a_next_token_outside_the_vocabulary_does_not_count() -> None:
 
 
 @few
+@given(learning_scenarios(any_loss=True, max_layers=1))
+def test_losses_of_every_kind_are_the_references(spec: Scenario) -> None:
+    each = examples(spec)
+    found = [loss for example in each for loss in losses(untied(example)) if loss is not None]
+    assume(found and max(found) < 50)
+    for arithmetic, within in (("decimal", 1e-12), ("float64", 1e-9)):
+        shown = loss_of(batch_of({**spec, "arithmetic": arithmetic}))
+        assert float(shown) == pytest.approx(reduced(spec, found), rel=within, abs=within)
+
+
+def test_a_squared_error_by_hand() -> None:
+    """The output is (1, 2) and (3, 4): of (0, 2), (3, 2) the squares 1, 0, 0, 4 have mean 5/4."""
+    text = "title: T\ntokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 4]}\nlayers: []\nloss: "
+    squared = "{kind: squared, target: [[0, 2], [3, 2]]"
+    assert loss("-", stdin=f"{text}{squared}}}")["loss"]["data"] == 1.25
+    assert loss("-", stdin=f"{text}{squared}, reduction: sum}}")["loss"]["data"] == 5
+    last = loss("-", stdin=f"{text}{{kind: squared, target: [3, 2]}}")
+    assert (last["loss"]["data"], last["loss.error"]["data"]) == (2, [[0, 2]])
+
+
+@few
 @given(scenario=scenarios("never", epsilons=("0.1",), max_layers=1, speaks=True, limits=(1,)))
 def test_random_losses_are_the_references(scenario: Scenario) -> None:
     logits = reference(scenario)["logits"]
@@ -228,6 +252,48 @@ REFUSED = {
         ("-",),
         PADDED + "targets: [b, d, a, a]\n",
         "<stdin>:8:14: targets entry 2: 'd' is not in the vocabulary",
+    ),
+    "a target of words and of numbers": (
+        ("-",),
+        PADDED + "targets: [b, c, a, a]\nloss: {kind: binary, target: [1, 0, 0, 1]}\n",
+        "targets: targets and loss.target, expected only one of them",
+    ),
+    "a row of another length": (
+        ("-",),
+        PADDED + "loss: {kind: squared, target: [1, 0]}\n",
+        "loss.target: 2 numbers, expected 4 (one per word of the vocabulary)",
+    ),
+    "rows of another length": (
+        ("-",),
+        PADDED + "loss: {kind: squared, target: [[1, 0, 1, 0]]}\n",
+        "loss.target: 1 row, expected 4 (one per token)",
+    ),
+    "no target": (
+        ("-",),
+        PADDED + "loss: {kind: squared}\n",
+        "loss: squared needs target: [[1, 0], …]",
+    ),
+    "a target of cross-entropy": (
+        ("-",),
+        PADDED + "loss: {target: [1, 0, 0, 1]}\n",
+        "loss: a target of numbers goes with squared and binary only",
+    ),
+    "a target that is neither 0 nor 1": (
+        ("-",),
+        PADDED + "loss: {kind: binary, target: [1, 0, 0.5, 1]}\n",
+        "loss: each target of binary is 0 or 1",
+    ),
+    "binary without words": (
+        ("-",),
+        PADDED.partition("vocabulary")[0] + "loss: {kind: binary}\n",
+        "loss.kind: binary needs a vocabulary, expected vocabulary: […]",
+    ),
+    "numbers for examples": (
+        ("-",),
+        PADDED
+        + "loss: {kind: squared, target: [1, 0, 0, 1]}\n"
+        + "training: [{tokens: [a], targets: [b]}]\n",
+        "loss.target: training examples have words as targets, expected no training",
     ),
     "too few targets": (
         ("-",),

@@ -34,6 +34,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (op.Total(), [(TOKEN, KEY)], (TOKEN,)),
     (op.Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
     (op.MeanOf((0,)), [(TOKEN,)], ()),
+    (op.SumOf((0,)), [(TOKEN,)], ()),
     (el.Normalize(gain=True), [(TOKEN, FEATURE), (TOKEN,), (FEATURE,)], (TOKEN, FEATURE)),
     (
         el.NegativeLogLikelihood((0, None), ("x", "—")),
@@ -58,6 +59,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
         [(Axis("target", ("x",)),), (Axis("target", ("y", "—")),)],
         (Axis("target", ("x", "y", "—")),),
     ),
+    (op.Rows((1, 0)), [(TOKEN, WORD)], (Axis("position", ("like", "i")), WORD)),
     (
         op.Select((2, 0)),
         [(TOKEN, WORD)],

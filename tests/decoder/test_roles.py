@@ -168,6 +168,9 @@ def passes() -> Iterator[Trace]:
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}
             optimizer = Optimizer.model_validate({"kind": kind, **decay, **momentum})
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
+    for loss in ("kind: binary", "kind: squared, target: [1, 2]"):
+        scenario = _learning(LEARNING[0], loss=f"loss: {{{loss}}}\n")
+        yield from train("f", scenario, TrainingOptions(Optimizer())).steps
 
 
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
@@ -182,8 +185,9 @@ LEARNING = (
 """Layers in which a value acts on the loss in several ways, or is worked out in another way."""
 
 
-def _learning(layer: str, softcap: str = "") -> Scenario:
-    """A batch of two examples, in which each parameter is used."""
+def _learning(layer: str, softcap: str = "", loss: str = "") -> Scenario:
+    """A batch of two examples, in which each parameter is used; with a target, one text."""
+    batch = "training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]\n"
     yaml = f"""
 title: T
 tokens: [a, b]
@@ -191,8 +195,7 @@ embeddings: {{a: [1, 0.5], b: [-0.5, 2]}}
 layers: [{{{layer}}}]
 vocabulary: [a, b]
 unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]{softcap}}}
-training: [{{tokens: [a, b], targets: [b, a]}}, {{tokens: [b], targets: [a]}}]
-"""
+{loss}{batch * ("target" not in loss)}"""
     return parse(yaml, "f.yaml")
 
 

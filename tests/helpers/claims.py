@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tests.helpers import (
     claims_of_learning,
+    claims_of_losses,
     claims_of_parts,
     claims_of_reasons,
     claims_of_scores,
@@ -29,6 +30,7 @@ __all__ = [
     "FORMS",
     "Judge",
     "claims_of_learning",
+    "claims_of_losses",
     "claims_of_parts",
     "claims_of_reasons",
     "claims_of_scores",
@@ -45,6 +47,7 @@ UNNUMBERED = {
     **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
     **{"What is left out": "own", "Stacking layers": "own", "No cross-attention": "own"},
     "Padding": "own",
+    **{"Squared error loss": "loss", "Binary cross-entropy loss": "loss"},
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 

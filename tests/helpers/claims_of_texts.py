@@ -8,12 +8,14 @@ from typing import Any
 from tests.helpers.claims_of_reasons import has_cross_attention
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
 
+LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
+
 # --- loss ----------------------------------------------------------------------------------------
 
 
 @form(
     r"(?P<n>\d+) position(?:s have no target and do| has no target and does) not count in the "
-    r"mean\."
+    r"(?:mean|sum)\."
 )
 def not_counted(at: Judge, said: dict[str, Any]) -> None:
     examples = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
@@ -422,7 +424,7 @@ def cannot_go_on(at: Judge, said: dict[str, Any]) -> None:
 def left_out(at: Judge, said: dict[str, Any]) -> None:
     missing = {
         "The text": not at.turns,
-        "Cross-entropy loss": "loss" not in at.further,
+        **dict.fromkeys(LOSSES, "loss" not in at.further),
         "What the mask prevents": "unmasked" not in at.further,
     }
     assert missing[at.heading]

@@ -38,6 +38,7 @@ OUTSIDE = {
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
+    **{"Squared error loss": "loss", "Binary cross-entropy loss": "loss"},
 }
 SUB_LAYERS = {"attention": "attention", "cross-attention": "cross_attention", "the FFN": "ffn"}
 
@@ -334,7 +335,8 @@ def address_of(heading: str, at: Judge) -> str:
     layer = f"layer{found[1] if found else 1}."
     if title.startswith("Way back: "):
         through = heading.replace("Way back: ", "")
-        return f"gradient.{address_of(through, at)}"
+        of = address_of(through, at)
+        return f"gradient.{'loss.output' if of == 'loss' else of}"
     after = re.fullmatch(
         r"(Residual connection|LayerNorm|RMSNorm|norm) (?:after|before|of) (.+)", title
     )

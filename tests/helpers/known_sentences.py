@@ -15,8 +15,6 @@ GOALS = frozenset(
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
         "The most probable word is the model's prediction of the next token.",
-        "The loss at a position is -ln(p), where p is the probability of the correct word. The "
-        "losses are averaged over all positions with a target.",
     }
 )
 """What a step does: said only where its result is computed."""
@@ -52,6 +50,8 @@ PHRASES = frozenset(
         "A score for each word.",
         "A probability for each word.",
         "How far the probabilities are from the correct words.",
+        "How far the numbers are from the correct ones.",
+        "How far the sigmoid of each logit is from its target, 0 or 1.",
     }
 )
 """The same where it is given."""
@@ -105,8 +105,11 @@ ANYWHERE = frozenset(
         "Each probability divided by this sum:",
         "Their running sums:",
         "The loss at each position with a target:",
-        "Their mean:",
         "The probability of its word:",
+        "Each number minus its target:",
+        "The sigmoid of each logit:",
+        "The probability of each target:",
+        "The loss of each number:",
         # Reasons.
         "An encoder's tokens need not be text: they can also be regions of a picture.",
         "A token is a piece of text, often a word. Large models also have parts of words and "
@@ -128,6 +131,10 @@ ANYWHERE = frozenset(
         "word at a time, because each word depends on the words before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
         "prediction costs most. Training changes the weights to lower the loss.",
+        "A square is never negative, so errors in both directions raise the loss. Twice the error "
+        "costs four times as much. Training changes the weights to lower the loss.",
+        "Each logit has a probability of its own, so that several targets of a position can be 1, "
+        "or none. Training changes the weights to lower the loss.",
     }
 )
 

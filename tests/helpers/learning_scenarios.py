@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.helpers.random_scenarios import EPSILONS, Scenario, scenarios
+from tests.helpers.unembeddings import is_tied
 
 SMALL = EPSILONS[:2]
 """Epsilons with which no norm divides by 0."""
 
 
 @st.composite
-def learning_scenarios(draw: st.DrawFn, /, carry: str = "never", **asked: Any) -> Scenario:
+def learning_scenarios(
+    draw: st.DrawFn, /, carry: str = "never", *, any_loss: bool = False, **asked: Any
+) -> Scenario:
     """A scenario in which something is learned: its words tied or not, its embeddings by word or
     by position, positions without a target, and sometimes a batch of examples.
+
+    Its loss is a mean cross-entropy, or with `any_loss` also another one.
     """
     spec = draw(scenarios(carry, speaks=True, **{"epsilons": SMALL, "limits": (1,), **asked}))
     words, tokens = spec["vocabulary"], spec["tokens"]
@@ -39,7 +45,32 @@ def learning_scenarios(draw: st.DrawFn, /, carry: str = "never", **asked: Any) -
             read = draw(st.lists(st.sampled_from(known), min_size=length, max_size=length))
             right = draw(_targets(words, length))
             spec["training"].append({"tokens": read, "targets": right})
+    if any_loss:
+        _other_loss(spec, random.Random(draw(st.integers(0, 2**16))))
     return spec
+
+
+def _other_loss(spec: Scenario, rng: random.Random) -> None:
+    """A sum, and targets of numbers: for each token or the last, of logits or of the output."""
+    kind = rng.choice(("cross_entropy", "squared", "binary"))
+    spec["loss"] = {"kind": kind} | rng.choice(({}, {"reduction": "sum"}, {"reduction": "mean"}))
+    if "training" in spec or kind == "cross_entropy" or (kind == "binary" and rng.random() < 0.5):
+        if kind == "squared":
+            del spec["loss"]["kind"]
+        return
+    del spec["targets"]
+    width = len(spec["vocabulary"])
+    if kind == "squared" and rng.random() < 0.5:
+        by_word = isinstance(spec["embeddings"], dict)
+        rows = list(spec["embeddings"].values()) if by_word else spec["embeddings"]
+        width = len(rows[0]) if is_tied(spec) else len(spec["unembedding"]["W_U"])
+        del spec["vocabulary"], spec["unembedding"]
+        spec.get("generation", {}).pop("end", None)
+
+    def row() -> list[int]:
+        return [rng.randint(0, 1) if kind == "binary" else rng.randint(-3, 3) for _ in range(width)]
+
+    spec["loss"]["target"] = rng.choice((row(), [row() for _ in spec["tokens"]]))
 
 
 def _targets(words: list[str], length: int) -> st.SearchStrategy[list[str]]:

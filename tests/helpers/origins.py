@@ -34,18 +34,23 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index), Entry(x[1], ())]
         case el.DivideByRowSum() | el.Subtract():
             return [Entry(x[0], index), Entry(x[1], index[:1])]
-        case el.Add() | el.Mask() | el.Multiply():
+        case el.Add() | el.Mask() | el.Multiply() | el.Difference():
             return [Entry(x[0], index), Entry(x[1], index)]
         case el.Outer():
             return [Entry(x[0], index[:1]), Entry(x[1], index[1:])]
         case el.SquareRoot(epsilon):
             return [Entry(x[0], index), *([None] if epsilon else [])]
-        case el.Exp() | el.Sin() | el.Cos():
+        case el.Exp() | el.Sin() | el.Cos() | el.NegativeLog():
             return [Entry(x[0], index)]
         case el.Square():
             return [Entry(x[0], index), None]
         case el.SoftCap():  # c×tanh(x / c)
             return [None, Entry(x[0], index), None]
+        case el.Sigmoid():
+            return [None, None, Entry(x[0], index)]
+        case el.OfTarget():
+            p, t = (Entry(value, index) for value in x)
+            return [t, p, None, t, None, p]
         case el.Activate("relu"):
             return [None, Entry(x[0], index)]
         case el.Activate("gelu"):
@@ -63,6 +68,8 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [*_row(x[0], index[0]), None]
         case op.MeanOf(counted):
             return [*(Entry(x[0], (i,)) for i in counted), None]
+        case op.SumOf(counted):
+            return [Entry(x[0], (i,)) for i in counted]
         case el.Normalize():
             parameters = (Entry(parameter, index[1:]) for parameter in x[2:])
             return [Entry(x[0], index), Entry(x[1], index[:1]), *parameters]
@@ -106,7 +113,7 @@ def is_hidden(record: Record, index: Index) -> bool:
 def before(of: Trace, entry: Entry) -> Entry | None:
     """The entry that another one is under a new name."""
     record = of.producers[entry.value]
-    if not isinstance(record.operation, op.Moved | Columns | AsRows):
+    if not isinstance(record.operation, op.Moved | op.Taken):
         return None
     if isinstance(record.operation, el.Mask) and not entry.value.numbers[entry.at].is_finite():
         return None
@@ -204,6 +211,12 @@ def _moved(record: Record) -> NDArray[Any]:
         case op.Interleave():
             width = record.output.numbers.shape[1]
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
+        case op.Rows(kept):
+            return x[0][list(kept)]
+        case op.PlaceRows(kept, n):
+            placed = np.resize(np.array([None], object), (n, *x[0].shape[1:]))
+            placed[list(kept)] = x[0]
+            return placed
         case op.Select(columns):
             return np.asarray(x[0][-1:, list(columns)])
         case Columns(start, stop):

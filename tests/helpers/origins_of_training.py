@@ -39,6 +39,8 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             return []
         case (
             el.SoftmaxCrossEntropyGrad()
+            | el.SquaredErrorGrad()
+            | el.BinaryCrossEntropyGrad()
             | el.RootSlope()
             | el.TwiceProduct()
             | op.AccumulateGradients()

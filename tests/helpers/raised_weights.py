@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.helpers.judge import number, told_apart
 from tests.helpers.learning_scenarios import examples, raised
-from tests.helpers.reference import losses
+from tests.helpers.reference import losses, reduced
 from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.unembeddings import untied
 
@@ -24,7 +24,7 @@ RAISING = re.compile(
 
 
 def mean_loss(spec: Scenario) -> float:
-    """Over all positions of all examples that have a right word; unrounded.
+    """Over all positions of all examples that have a target; unrounded.
 
     Of what may be given only probabilities are known here, of an example.
     """
@@ -37,7 +37,7 @@ def mean_loss(spec: Scenario) -> float:
             rows = zip(shares, targets, surprises, strict=True)
             surprises = [s and -math.log(row[words.index(t)]) for row, t, s in rows]
         found += [surprise for surprise in surprises if surprise is not None]
-    return sum(found) / len(found)
+    return reduced(spec, found)
 
 
 def change_of_loss(spec: Scenario, address: str, at: tuple[int, ...], by: float = RAISED) -> float:

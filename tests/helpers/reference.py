@@ -7,7 +7,8 @@ formulation is deliberately not a loop over heads and tokens:
 * a bias is one more row of its matrix, met by a column of ones;
 * the mask sets hidden scores to minus infinity, and the softmax goes through log-sum-exp;
 * a sine and its cosine are the two parts of one complex exponential;
-* the loss is the log-sum-exp of the logits less the logit of the right word.
+* the loss is the log-sum-exp of the logits less the logit of the right word; of a sigmoid, the
+  log-sum-exp of 0 and the logit less the target times the logit.
 
 Shapes: one row per token; ``dot``, ``scores`` and ``weights`` have one column per attended token;
 ``norm.mean``, ``norm.variance`` and ``norm.std`` are vectors with one entry per token.
@@ -104,7 +105,44 @@ def predicted_words(scenario: Spec) -> list[str]:
     return [scenario["vocabulary"][index] for index in best]
 
 
+def reduced(scenario: Spec, found: list[float]) -> float:
+    """The loss of all positions that count."""
+    is_sum = scenario.get("loss", {}).get("reduction") == "sum"
+    return float(np.sum(found) if is_sum else np.mean(found))
+
+
 def losses(scenario: Spec) -> list[float | None]:
+    """The loss of each position; None where there is no target, or only padding."""
+    asked = scenario.get("loss", {})
+    if asked.get("kind", "cross_entropy") == "cross_entropy":
+        return _surprises(scenario)
+    found, n = reference(scenario), len(scenario["tokens"])
+    y = found.get("logits", found["output"])
+    targets: list[Any] = [None] * n
+    if "target" not in asked:
+        words = scenario["vocabulary"]
+        counts = [each is not None for each in _surprises(scenario)]
+        rows = [
+            [word == target for word in words]
+            for target in scenario.get("targets", [*scenario["tokens"][1:], None])
+        ]
+        targets = [row if count else None for row, count in zip(rows, counts, strict=True)]
+    elif isinstance(asked["target"][0], list | tuple):
+        targets = list(asked["target"])
+    else:
+        targets[-1] = asked["target"]
+    reduce = np.sum if asked.get("reduction") == "sum" else np.mean
+    of_row = (lambda y, t: (y - t) ** 2) if asked["kind"] == "squared" else _of_sigmoid
+    pairs = zip(y, targets, strict=True)
+    return [None if t is None else float(reduce(of_row(row, _floats(t)))) for row, t in pairs]
+
+
+def _of_sigmoid(z: Array, t: Array) -> Array:
+    found: Array = np.logaddexp(0, z) - t * z
+    return found
+
+
+def _surprises(scenario: Spec) -> list[float | None]:
     """-ln p(target) at each position; None where there is no target, or only padding."""
     tokens, padding, words = scenario["tokens"], scenario.get("padding"), scenario["vocabulary"]
     targets = scenario.get("targets") or [*tokens[1:], None]

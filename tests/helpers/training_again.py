@@ -17,6 +17,29 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             right = [[int(j == k) for k in range(p.shape[1])] for j in given["columns"]]
             counts = [[int(j is not None)] for j in given["columns"]]
             return (p - np.array(right)) * np.array(counts) / int(given["counted"])
+        case "difference", [a, b]:
+            return a - b
+        case "rows", [a]:
+            return a[[int(i) for i in given["rows"]]]
+        case "place_rows", [a]:
+            return np.array(
+                [
+                    a[given["rows"].index(i)] if i in given["rows"] else a[0] * 0
+                    for i in range(int(given["n"]))
+                ]
+            )
+        case "sum_of", [a]:
+            return np.asarray(sum((a[int(i)] for i in given["counted"]), Decimal(0)))
+        case "sigmoid", [z]:
+            return np.vectorize(lambda x: x.exp() / (x.exp() + 1), otypes=[object])(z)
+        case "of_target", [p, t]:
+            return np.where(t == 1, p, 1 - p)
+        case "negative_log", [a]:
+            return np.vectorize(lambda x: -x.ln(), otypes=[object])(a)
+        case "squared_error_gradient", [a]:
+            return a * 2 / int(given["n"])
+        case "binary_cross_entropy_gradient", [p, t]:
+            return (p - t) / int(given["n"])
         case "transposed_matmul", [a, b]:
             return a.T @ b
         case "column_sum", [a]:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from tests.decoder.test_gradients import WITHOUT_TARGETS
 from tests.helpers.every_part import every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
@@ -244,6 +245,7 @@ PARAMETERS = {
     "softcap": {"cap"},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
+    **{"sum_of": {"counted"}, "rows": {"rows"}},
     "select": {"columns"},
     **{"argmax": {"words"}, "pick": {"words"}},
 }
@@ -254,6 +256,9 @@ DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9"
 def test_every_operation_can_be_done_again() -> None:
     done = assert_the_same(values("loss", "pizza", *NEVER))
     done |= assert_the_same(values("loss", "comics", "--example", "2", *NEVER))
+    for loss in ("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"):
+        text = f"{WITHOUT_TARGETS}loss: {loss}\n"
+        done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
     text = changed(("    ffn:\n", "    norm: {epsilon: 0.25, gain: [1.5, -2], shift: [1, 0.1]}\n"))
     done |= assert_the_same(values("run", "-", *NEVER, stdin=text.partition("      W_1")[0]))
     padded = changed(("[a, b]", "[a, b]\npadding: a"))

@@ -32,6 +32,7 @@ NOT_LEARNED = {
     ("Head", "Q"),
     ("Head", "K"),
     ("Head", "V"),
+    ("Loss", "target"),
 }
 """Rows of numbers that training leaves alone."""
 

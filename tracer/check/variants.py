@@ -86,6 +86,11 @@ def _share_of_all(rotary: Rotary) -> Settings:
     return {} if rotary.factors else {"share": Decimal(1)}
 
 
+def _of_loss(reduction: str) -> Change:
+    """Return a change of whether the losses are averaged or added up."""
+    return _with(Scenario, lambda s: {"loss": s.loss.model_copy(update={"reduction": reduction})})
+
+
 VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
     ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
@@ -103,6 +108,8 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("with all columns rotated", _with(Rotary, _share_of_all)),
+    ("with the losses averaged", _of_loss("mean")),
+    ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
 """The name of each variant and its change."""

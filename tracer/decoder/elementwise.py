@@ -66,6 +66,13 @@ class Subtract(Elementwise):
     entry = ex.Difference(A, B_OF_ROW)
 
 
+class Difference(Elementwise):
+    """a - b."""
+
+    name = "difference"
+    entry = ex.Difference(A, B)
+
+
 class Multiply(Elementwise):
     """a ⊙ b."""
 
@@ -201,6 +208,49 @@ class NegativeLogLikelihood(Elementwise):
     def axes(self, first: Axes, *others: Axes) -> Axes:
         """Return the axis of the correct words."""
         return (Axis("target", self.targets),)
+
+
+class Sigmoid(Elementwise):
+    """σ(a) = 1 / (1 + e^-a)."""
+
+    name = "sigmoid"
+    entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(A)))))))
+
+
+class OfTarget(Elementwise):
+    """t p + (1 - t) (1 - p): the probability of a target t, which is 0 or 1; p is that of 1."""
+
+    name = "of_target"
+    entry = ex.Sum((ex.Product((B, A)), ex.Product((ex.Difference(ONE, B), ex.Difference(ONE, A)))))
+
+
+class NegativeLog(Elementwise):
+    """-ln a."""
+
+    name = "negative_log"
+    entry = ex.Negative(ex.Call("ln", (A,)))
+
+
+class SquaredErrorGrad(Elementwise):
+    """2 d / n: the gradient of the mean of n squares d², or with n = 1 of their sum."""
+
+    name = "squared_error_gradient"
+    n: int
+
+    def expression(self) -> ex.Expression:
+        twice = ex.Product((TWO, A))
+        return twice if self.n == 1 else ex.Quotient(ex.Part(twice), ex.Number.of(self.n))
+
+
+class BinaryCrossEntropyGrad(Elementwise):
+    """(p - t) / n: the gradient of the mean of n losses at their logits, p = σ(z)."""
+
+    name = "binary_cross_entropy_gradient"
+    n: int
+
+    def expression(self) -> ex.Expression:
+        missed = ex.Difference(A, B)
+        return missed if self.n == 1 else ex.Quotient(ex.Part(missed), ex.Number.of(self.n))
 
 
 class SoftmaxCrossEntropyGrad(Elementwise):

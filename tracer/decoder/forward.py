@@ -16,7 +16,7 @@ from tracer.decoder import roles
 from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.inputs import attention_mask, input_vectors, only_hides
-from tracer.decoder.loss import cross_entropy, token_losses
+from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
 from tracer.decoder.pencil import Pencil
@@ -24,7 +24,7 @@ from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Overrides, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
-from tracer.decoder.words import Predicted, predict, projection
+from tracer.decoder.words import predict, projection
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.frozen import frozen
@@ -73,7 +73,7 @@ class Trace:
 class PassOptions:
     """What a pass records besides the forward pass, and what it computes with.
 
-    `unmasked`: each softmax also without the mask. `loss`: the cross-entropy at all positions.
+    `unmasked`: each softmax also without the mask. `loss`: the loss at all positions.
     `gradients`: the loss and its gradients. `lens`: each layer's output as words. `sampling`: a
     word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
     computed numbers, except on demand. `located` finds a later problem's place in the file.
@@ -141,9 +141,14 @@ def trace(
         address_in_file |= {within + address: address for address in other.given}
     if pinned and arithmetic is not SHAPES:
         # Report pins that do not fit before anything is computed from them.
-        loss = options.loss or options.gradients
+        has_loss = options.loss or options.gradients
         shapes = replace(
-            options, loss=loss, gradients=False, arithmetic=SHAPES, overrides=None, located=tuple
+            options,
+            loss=has_loss,
+            gradients=False,
+            arithmetic=SHAPES,
+            overrides=None,
+            located=tuple,
         )
         trace(name, scenario, shapes, others=others, earlier=earlier)
     tape = Tape(
@@ -155,20 +160,20 @@ def trace(
         address_in_file=address_in_file,
     )
     with tape.computing():
-        predicted = forward(tape, scenario, options, earlier)
+        found = forward(tape, scenario, options, earlier)
         if options.loss or options.gradients:
-            losses = [token_losses(tape, predicted, scenario)]
+            losses = [token_losses(tape, found, scenario)]
             for number, other in others.items():
                 with tape.within(roles.Place(example=number)):
                     losses.append(token_losses(tape, forward(tape, other), other))
-            cross_entropy(tape, losses)
+            loss(tape, losses, scenario)
         if options.gradients:
             from tracer.decoder.tables import all_gradients
 
             all_gradients(tape, scenario)
-        if predicted and options.sampling:
+        if found.predicted and options.sampling:
             shifted = scenario.softmax == "shifted"
-            sample(tape, predicted.logits, options.sampling, shifted=shifted)
+            sample(tape, found.predicted.logits, options.sampling, shifted=shifted)
     tape.check_pinned()
     return Trace(name, scenario, pencil, tuple(tape.records), others)
 
@@ -178,8 +183,8 @@ def forward(
     scenario: Scenario,
     options: PassOptions = FORWARD,
     earlier: Earlier = NOTHING_EARLIER,
-) -> Predicted | None:
-    """Logits and probabilities, both (n, vocabulary); None without a vocabulary.
+) -> PassOutput:
+    """The output y (n, d_model), and with a vocabulary logits and probabilities.
 
     n tokens → X (n, d_model) → each layer → y (n, d_model) → y W_U. An encoder runs first, if
     there is one (Vaswani et al. 2017, figure 1).
@@ -198,7 +203,7 @@ def forward(
         from tracer.decoder.lens import logit_lens
 
         logit_lens(tape, leaving, to_words, scenario)
-    return predicted
+    return PassOutput(output, predicted)
 
 
 def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value | None:

@@ -53,8 +53,8 @@ def gradients(tape: Tape) -> dict[Value, Value]:
     found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if value in losses and isinstance(record.operation, el.NegativeLogLikelihood):
-            passed = back.from_the_loss(record, record.operation, counted)
+        if value in losses:
+            passed = back.from_the_loss(record, counted)
         elif value in paths:
             found[value] = gradient = back.gathered(value, paths.pop(value))
             passed = back.to_operands(record, gradient)
@@ -70,13 +70,14 @@ def gradients(tape: Tape) -> dict[Value, Value]:
 
 
 def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
-    """The token losses of each example, and how many are averaged; none for a pinned loss."""
+    """The losses of each example, and how many are averaged, 1 of a sum; none if pinned."""
     loss = records[-1]
-    if not isinstance(loss.operation, op.MeanOf):
+    if not isinstance(loss.operation, op.MeanOf | op.SumOf):
         return (), 0
     producer = next(record for record in records if record.output is loss.inputs[0])
     joined = isinstance(producer.operation, op.Join)
-    return producer.inputs if joined else loss.inputs, len(loss.operation.counted)
+    counted = len(loss.operation.counted) if isinstance(loss.operation, op.MeanOf) else 1
+    return producer.inputs if joined else loss.inputs, counted
 
 
 def _learned(records: Sequence[Record]) -> set[Value]:
@@ -121,15 +122,33 @@ class _BackwardPass:
             role = roles.derived(by.role, path.side)
             return self.tape.record_as(role, path.operation, value.axes, *path.inputs)
 
-    def from_the_loss(
-        self, record: Record, surprise: el.NegativeLogLikelihood, counted: int
-    ) -> Iterator[tuple[Value, GradientPath]]:
-        """∂L/∂z = (p - y) / n: softmax and cross-entropy together."""
-        (p,) = record.inputs
-        if p in self.learned:
-            share = self.producers[p]
-            operation = el.SoftmaxCrossEntropyGrad(surprise.columns, counted)
-            yield self.exponents(share), GradientPath(record, "left", operation, (p,))
+    def from_the_loss(self, record: Record, counted: int) -> Iterator[tuple[Value, GradientPath]]:
+        """∂L/∂z = (p - t) / n, softmax or sigmoid and cross-entropy together; ∂L/∂y = 2 d / n."""
+        match record.operation:
+            case el.NegativeLogLikelihood(columns):
+                (p,) = record.inputs
+                if p in self.learned:
+                    share = self.producers[p]
+                    operation = el.SoftmaxCrossEntropyGrad(columns, counted)
+                    yield self.exponents(share), GradientPath(record, "left", operation, (p,))
+            case op.Mean():
+                yield from self.from_numbers(record, counted * record.inputs[0].shape[1])
+            case op.Total():
+                yield from self.from_numbers(record, counted)
+
+    def from_numbers(self, record: Record, n: int) -> Iterator[tuple[Value, GradientPath]]:
+        """The same of a squared error or a binary cross-entropy, whose mean is of n numbers."""
+        entries = self.producers[record.inputs[0]]
+        inner = self.producers[entries.inputs[0]]
+        match entries.operation, inner.operation:
+            case el.Square(), el.Difference():
+                operation = el.SquaredErrorGrad(n)
+                yield inner.inputs[0], GradientPath(record, "left", operation, (inner.output,))
+            case el.NegativeLog(), el.OfTarget():
+                sigmoid = self.producers[inner.inputs[0]]
+                if isinstance(sigmoid.operation, el.Sigmoid):
+                    grad = el.BinaryCrossEntropyGrad(n)
+                    yield sigmoid.inputs[0], GradientPath(record, "left", grad, inner.inputs)
 
     def exponents(self, share: Record) -> Value:
         """The scores of the softmax that ends in `share`.
@@ -163,6 +182,8 @@ class _BackwardPass:
             case el.Subtract():
                 yield to(0, op.Copy(), g)
                 yield to(1, op.NegativeTotal(), g)
+            case op.Rows(rows):
+                yield to(0, op.PlaceRows(rows, x[0].shape[0]), g)
             case op.Concat():
                 start = 0
                 for head in x:
@@ -206,7 +227,7 @@ class _BackwardPass:
                 return
             case el.Exp() | op.Total() | op.Largest():
                 return  # a softmax is differentiated as a whole
-            case el.NegativeLogLikelihood() | op.Join() | op.MeanOf():
+            case el.NegativeLogLikelihood() | op.Join() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():
                 return  # sinusoidal positions are not learned

@@ -1,53 +1,155 @@
-"""The training loss: the cross-entropy of the correct next words."""
+"""The training loss: cross-entropy of words, squared error, or binary cross-entropy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
 
-from tracer.decoder.elementwise import NegativeLogLikelihood
-from tracer.decoder.operations import Join, MeanOf
-from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
+from tracer.decoder import elementwise as el, roles
+from tracer.decoder.operations import Join, Mean, MeanOf, Rows, SumOf, Total
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.decoder.words import Predicted
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 
 NO_TARGET = "—"
 """The label of a position without a correct next word."""
 
+ROLES = {
+    "cross_entropy": roles.CROSS_ENTROPY,
+    "squared": roles.SQUARED_ERRORS,
+    "binary": roles.BINARY_CROSS_ENTROPY,
+}
 
-def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) -> Value:
-    """-ln p(correct word) at each position: p (n, vocabulary) → (n,).
+
+@frozen
+class PassOutput:
+    """What a pass ends with: the output y (n, d_model), and with a vocabulary the logits."""
+
+    output: Value
+    predicted: Predicted | None
+
+
+def token_losses(tape: Tape, found: PassOutput, scenario: Scenario) -> Value:
+    """Record the loss at each position, (n,); of numbers, at each of the k that have a target.
 
     Raises:
-        TracerError: there is no vocabulary.
+        TracerError: there is no vocabulary, or no position has a target.
     """
-    if predicted is None:
+    match scenario.loss.kind:
+        case "squared":
+            y = found.predicted.logits if found.predicted else found.output
+            return _squared(tape, y, scenario)
+        case "binary":
+            return _binary(tape, _predicted(found).logits, scenario)
+        case _:
+            return _cross_entropy(tape, _predicted(found).probabilities, scenario)
+
+
+def _predicted(found: PassOutput) -> Predicted:
+    if found.predicted is None:
         message = "the loss needs a vocabulary"
         raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))
-    probabilities = predicted.probabilities
+    return found.predicted
+
+
+def _cross_entropy(tape: Tape, probabilities: Value, scenario: Scenario) -> Value:
+    """-ln p(correct word) at each position: p (n, vocabulary) → (n,)."""
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
     columns = tuple(None if word is None else words.index(word) for word in targets)
     labels = tuple(NO_TARGET if word is None else word for word in targets)
-    tape.given(TARGET, labels, probabilities.axes[:1])
-    return tape.record(TOKEN_LOSS, NegativeLogLikelihood(columns, labels), probabilities)
+    tape.given(roles.TARGET, labels, probabilities.axes[:1])
+    operation = el.NegativeLogLikelihood(columns, labels)
+    return tape.record(roles.TOKEN_LOSS, operation, probabilities)
 
 
-def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
-    """L = the mean loss over all positions of all examples that have a target: (n,) each → ().
+def _squared(tape: Tape, y: Value, scenario: Scenario) -> Value:
+    """The mean, or the sum, of (y - t)² at each position with a target: y (n, d) → (k,)."""
+    y, target = _with_targets(tape, roles.SQUARED_OUTPUT, roles.SQUARED_TARGET, y, scenario)
+    error = tape.record(roles.ERROR, el.Difference(), y, target)
+    squared = tape.record(roles.SQUARED_ERROR, el.Square(), error)
+    return tape.record(roles.TOKEN_ERROR, _of_row(scenario), squared)
+
+
+def _binary(tape: Tape, z: Value, scenario: Scenario) -> Value:
+    """The mean, or the sum, of -ln q at each position with a target: z (n, vocabulary) → (k,).
+
+    p = σ(z) is the probability of 1, and q that of the target: p where it is 1, 1 - p where it is
+    0.
+    """
+    z, target = _with_targets(tape, roles.BINARY_OUTPUT, roles.BINARY_TARGET, z, scenario)
+    p = tape.record(roles.SIGMOID, el.Sigmoid(), z)
+    correct = tape.record(roles.CORRECT, el.OfTarget(), p, target)
+    surprise = tape.record(roles.SURPRISE, el.NegativeLog(), correct)
+    return tape.record(roles.TOKEN_SURPRISE, _of_row(scenario), surprise)
+
+
+def _of_row(scenario: Scenario) -> Mean | Total:
+    return Mean() if scenario.loss.reduction == "mean" else Total()
+
+
+def _with_targets(
+    tape: Tape, output: roles.Role, target: roles.Role, y: Value, scenario: Scenario
+) -> tuple[Value, Value]:
+    """The rows of y that have a target, and the targets: both (k, d)."""
+    rows, numbers = _numbers(scenario)
+    if not rows:
+        _refuse()
+    counted = tape.record(output, Rows(rows), y)
+    return counted, tape.given(target, numbers, counted.axes)
+
+
+def _numbers(scenario: Scenario) -> tuple[tuple[int, ...], Any]:
+    """The positions that have a target, and the numbers of each."""
+    target: Any = scenario.loss.target
+    n = len(scenario.tokens)
+    if target is not None:
+        return (tuple(range(n)), target) if isinstance(target[0], tuple) else ((n - 1,), (target,))
+    words = targets_of(scenario) if scenario.loss.kind == "binary" else ()
+    rows = tuple(i for i, word in enumerate(words) if word is not None)
+    return rows, [[Decimal(word == words[i]) for word in scenario.vocabulary or ()] for i in rows]
+
+
+def loss(tape: Tape, examples: Sequence[Value], scenario: Scenario) -> Value:
+    """L = the mean, or the sum, of the losses at all positions of all examples: (n,) each → ().
+
+    Positions without a target do not count.
 
     Raises:
-        TracerError: there is no such position.
+        TracerError: no position has a target.
     """
-    losses = examples[0] if len(examples) == 1 else tape.record(BATCH_LOSSES, Join(), *examples)
+    of = ROLES[scenario.loss.kind]
+    losses = examples[0]
+    if len(examples) > 1:
+        assert of.batch  # targets of numbers belong to the scenario's own tokens
+        losses = tape.record(of.batch, Join(), *examples)
     labels = losses.axes[0].labels
-    counted = tuple(i for i, target in enumerate(labels) if target != NO_TARGET)
+    is_of_words = scenario.loss.kind == "cross_entropy"
+    counted = tuple(i for i, t in enumerate(labels) if not is_of_words or t != NO_TARGET)
     if not counted:
-        message = "no position has a next token that is in the vocabulary"
-        raise TracerError(Problem(message, address="targets", yaml_path=("targets",)))
-    return tape.record(LOSS, MeanOf(counted), losses)
+        _refuse()
+    reduce = MeanOf(counted) if scenario.loss.reduction == "mean" else SumOf(counted)
+    return tape.record(of.loss, reduce, losses)
+
+
+def _refuse() -> None:
+    message = "no position has a next token that is in the vocabulary"
+    raise TracerError(Problem(message, address="targets", yaml_path=("targets",)))
+
+
+def has_loss(scenario: Scenario) -> bool:
+    """Return whether a position has a target."""
+    if scenario.loss.kind != "squared" and scenario.vocabulary is None:
+        return False
+    return bool(
+        _numbers(scenario)[0]
+        if scenario.loss.kind != "cross_entropy"
+        else any(targets_of(scenario))
+    )
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:

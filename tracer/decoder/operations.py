@@ -109,6 +109,18 @@ class Select:
 
 
 @frozen
+class Rows:
+    """Some rows, such as those with a target: (n, d) → (k, d)."""
+
+    name: ClassVar[str] = "rows"
+    rows: tuple[int, ...]
+
+    def axes(self, a: Axes) -> Axes:
+        """The rows as positions, and the columns."""
+        return (Axis("position", tuple(a[0].labels[i] for i in self.rows)), a[1])
+
+
+@frozen
 class DivTerm:
     """base^(-2k/d) for each pair k, divided by its factor, if any: (d/2,) (Vaswani et al. 2017)."""
 
@@ -193,6 +205,18 @@ class MeanOf:
     """The mean of the entries that count: (n,) → one number."""
 
     name: ClassVar[str] = "mean_of"
+    counted: tuple[int, ...]
+
+    def axes(self, a: Axes) -> Axes:
+        """Return no axes: the result is one number."""
+        return ()
+
+
+@frozen
+class SumOf:
+    """The sum of the entries that count: (n,) → one number."""
+
+    name: ClassVar[str] = "sum_of"
     counted: tuple[int, ...]
 
     def axes(self, a: Axes) -> Axes:
@@ -306,27 +330,38 @@ class AsRows:
     table: int
 
 
+@frozen
+class PlaceRows:
+    """Rows at their places among n, and zeros elsewhere: (k, d) → (n, d)."""
+
+    name: ClassVar[str] = "place_rows"
+    rows: tuple[int, ...]
+    n: int
+
+
 class SumOfSquares:
     """The sum of all squares, of any shape: one number."""
 
     name: ClassVar[str] = "sum_of_squares"
 
 
-Moved: TypeAlias = Reused | Append | Join | Copy | Concat | Interleave | Mask | Select | Largest
+Moved: TypeAlias = (
+    Reused | Append | Join | Copy | Concat | Interleave | Mask | Rows | Select | Largest
+)
 """Operations that move the numbers of their inputs without changing their digits."""
 
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""
 
 Computed: TypeAlias = (
-    Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | Cumulate
+    Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | SumOf | Cumulate
 )
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = Columns | AsRows
+Taken: TypeAlias = Columns | AsRows | PlaceRows
 """Operations of training that move the numbers of their inputs."""
 
 Trained: TypeAlias = (

@@ -53,6 +53,8 @@ def _result(
             return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
         case op.MeanOf(counted):
             return arithmetic.sum(x[0][list(counted)]) / arithmetic.array(len(counted))
+        case op.SumOf(counted):
+            return arithmetic.sum(x[0][list(counted)])
         case op.DivTerm(width, base, factors):
             powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
             return powers / arithmetic.array(factors) if factors else powers
@@ -66,6 +68,8 @@ def _result(
             return np.concatenate(x, axis=1)
         case op.Interleave(features):
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, : len(features)]
+        case op.Rows(kept):
+            return x[0][list(kept)]
         case op.Select(columns):
             return x[0][-1:, list(columns)]
         case op.ArgMax(words):
@@ -91,6 +95,10 @@ def _result(
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
         case op.Columns(start, stop):
             return x[0][:, start:stop]
+        case op.PlaceRows(kept, n):
+            found = _zeros((n, x[0].shape[1]), arithmetic, x[0])
+            found[list(kept)] = x[0]
+            return found
         case op.ByWord(words, table):
             return _by_word(arithmetic, x[0], words, table)
         case op.AsRows(words, table):

@@ -133,6 +133,15 @@ class Softmax:
 
 
 @frozen
+class LossRoles:
+    """The roles of a loss: of each position, of all examples of a batch, and the loss itself."""
+
+    token: Role
+    batch: Role | None
+    loss: Role
+
+
+@frozen
 class Waves:
     """The roles of sinusoidal or rotary positions."""
 
@@ -252,6 +261,22 @@ TOKEN_LOSS = Role("loss.token", RoundingRule.WORKING)
 BATCH_LOSSES = Role("loss.batch")
 LOSS = Role("loss")
 
+SQUARED_OUTPUT = Role("loss.output")
+SQUARED_TARGET = Role("loss.target")
+ERROR = Role("loss.error", RoundingRule.WORKING)
+SQUARED_ERROR = Role("loss.squared", RoundingRule.WORKING)
+TOKEN_ERROR = Role("loss.token", RoundingRule.WORKING)
+SQUARED_LOSS = Role("loss")
+
+BINARY_OUTPUT = Role("loss.output")
+BINARY_TARGET = Role("loss.target")
+SIGMOID = Role("loss.sigmoid")
+CORRECT = Role("loss.correct")
+SURPRISE = Role("loss.surprise", RoundingRule.WORKING)
+TOKEN_SURPRISE = Role("loss.token", RoundingRule.WORKING)
+BATCH_SURPRISES = Role("loss.batch")
+BINARY_LOSS = Role("loss")
+
 SQUARES = Role("squares")
 GRADIENT_NORM = Role("norm")
 LARGEST_NORM = Role("norm.largest")
@@ -281,6 +306,13 @@ UNMASKED_SOFTMAX = Softmax(
 )
 WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
 DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
+
+CROSS_ENTROPY = LossRoles(TOKEN_LOSS, BATCH_LOSSES, LOSS)
+SQUARED_ERRORS = LossRoles(TOKEN_ERROR, None, SQUARED_LOSS)
+BINARY_CROSS_ENTROPY = LossRoles(TOKEN_SURPRISE, BATCH_SURPRISES, BINARY_LOSS)
+
+TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
+"""The learned table that each of these values is some rows of."""
 
 MASKS = (MASK, MASKED, SHIFTED)
 """The values that can hold -∞."""

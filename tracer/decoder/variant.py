@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder.forward import PassOptions, trace
-from tracer.decoder.loss import targets_of
+from tracer.decoder.loss import has_loss
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 from tracer.scenario.varying import varied
@@ -35,8 +35,7 @@ def _can_be_worked_out(name: str, scenario: Scenario) -> bool:
     examples = [scenario.reading_example(example) for example in scenario.training]
     try:
         for read in (scenario, *examples):
-            loss = read.vocabulary is not None and any(targets_of(read))
-            trace(name, read, PassOptions(loss=loss))
+            trace(name, read, PassOptions(loss=has_loss(read)))
     except TracerError:
         return False
     return True

@@ -124,12 +124,18 @@ def training(training: Training) -> str:
             "step": step,
             "loss": _plain(found[LOSS.name].numbers.tolist()),
             "printed": printed_entry(found, found[LOSS.name], ()),
-            "predictions": found[PREDICTION.name].numbers.tolist(),
+            "predictions": _predictions(found),
         }
         for step, found in enumerate(training.passes)
     ]
     header = _header(first)
     return strict_json({**header, "values": _values(first, first.records, None), "passes": passes})
+
+
+def _predictions(found: Trace) -> list[str]:
+    """Return the predicted words; none without a vocabulary."""
+    words = found.values.get(PREDICTION.name)
+    return [] if words is None else words.numbers.tolist()
 
 
 def shapes(survey: Survey) -> str:

@@ -238,6 +238,11 @@ def kind_of_numbers(value: Any) -> str:
     return ROWS if nested else ROW
 
 
+def kind_of_rows(value: Any) -> str | None:
+    """Return the tag of a row or of rows."""
+    return kind_of_numbers(value) if isinstance(value, list | tuple) else None
+
+
 def _kind_of_mask(value: Any) -> str | None:
     if isinstance(value, list):
         return ROWS

@@ -17,6 +17,7 @@ from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
 from tracer.scenario.layers import Layer, Normalization
+from tracer.scenario.loss import Loss
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
@@ -307,6 +308,11 @@ class Scenario(Tower):
         None,
     )
     targets: Words | None = TARGETS
+    loss: Loss = described(
+        "The loss that training lowers.",
+        "{kind: squared, target: [[1, 0], [0, 1]]}",
+        Loss.model_construct(),
+    )
     batch: tuple[Words, ...] = described(
         "Sequences of equal length; --sequence chooses one.", "[[a, b], [b, a]]", ()
     )
@@ -342,7 +348,8 @@ class Scenario(Tower):
         given: dict[str, fields.Pinned] | None = None,
     ) -> Self:
         """The same decoder with other tokens before it."""
-        changed = {"tokens": tokens, "text": None, "token_ids": None, "targets": targets}
+        changed: dict[str, Any] = {"tokens": tokens, "text": None, "token_ids": None}
+        changed |= {"targets": targets, "loss": self.loss.model_copy(update={"target": None})}
         pinned = {**self.given, **(given or {})}
         return self.without_words().model_copy(update={**changed, "given": pinned})
 

@@ -165,4 +165,4 @@ _NUMBERED = {
     "batch": "batch",
     "figures": "figure",
 }
-_OF_ROWS = {*MATRICES, "mask", "vectors", "Q", "K", "V", "transposed"}
+_OF_ROWS = {*MATRICES, "mask", "vectors", "Q", "K", "V", "transposed", "target"}

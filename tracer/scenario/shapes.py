@@ -62,6 +62,7 @@ class _Counted(Counting):
         self.mask(tokens)
         width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
+        self.loss(tokens, width)
         self.sequences(tokens)
         typed_heads.check_typed_heads(self)
 
@@ -333,6 +334,26 @@ class _Counted(Counting):
             words = Known(self.size("vocabulary"), of_columns="one per word of the vocabulary")
             known = {"width": Known(width, "one per feature of the output"), "words": words}
             self.matrices(Unembedding, ("unembedding",), known, {})
+
+    def loss(self, tokens: Size, width: Size) -> None:
+        """Check that a loss has its targets, and the shape of a target of numbers."""
+        place: YamlPath = ("loss", "target")
+        kind = self.part("loss", "kind")
+        if kind == "binary" and not self.has("vocabulary"):
+            self.report(("loss", "kind"), "binary needs a vocabulary, expected vocabulary: […]")
+        if self.has(*place) and self.has("targets"):
+            self.report(("targets",), "targets and loss.target, expected only one of them")
+        if not isinstance(rows := self.part(*place), list):
+            return
+        words = self.has("vocabulary")
+        reason = "one per word of the vocabulary" if words else "one per feature of the output"
+        each = self.size("vocabulary") if words else width
+        if all(isinstance(row, list) for row in rows):
+            self.rectangle(place, rows, Expected(tokens, "one per token"), Expected(each, reason))
+        else:
+            self.length(place, each, reason, "number")
+        if self.has("training"):
+            self.report(place, "training examples have words as targets, expected no training")
 
     def sequences(self, tokens: Size) -> None:
         """Check the lengths of targets, training examples and sequences of a batch."""

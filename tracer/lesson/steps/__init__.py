@@ -45,10 +45,12 @@ OPERANDS: dict[Role, SymbolOf] = {
     roles.W_U: Symbol("W", "U"),
     roles.B_U: Symbol("b", "U"),
     roles.MASK: Symbol("M"),
+    roles.SQUARED_TARGET: training.T,
+    roles.BINARY_TARGET: training.T,
     roles.EMBEDDINGS: Symbol("W", "E"),
     roles.POSITIONS: Symbol("W", "P"),
 }
-"""The symbols of what belongs to the step that uses it: parameters, the mask."""
+"""The symbols of what belongs to the step that uses it: parameters, the mask, targets."""
 
 OF_TRAINING: tuple[StepKind, ...] = (*backward.BACK.values(), *updates.KINDS)
 """The way back, and the update; each goes by the step that it belongs to."""

@@ -11,14 +11,19 @@ from dataclasses import replace
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Slope, SoftmaxCrossEntropyGrad
-from tracer.decoder.operations import AccumulateGradients
+from tracer.decoder.elementwise import (
+    BinaryCrossEntropyGrad,
+    Slope,
+    SoftmaxCrossEntropyGrad,
+    SquaredErrorGrad,
+)
+from tracer.decoder.operations import AccumulateGradients, PlaceRows
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.formula.arithmetic import Array
-from tracer.formula.expression import Difference, Number, Quotient, Symbol
+from tracer.formula.expression import Difference, Expression, Number, Product, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps import attention, query_key_value
+from tracer.lesson.steps import attention, query_key_value, training
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
 from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
@@ -31,9 +36,12 @@ WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
+    *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
+    *(roles.SIGMOID, roles.CORRECT, roles.SURPRISE, roles.TOKEN_SURPRISE, roles.BATCH_SURPRISES),
+    *(roles.SQUARED_LOSS, roles.BINARY_LOSS),
 )
-"""Roles without a gradient: nothing learned acts on them, the text is generated, or softmax is
-differentiated as a whole.
+"""Roles without a gradient: nothing learned acts on them, the text is generated, or a softmax or a
+loss is differentiated as a whole.
 """
 
 PARTS: dict[Role, tuple[Derivation, ...]] = {
@@ -80,6 +88,7 @@ OF_THE_LOSS: Sentence = (
     MISSED,
     ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
 )
+WITHOUT_TARGET = " A position without a target has the gradient 0."
 NEGATIVE: Sentence = (
     "Only the correct word's entry is negative: raising its logit lowers the loss.",
 )
@@ -135,22 +144,31 @@ def _gradient_at(what: str) -> Callable[[Step, LessonContext], Sentence]:
     return goal
 
 
-def _softmax_with_loss(step: Step) -> tuple[SoftmaxCrossEntropyGrad, Array]:
-    """Return the operation that gives the gradient at the logits, and the gradient's rows."""
+def _softmax_with_loss(step: Step) -> tuple[SoftmaxCrossEntropyGrad, Array] | None:
+    """Return the operation that gives the gradient at the logits, and the gradient's rows.
+
+    None if the loss is not the cross-entropy of a softmax.
+    """
     return next(
-        (r.operation, r.output.array)
-        for r in step.records
-        if isinstance(r.operation, SoftmaxCrossEntropyGrad)
+        (
+            (r.operation, r.output.array)
+            for r in step.records
+            if isinstance(r.operation, SoftmaxCrossEntropyGrad)
+        ),
+        None,
     )
 
 
 def _at_the_logits(step: Step, ctx: LessonContext) -> Sentence:
     """Return p - t and what it is divided by, unless that is 1."""
-    operation, _ = _softmax_with_loss(step)
+    found = _softmax_with_loss(step)
+    if found is None:
+        return (*_gradient_at("each logit")(step, ctx), *_where_there_is_no_target(step))
+    operation, _ = found
     n = Number.of(operation.counted)
     divides = operation.counted > 1
     batch = " of the batch" * bool(ctx.trace.others)
-    none = " A position without a target has the gradient 0." * (None in operation.columns)
+    none = WITHOUT_TARGET * (None in operation.columns)
     return (
         *("The gradient at each logit is ", Quotient(MISSED, n) if divides else MISSED),
         *(", where ", P, " is its probability and ", T),
@@ -162,12 +180,40 @@ def _at_the_logits(step: Step, ctx: LessonContext) -> Sentence:
 
 def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Return what softmax and loss leave, and whether only correct words have negative entries."""
-    operation, rows = _softmax_with_loss(step)
+    found = _softmax_with_loss(step)
+    if found is None:
+        return ()
+    operation, rows = found
     targets = [
         (word, row) for word, row in zip(operation.columns, rows, strict=True) if word is not None
     ]
     only_correct = all(list(np.flatnonzero(row < 0)) == [word] for word, row in targets)
     return (OF_THE_LOSS, NEGATIVE) if only_correct else (OF_THE_LOSS,)
+
+
+def _at_the_output(step: Step, ctx: LessonContext) -> Sentence:
+    return (*_gradient_at("the decoder output")(step, ctx), *_where_there_is_no_target(step))
+
+
+def _where_there_is_no_target(step: Step) -> Sentence:
+    """Return that the gradient is 0 at positions without a target, if there are any."""
+    placed = [r.operation for r in step.records if isinstance(r.operation, PlaceRows)]
+    return (WITHOUT_TARGET,) if any(len(each.rows) < each.n for each in placed) else ()
+
+
+def _of_numbers(what: str, over: Expression, where: Sentence) -> Callable[..., Sentence]:
+    """Return a goal: the gradient of a loss of numbers is `over`, divided by how many count."""
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        operation = step.last.operation
+        assert isinstance(operation, SquaredErrorGrad | BinaryCrossEntropyGrad)
+        n, batch = Number.of(operation.n), " of the batch" * bool(ctx.trace.others)
+        is_mean = operation.n > 1
+        gradient = Quotient(over, n) if is_mean else over
+        mean: Sentence = (" The loss is the mean over ", n, f" numbers{batch}.") if is_mean else ()
+        return (f"The gradient at each {what} is ", gradient, ", where ", *where, *mean)
+
+    return goal
 
 
 def _of_softmax(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -260,8 +306,24 @@ def _at_the_encoder(step: Step, ctx: LessonContext) -> Sentence:
 
 BACK: dict[StepKind, StepKind] = dict(
     (
+        _back(
+            training.SQUARED_STEP,
+            _of_numbers(
+                "number",
+                Product((Number.of(2), training.Y_MINUS_T)),
+                (training.Y, " is the number and ", T, " its target."),
+            ),
+        ),
+        _back(
+            training.BINARY_STEP,
+            _of_numbers(
+                "logit",
+                Difference(training.P_OF_1, T),
+                (training.P_OF_1, " is its sigmoid and ", T, " its target."),
+            ),
+        ),
         _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
-        _back(OUTPUT_STEP, "the decoder output", reasons=(OF_WEIGHTS,)),
+        _back(OUTPUT_STEP, _at_the_output, reasons=(OF_WEIGHTS,)),
         _back(
             NORM_STEP,
             THROUGH_THE_NORM,

@@ -1,26 +1,47 @@
-"""The text of the loss: the cross-entropy of the correct words."""
+"""The texts of the loss: cross-entropy of words, squared error, binary cross-entropy."""
 
 from __future__ import annotations
 
-from tracer.decoder.operations import MeanOf
-from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
-from tracer.formula.expression import Call, Negative, Symbol
+from tracer.decoder import roles
+from tracer.decoder.operations import MeanOf, SumOf, Total
+from tracer.decoder.tape import Record
+from tracer.formula.expression import Call, Difference, Negative, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Block, Paragraph
+from tracer.lesson.document import Block, Paragraph, Sentence
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
 
-P = Symbol("p")
+P, T, Y = Symbol("p"), Symbol("t"), Symbol("ŷ")
+P_OF_1, P_OF_T = Symbol("p", "1"), Symbol("p", "t")
+Y_MINUS_T, TWO = Difference(Y, T), Number.of(2)
+
+
+def _reduced(record: Record) -> str:
+    return "Their sum:" if isinstance(record.operation, SumOf) else "Their mean:"
+
+
+def _adds(step: Step) -> bool:
+    return isinstance(step.last.operation, SumOf)
+
+
+def _cross_entropy_goal(step: Step, ctx: LessonContext) -> Sentence:
+    how = "added up" if _adds(step) else "averaged"
+    return (
+        *("The loss at a position is ", Negative(Call("ln", (P,))), ", where ", P),
+        f" is the probability of the correct word. The losses are {how} over all positions with "
+        "a target.",
+    )
 
 
 def _not_counted(step: Step, ctx: LessonContext) -> list[Block]:
     """Return how many positions have no target, if there are any."""
     operation = step.last.operation
-    if not isinstance(operation, MeanOf):
+    if not isinstance(operation, MeanOf | SumOf):
         return []
     left_out = step.last.inputs[0].shape[0] - len(operation.counted)
     have = "has no target and does" if left_out == 1 else "have no target and do"
-    sentence = f"{count(left_out, 'position')} {have} not count in the mean."
+    where = "sum" if _adds(step) else "mean"
+    sentence = f"{count(left_out, 'position')} {have} not count in the {where}."
     return [Paragraph((sentence,))] if left_out else []
 
 
@@ -28,19 +49,12 @@ LOSS_STEP = StepKind(
     "loss",
     "Cross-entropy loss",
     "how far the probabilities are from the correct words",
-    (
-        "The loss at a position is ",
-        Negative(Call("ln", (P,))),
-        ", where ",
-        P,
-        " is the probability of the correct word. The losses are averaged over all positions with "
-        "a target.",
-    ),
+    _cross_entropy_goal,
     {
-        TARGET: RoleText(Symbol("target")),
-        TOKEN_LOSS: RoleText(Symbol("ℓ"), "The loss at each position with a target:"),
-        BATCH_LOSSES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
-        LOSS: RoleText(Symbol("L"), "Their mean:"),
+        roles.TARGET: RoleText(Symbol("target")),
+        roles.TOKEN_LOSS: RoleText(Symbol("ℓ"), "The loss at each position with a target:"),
+        roles.BATCH_LOSSES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
+        roles.LOSS: RoleText(Symbol("L"), _reduced),
     },
     sign=("loss",),
     reasons=(
@@ -57,4 +71,93 @@ LOSS_STEP = StepKind(
     only_with="decoder-trace loss",
 )
 
-KINDS = (LOSS_STEP,)
+
+def _compared(record: Record) -> str:
+    what = "logits" if record.inputs[0].role is roles.LOGITS else "decoder's output"
+    return f"The {what} at the positions with a target:"
+
+
+def _of_each_position(record: Record) -> str:
+    how = "sum" if isinstance(record.operation, Total) else "mean"
+    return f"The loss at each position, the {how} over its numbers:"
+
+
+def _over_all(step: Step) -> str:
+    how = "added up" if _adds(step) else "averaged"
+    return f"The losses are {how} over all numbers and all positions with a target."
+
+
+def _without_target(step: Step, ctx: LessonContext) -> list[Block]:
+    """Return how many positions have no target, if there are any."""
+    left_out = len(ctx.names) - step.records[0].output.shape[0]
+    have = "has no target and does" if left_out == 1 else "have no target and do"
+    return [Paragraph((f"{count(left_out, 'position')} {have} not count.",))] if left_out else []
+
+
+SQUARED_STEP = StepKind(
+    "squared_loss",
+    "Squared error loss",
+    "how far the numbers are from the correct ones",
+    lambda step, ctx: (
+        *("The loss of a number ", Y, " is its squared error ", Power(Y_MINUS_T, TWO)),
+        *(", where ", T, f" is the correct number. {_over_all(step)}"),
+    ),
+    {
+        roles.SQUARED_OUTPUT: RoleText(Y, _compared),
+        roles.ERROR: RoleText(lambda n: Difference(*n.inputs), "Each number minus its target:"),
+        roles.SQUARED_ERROR: RoleText(
+            lambda n: Power(n.inputs[0], TWO), "The square of each difference:"
+        ),
+        roles.TOKEN_ERROR: RoleText(Symbol("ℓ"), _of_each_position),
+        roles.SQUARED_LOSS: RoleText(Symbol("L"), _reduced),
+    },
+    sign=("loss",),
+    reasons=(
+        (
+            "A square is never negative, so errors in both directions raise the loss. Twice the "
+            "error costs four times as much. Training changes the weights to lower the loss.",
+        ),
+    ),
+    outcome=_without_target,
+    groups=("loss",),
+    only_with="decoder-trace loss",
+)
+
+BINARY_STEP = StepKind(
+    "binary_loss",
+    "Binary cross-entropy loss",
+    "how far the sigmoid of each logit is from its target, 0 or 1",
+    lambda step, ctx: (
+        *("The sigmoid of each logit is the probability ", P_OF_1, " that its target "),
+        *(T, " is 1. The loss is ", Negative(Call("ln", (P_OF_T,))), ", where ", P_OF_T),
+        f" is the probability of the target. {_over_all(step)}",
+    ),
+    {
+        roles.BINARY_OUTPUT: RoleText(
+            Symbol("z", "t"), "The logits at the positions with a target:"
+        ),
+        roles.SIGMOID: RoleText(P_OF_1, "The sigmoid of each logit:"),
+        roles.CORRECT: RoleText(P_OF_T, "The probability of each target:"),
+        roles.SURPRISE: RoleText(
+            lambda n: Negative(Call("ln", (n.inputs[0],))), "The loss of each number:"
+        ),
+        roles.TOKEN_SURPRISE: RoleText(Symbol("ℓ"), _of_each_position),
+        roles.BATCH_SURPRISES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
+        roles.BINARY_LOSS: RoleText(Symbol("L"), _reduced),
+    },
+    sign=("loss",),
+    reasons=(
+        (
+            "Each logit has a probability of its own, so that several targets of a position can "
+            "be 1, or none. Training changes the weights to lower the loss.",
+        ),
+    ),
+    outcome=_without_target,
+    groups=("loss",),
+    only_with="decoder-trace loss",
+)
+
+KIND_OF_LOSS = {"cross_entropy": LOSS_STEP, "squared": SQUARED_STEP, "binary": BINARY_STEP}
+"""The step of each kind of loss."""
+
+KINDS = tuple(KIND_OF_LOSS.values())

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tracer import node as nodes
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.loss import targets_of
+from tracer.decoder.loss import has_loss
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson import document as doc, entries
@@ -135,11 +135,11 @@ def _with_everything(found: Trace) -> Trace:
     """The shapes of a pass with all that can be recorded of the scenario."""
     scenario = found.scenario
     has_words = scenario.vocabulary is not None
-    has_loss = has_words and any(targets_of(scenario))
+    learns = has_loss(scenario)
     options = PassOptions(
         unmasked=True,
-        loss=has_loss,
-        gradients=has_loss and not scenario.on_demand,
+        loss=learns,
+        gradients=learns and not scenario.on_demand,
         lens=has_words,
         arithmetic=SHAPES,
     )

@@ -141,6 +141,11 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             return Entry(first, (column, words.index(row))) if row in words else None
         case op.Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
+        case op.Rows(rows):
+            return Entry(first, (rows[index[0]], index[1]))
+        case op.PlaceRows(rows, _):
+            row, column = index
+            return Entry(first, (rows.index(row), column)) if row in rows else None
         case op.Largest():
             if is_fully_masked(record, index):
                 return None

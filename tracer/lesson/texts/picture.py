@@ -18,6 +18,7 @@ from tracer.lesson.steps import Step, learned_merges, tokenization
 from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
+from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder
 from tracer.lesson.wiring import summands
 from tracer.node import rewritten
@@ -54,7 +55,9 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
     back = {(step.kind, step.place): step for step in steps}
     boxes: dict[int, doc.Box] = {}
     for step in steps:
-        kind, value = BACK.get(step.kind), step.last.output
+        # The backward pass begins at what a loss of numbers is computed from.
+        value = (step.records[0] if step.kind in LOSSES else step.last).output
+        kind = BACK.get(step.kind)
         gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
         if gone:
             sign = (Partial(ctx.symbols[value.address]),)

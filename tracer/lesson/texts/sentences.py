@@ -10,7 +10,7 @@ from tracer.decoder.roles import Phase, Place, SubLayer
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, joined, listed
 from tracer.lesson.document import Reference, Sentence
-from tracer.lesson.steps import Step, words
+from tracer.lesson.steps import Step, training, words
 from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
@@ -19,7 +19,7 @@ from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
-AT_THE_END = [kind.name for kind in words.KINDS]
+AT_THE_END = [kind.name for kind in (*words.KINDS, *training.KINDS)]
 PARTS: dict[SubLayer, str] = {
     "attention": "self-attention",
     "cross_attention": "cross-attention",

@@ -9,32 +9,39 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET
 from tracer.lesson import document as doc
-from tracer.lesson.steps.training import LOSS_STEP
+from tracer.lesson.steps.training import KINDS
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import count
 
 RIGHT, WRONG = "✓", "✗"
 CORRECT = "Correct predictions"
+OF_PROBABILITIES = "Probabilities"
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
-    """Return the text of all positions: targets, predictions, and the loss worked."""
+    """Return the text of all positions: the loss worked, of words targets and predictions first."""
     sections = enumerate(told_of_the_loss(Teacher(trace, full=full)), 1)
     numbered = tuple(replace(section, number=number) for number, section in sections)
     return doc.Document(trace.name, trace.scenario.title, (), numbered)
 
 
-def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, doc.Section, doc.Section]:
-    """Return the sections of targets and predictions, of the probabilities, and of the loss."""
+def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, ...]:
+    """Return the section of the loss; before it, targets and predictions, and probabilities.
+
+    A squared error and a binary cross-entropy have the section of the loss alone.
+    """
     trace = teacher.trace
+    loss = next(step for step in teacher.steps if step.kind in KINDS)
+    if trace.scenario.loss.kind != "cross_entropy":
+        section = teacher.section(loss)
+        return (replace(section, blocks=(*_batch(trace), *section.blocks), part=None),)
     guesses = (*_batch(trace), doc.Paragraph(_forcing(trace)), *_answers(trace))
     probabilities = trace[PROBABILITIES.name]
     shown = (*doc.paragraphs(_of_all_examples(trace)), *teacher.shown(probabilities))
     teacher.tables.add(probabilities)
-    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
     return (
         doc.Section(None, "Targets and predictions", guesses),
-        doc.Section(None, "Probabilities", shown, trace=trace),
+        doc.Section(None, OF_PROBABILITIES, shown, trace=trace),
         replace(teacher.section(loss), part=None),
     )
 

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.training import LOSS_STEP
+from tracer.lesson.steps.training import KIND_OF_LOSS, KINDS
 
 REPEATED: doc.Sentence = ("Training repeats these stages, each time with the changed parameters.",)
-STAGES: tuple[tuple[str, str, Callable[[Step], bool]], ...] = (
-    (
-        "forward pass",
-        "the model computes a probability for each word after each token",
-        lambda step: step.place.phase == "forward" and step.kind is not LOSS_STEP,
-    ),
-    (
-        "loss",
-        LOSS_STEP.summary,
-        lambda step: step.kind is LOSS_STEP,
-    ),
-    (
-        "backward pass",
-        "from the loss back to the inputs: how much each parameter changes the loss",
-        lambda step: step.place.phase == "gradient",
-    ),
-    (
-        "update",
-        "each trained parameter is changed a little, using its gradient",
-        lambda step: step.place.phase == "update",
-    ),
-)
-"""The name of a stage, what happens in it, and which steps belong to it."""
+STAGES: dict[str, Callable[[Step], bool]] = {
+    "data": lambda step: False,
+    "forward pass": lambda step: step.place.phase == "forward" and step.kind not in KINDS,
+    "loss": lambda step: step.kind in KINDS,
+    "backward pass": lambda step: step.place.phase == "gradient",
+    "update": lambda step: step.place.phase == "update",
+}
+"""The name of each stage, and which steps belong to it."""
 
-
-WITH_ENCODER = (
-    "the decoder reads its tokens and the encoder's vectors and computes a probability for each "
-    "word after each token"
-)
 BELOW, ELSEWHERE = "below", "decoder-trace train"
 
 
@@ -47,14 +27,30 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
 
     Without steps of the backward pass, the loss is not a step of the text either.
     """
-    rows = [("data", BELOW, "the tokens are the input, the correct words are the targets")]
+    rows: list[tuple[str, str, str]] = []
     is_trained = any(step.place.phase != "forward" for step in steps)
-    for stage, does, belongs in STAGES:
-        what = WITH_ENCODER if stage == "forward pass" and ctx.attends_to_the_encoder else does
-        numbers = [step.number for step in steps if belongs(step)]
-        where = _between(numbers) if numbers else ELSEWHERE
+    for stage, what in _what_happens(ctx):
+        numbers = [step.number for step in steps if STAGES[stage](step)]
+        where = _between(numbers) if numbers else BELOW if stage == "data" else ELSEWHERE
         rows.append((stage, BELOW if stage == "loss" and not is_trained else where, what))
-    return (doc.Table.of(("stage", "where", "what happens"), rows), doc.Paragraph(REPEATED))
+    table = doc.Table.of(("stage", "where", "what happens"), rows)
+    return (table, doc.Paragraph(REPEATED))
+
+
+def _what_happens(ctx: LessonContext) -> Iterator[tuple[str, str]]:
+    """Yield the name of each stage, and what happens in it."""
+    scenario = ctx.trace.scenario
+    targets = "the correct words" if scenario.loss.target is None else "numbers"
+    yield "data", f"the tokens are the input, {targets} are the targets"
+    result = "a probability for each word after" if scenario.vocabulary else "a vector for"
+    reads = "the model"
+    if ctx.attends_to_the_encoder:
+        reads = "the decoder reads its tokens and the encoder's vectors and"
+    yield "forward pass", f"{reads} computes {result} each token"
+    yield "loss", KIND_OF_LOSS[scenario.loss.kind].summary
+    back = "from the loss back to the inputs: how much each parameter changes the loss"
+    yield "backward pass", back
+    yield "update", "each trained parameter is changed a little, using its gradient"
 
 
 def _between(numbers: Sequence[int]) -> str:

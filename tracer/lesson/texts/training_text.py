@@ -165,16 +165,23 @@ def _after(training: Training) -> Iterator[doc.Section]:
     losses = tuple(map(_printed, passes))
     blocks: list[doc.Block] = []
     if steps > 1:
-        header = ("step", "loss", "correct", "predictions")
+        of_words = ("correct", "predictions") if _predicts(passes[0]) else ()
+        header = ("step", "loss", *of_words)
         rows = [
-            (str(i), loss, *_guesses(each))
+            (str(i), loss, *(_guesses(each) if of_words else ()))
             for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
         ]
         figure = doc.Figure(f"{passes[0].name}.loss", "The loss in training")
         blocks = [doc.Table.of(header, rows), doc.Curve("loss", losses, figure)]
-    blocks.append(_said(training.steps[0], training.after))
+    if _predicts(passes[0]):
+        blocks.append(_said(training.steps[0], training.after))
     blocks.append(doc.Paragraph(_came_of_it(passes[0], passes[-1], steps)))
     yield doc.Section(None, f"After {count(steps, 'step')}", tuple(blocks))
+
+
+def _predicts(trace: Trace) -> bool:
+    """Return whether the targets are words that are predicted."""
+    return trace.scenario.loss.kind == "cross_entropy"
 
 
 def _printed(trace: Trace) -> ex.Number:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
-from tracer.decoder.loss import targets_of
+from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import MASK
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
@@ -16,6 +16,7 @@ from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.architecture import architecture
@@ -27,7 +28,7 @@ from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import told_of_the_loss
+from tracer.lesson.texts.training_pass import OF_PROBABILITIES, told_of_the_loss
 from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_text import training_text
 
@@ -87,7 +88,8 @@ def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
     if training:
         yield from _trained(training, main.full)
     else:
-        yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(main))
+        title = KIND_OF_LOSS[main.trace.scenario.loss.kind].title
+        yield from _or_why_not(title, TRAINING, _loss(main))
     yield from _or_why_not("The text", GENERATION, _generated(main.trace, main.full))
 
 
@@ -134,11 +136,12 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
     found, scenario = main.trace, main.trace.scenario
     for example in scenario.training[:1]:
         scenario = scenario.reading_example(example)
-    if scenario.vocabulary is None:
-        yield doc.Section(None, "What is left out", (doc.Paragraph(NO_WORDS),), TRAINING)
-        return
-    if not any(targets_of(scenario)):
-        yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
+    if not has_loss(scenario):
+        if scenario.vocabulary is None:
+            yield doc.Section(None, "What is left out", (doc.Paragraph(NO_WORDS),), TRAINING)
+        else:
+            title = KIND_OF_LOSS[scenario.loss.kind].title
+            yield doc.Section(None, title, (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
     learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
     teacher = main.of_another_pass(learned)
@@ -146,13 +149,12 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         yield doc.Section(
             None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
         )
-    targets, probabilities, loss = told_of_the_loss(teacher)
-    # The probabilities of the same tokens stand above.
-    shown = [probabilities] if learned.tokens != found.tokens else []
+    first, *sections = told_of_the_loss(teacher)
+    if learned.tokens == found.tokens:  # the probabilities of the same tokens stand above
+        sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
-    targets = replace(targets, blocks=(*why, *targets.blocks))
-    for section in (targets, *shown, loss):
+    for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
 
 

@@ -41,12 +41,16 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Quotient(ex.Call("sum", (of[0],)), Number.of(one_less))
         case op.Mean() | op.MeanOf():
             return ex.Call("mean", (of[0],))
+        case op.SumOf():
+            return ex.Call("sum", (of[0],))
         case op.Largest():
             return ex.Call("largest", (of[0],))
         case op.DivTerm(width, base, factors):
             power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
         case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
+            return None
+        case op.Rows() | op.PlaceRows():
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None

@@ -65,6 +65,8 @@ class LineSides:
             case op.MeanOf(counted):
                 terms = sums.of_entries(inputs[0], [(i,) for i in counted])
                 return [terms] if len(counted) == 1 else _mean(terms, len(counted), limit)
+            case op.SumOf(counted):
+                return [sums.of_entries(inputs[0], [(i,) for i in counted])]
             case op.DivTerm(width, base, factors):
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 power = ex.Power(Number(base), exponent)
