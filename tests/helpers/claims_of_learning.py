@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,17 @@ def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
     value = at.values[f"update.{said['address']}"]
     assert value["symbol"].startswith(said["symbol"])
+
+
+@form(
+    r"Only these parameters are trained: (?P<all>.+)\. All others keep their numbers, so the text "
+    r"shows no gradients of them\."
+)
+def only_these(at: Judge, said: dict[str, Any]) -> None:
+    asked, found = at.spec["optimizer"]["trains"], said["all"].split(", ")
+    assert all(any(fnmatchcase(each, pattern) for pattern in asked) for each in found)
+    updates = [a.removeprefix("update.") for a in at.values if a.startswith("update.")]
+    assert {a for a in updates if f"gradient.{a}" in at.values} == {*found}
 
 
 # --- the update ----------------------------------------------------------------------------------

@@ -567,8 +567,9 @@ def directions(at: Judge, said: dict[str, Any]) -> None:
     assert not alike or bool(said["other"]) == (len(moved) < len(sizes))
 
 
-@form(r"All other weights are updated in the same way\.")
+@form(r"All other (?P<trained>trained )?weights are updated in the same way\.")
 def others(at: Judge, said: dict[str, Any]) -> None:
+    assert bool(said["trained"]) == ("trains" in at.spec.get("optimizer", {}))
     moved = [a for a in at.values if re.fullmatch(r"update\.(?!.*\.(?:gain|shift)\.).+", a)]
     assert {a for a in moved if f"gradient.{a.removeprefix('update.')}" in at.values} > {
         f"update.{updated(at)}"

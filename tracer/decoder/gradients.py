@@ -6,7 +6,7 @@ Reverse mode (Linnainmaa 1970; Rumelhart, Hinton and Williams 1986), recorded on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
@@ -40,15 +40,19 @@ class GradientPath:
     inputs: tuple[Value, ...]
 
 
-def gradients(tape: Tape) -> dict[Value, Value]:
+def gradients(tape: Tape, is_trained: Callable[[Value], bool]) -> dict[Value, Value]:
     """Record the gradient of the loss at each value that depends on a learned number.
+
+    Of parameters, learned are those for which `is_trained` is true.
 
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
     """
     records = tuple(tape.records)
     losses, counted = _losses(records)
-    back = _BackwardPass(tape, {record.output: record for record in records}, _learned(records))
+    back = _BackwardPass(
+        tape, {record.output: record for record in records}, _learned(records, is_trained)
+    )
     paths: dict[Value, list[GradientPath]] = defaultdict(list)
     found: dict[Value, Value] = {}
     for record in reversed(records):
@@ -80,14 +84,13 @@ def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
     return producer.inputs if joined else loss.inputs, counted
 
 
-def _learned(records: Sequence[Record]) -> set[Value]:
+def _learned(records: Sequence[Record], is_trained: Callable[[Value], bool]) -> set[Value]:
     """The values that are learned or computed from learned ones."""
     found = set[Value]()
     for record in records:
         value, operation = record.output, record.operation
-        is_given = isinstance(operation, op.Given) and (
-            value.role.parameter or value.role in LEARNED
-        )
+        can_learn = value.role.parameter or value.role in LEARNED
+        is_given = isinstance(operation, op.Given) and can_learn and is_trained(value)
         comes_from = not isinstance(operation, op.Pinned) and not found.isdisjoint(record.inputs)
         if is_given or comes_from:
             found.add(value)

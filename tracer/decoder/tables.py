@@ -44,7 +44,14 @@ def all_gradients(tape: Tape, scenario: Scenario) -> None:
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
     """
-    found = gradients(tape)
+
+    def is_trained(value: Value) -> bool:
+        role = roles.TABLES.get(value.role, value.role)
+        if role is roles.W_U and scenario.is_tied:
+            role = roles.EMBEDDINGS
+        return scenario.optimizer.does_train(replace(value.place, example=None).address(role))
+
+    found = gradients(tape, is_trained)
     for place, tower in towers(scenario):
         here = {x: g for x, g in found.items() if x.place.encoder == place.encoder}
         _of_embeddings(tape, place, tower, here, is_tied=scenario.is_tied and not place.encoder)

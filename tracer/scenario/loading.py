@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from tracer.frozen import frozen
 from tracer.names import closest
 from tracer.scenario.fields import Pinned
 from tracer.scenario.model import Scenario, Tied
+from tracer.scenario.parts import learned
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
@@ -218,8 +220,19 @@ def _scenario(source: Source, name: str) -> Scenario:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     if is_tied(source.data):
         tied = Tied.model_construct(**dict(scenario.unembedding or ()))
-        return scenario.model_copy(update={"unembedding": tied})
+        scenario = scenario.model_copy(update={"unembedding": tied})
+    if problems := list(_untrainable(scenario, source)):
+        raise TracerError(*problems)
     return scenario
+
+
+def _untrainable(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    """Yield a problem for each pattern that matches no parameter."""
+    known = learned(scenario)
+    for i, pattern in enumerate(scenario.optimizer.trains or ()):
+        if not any(fnmatchcase(each, pattern) for each in known):
+            message = f"no parameter has the address {pattern!r}{closest(pattern, known)}"
+            yield source.problem(("optimizer", "trains", i), message, "optimizer.trains")
 
 
 def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Frozen, NotNegative, Number, Positive, described
+from tracer.scenario.fields import Frozen, NotNegative, Number, Positive, Word, described
 
 _Share = Annotated[Number, Field(ge=0, lt=1)]
 
@@ -42,20 +43,33 @@ class Optimizer(Frozen):
         None,
     )
 
+    trains: Annotated[tuple[Word, ...], Field(min_length=1)] | None = described(
+        "The addresses of the parameters that are trained, or patterns such as *.W_Q; all others "
+        "keep their numbers. Default: all.",
+        "[unembedding.W_U]",
+        None,
+    )
+
+    def does_train(self, address: str) -> bool:
+        """Return whether the parameter at an address is trained."""
+        return self.trains is None or any(fnmatchcase(address, each) for each in self.trains)
+
     def changed(self, kind: str | None, said: Mapping[str, Any]) -> Self:
-        """Return the optimizer with the command line's options; another kind resets the rest.
+        """Return the optimizer with the command line's options.
+
+        Another kind resets the rest, but not which parameters are trained.
 
         Raises:
             TracerError: the settings contradict each other.
         """
-        before = {name: getattr(self, name) for name in self.model_fields_set}
+        before = {name: getattr(self, name) for name in self.model_fields_set - {"trains"}}
         kept = before if kind in (None, self.kind) else {}
         new = {name: value for name, value in said.items() if value is not None}
         if kind is not None:
             new["kind"] = kind
         texts = {name: str(value) for name, value in {**kept, **new}.items() if value is not None}
         try:
-            return self.model_validate(texts)
+            return self.model_validate({**texts, "trains": self.trains})
         except ValidationError as error:
             raise TracerError(*_on_the_command_line(error)) from None
 

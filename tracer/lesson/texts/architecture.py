@@ -14,7 +14,6 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.survey import table_symbol
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving
-from tracer.lesson.working.formula_shapes import TABLES
 
 ARCHITECTURE = "Architecture"
 
@@ -73,7 +72,7 @@ def _parameters(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
     used: dict[str, tuple[doc.Cell, Step]] = {}
     for step in teacher.steps:
         for value in (v for record in step.records for v in (*record.inputs, record.output)):
-            role = TABLES.get(value.role)
+            role = roles.TABLES.get(value.role)
             address = value.place.address(role) if role else value.address
             if address in shapes:
                 symbol = table_symbol(address) if role else symbols[address]

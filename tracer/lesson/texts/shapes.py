@@ -19,7 +19,6 @@ from tracer.lesson.texts.parts import does
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.texts.symbols import symbols
-from tracer.lesson.working.formula_shapes import TABLES
 from tracer.names import count
 
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
@@ -107,7 +106,9 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Ex
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
     for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
         is_end = matrix.value.address in ends
-        table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
+        table = (
+            matrix.place.address(roles.TABLES[matrix.role]) if matrix.role in roles.TABLES else ""
+        )
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
             yield matrix.step, table_symbol(table), written(shape), size, NONE

@@ -25,7 +25,6 @@ from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import of_encoder, symbols
 from tracer.lesson.wiring import in_order
-from tracer.lesson.working.formula_shapes import TABLES
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import learned
 from tracer.scenario.shape_only import Outline, outline
@@ -204,7 +203,7 @@ class Survey:
     def tables(self) -> dict[str, tuple[int, ...]]:
         """The learned tables of which a pass reads only some rows: their shapes."""
         places = (roles.Place(), roles.Place(encoder=True))
-        addresses = [place.address(role) for place in places for role in TABLES.values()]
+        addresses = [place.address(role) for place in places for role in roles.TABLES.values()]
         return {each: self.learned[each] for each in addresses if each in self.learned}
 
     @cached_property

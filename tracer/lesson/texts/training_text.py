@@ -50,6 +50,8 @@ AT_A_GLANCE: doc.Sentence = (
     "computes it.",
 )
 OTHERS: doc.Sentence = ("All other weights are updated in the same way.",)
+OTHERS_TRAINED: doc.Sentence = ("All other trained weights are updated in the same way.",)
+FROZEN: doc.Sentence = (" All others keep their numbers, so the text shows no gradients of them.",)
 ONE_OF_THEM: doc.Sentence = (
     "Every gradient is shown, but lines are worked for one token and one parameter only.",
 )
@@ -106,6 +108,9 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     yield picture_back(teacher.ctx, teacher.steps)
     symbol = teacher.ctx.symbols[worked]
     yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
+    if teacher.trace.scenario.optimizer.trains is not None:
+        only = ", ".join(_learned(teacher.trace))
+        yield doc.Paragraph((f"Only these parameters are trained: {only}.", *FROZEN))
 
 
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc.Section]:
@@ -119,7 +124,9 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
         ):
             section = teacher.section(replace(step, records=records))
             how = doc.Paragraph(_how(optimizer))
-            others = doc.paragraphs(OTHERS if set(_learned(teacher.trace)) != {worked} else None)
+            in_same_way = OTHERS if optimizer.trains is None else OTHERS_TRAINED
+            learned = set(_learned(teacher.trace))
+            others = doc.paragraphs(in_same_way if learned != {worked} else None)
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)
             title = f"The update of {worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())

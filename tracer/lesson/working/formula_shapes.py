@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tracer.decoder.roles import EMBEDDING, EMBEDDINGS, KEY, POSITION, POSITIONS, QUERY, VALUE
+from tracer.decoder.roles import KEY, QUERY, TABLES, VALUE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
@@ -13,9 +13,6 @@ from tracer.lesson.context import joined
 from tracer.lesson.document import Sentence
 
 Shapes = Mapping[ex.Expression, tuple[int, ...]]
-
-TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
-"""The learned table that each of these values is some rows of."""
 
 TYPED = (QUERY, KEY, VALUE)
 """What has columns for the dimensions of what it is called."""
