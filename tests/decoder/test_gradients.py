@@ -404,7 +404,6 @@ REFUSED = {
     "layer1.attention.head1.exp_sum": (
         *("[1, 2, 3, 4]", f"layer1.attention.head1.exp_sum: {IN_A_SOFTMAX}"),
     ),
-    "gradient.logits": (ROWS, "gradient.logits: given, but no such value exists"),
 }
 
 

@@ -34,6 +34,12 @@ NAMES = {
 """Parameters whose symbols say something else than their names."""
 
 
+def upstream(at: Judge) -> list[str]:
+    """The given gradients, at which the backward pass begins."""
+    whole = at.outside[1] if at.outside else at.spec
+    return [address for address in whole.get("given", {}) if address.startswith("gradient.")]
+
+
 # --- the backward pass ----------------------------------------------------------------------------
 
 
@@ -66,7 +72,7 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
 
 def says_what_a_weight_means(at: Judge) -> bool:
     """Whether a section has a weight that acts on the loss."""
-    found = steepest(at)
+    found = None if upstream(at) else steepest(at)
     return found is not None and abs(difference(at, *found)) > CLEAR
 
 
@@ -197,6 +203,29 @@ def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
     value = at.values[f"update.{said['address']}"]
     assert value["symbol"].startswith(said["symbol"])
+
+
+@form(
+    r"The backward pass computes the gradients step by step, from (?P<begins>the loss|what is "
+    r"given) back to the inputs\. By the chain rule, the gradient at a step's input a is the "
+    r"gradient at its output b times the step's own derivative\. Where a value is used in several "
+    r"places, the contributions are added\."
+)
+def chain_rule(at: Judge, said: dict[str, Any]) -> None:
+    assert (said["begins"] == "the loss") == (not upstream(at))
+
+
+@form(
+    r"The backward pass begins at what is given: (?P<all>.+)\. The steps after it and the loss are "
+    r"not needed\."
+)
+def begins(at: Judge, said: dict[str, Any]) -> None:
+    assert said["all"].split(", ") == upstream(at) and "loss" not in at.values
+
+
+@form(r"The gradient of the loss at: .+\.")
+def given_gradient(at: Judge, said: dict[str, Any]) -> None:
+    assert any(at.values[address]["operation"] == "given" for address in upstream(at))
 
 
 @form(

@@ -27,7 +27,8 @@ REFUSED = (
     "the mask shows later tokens|nothing is learned|passes on no gradient|has no slope|"
     "needs a vocabulary|needs the embeddings|is not in the vocabulary|no embedding|numbers alone|"
     "given as .* numbers, expected|cannot train|needs at least one layer|the text is longer now|"
-    "layer \\d+ leaves .* the vocabulary needs"
+    "layer \\d+ leaves .* the vocabulary needs|a given gradient holds for one step|"
+    "no trained parameter acts on this value"
 )
 """What may be said of a random scenario that leads nowhere."""
 

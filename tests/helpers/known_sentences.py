@@ -143,10 +143,6 @@ OF_TRAINING = frozenset(
         "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small "
         "changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, "
         "a slightly larger weight lowers the loss.",
-        "The backward pass computes the gradients step by step, from the loss back to the inputs. "
-        "By the chain rule, the gradient at a step's input a is the gradient at its output b times "
-        "the step's own derivative. Where a value is used in several places, the contributions are "
-        "added.",
         "Read the diagram of the backward pass from top to bottom. Each box shows the gradient "
         "at the output of a forward step, its shape (rows×columns), and the number of the step "
         "that computes it.",

@@ -271,6 +271,11 @@ def pins(spec: Scenario, rng: random.Random) -> None:
             [0 if j <= i else rng.choice((*HIDDEN, Decimal(-99))) for j in range(length)]
             for i in range(length)
         ]
+    if "training" not in spec and rng.random() < 0.3:
+        words = len(spec.get("vocabulary", ()))
+        of = rng.choice([("input", width), *([("logits", words)] if words else [])])
+        rows = [[_tenth(rng) for _ in range(of[1])] for _ in range(length)]
+        given[f"gradient.{of[0]}"] = rows
     if given:
         spec["given"] = given
     if "training" in spec and rng.random() < 0.8:

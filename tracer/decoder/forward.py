@@ -74,9 +74,10 @@ class PassOptions:
     """What a pass records besides the forward pass, and what it computes with.
 
     `unmasked`: each softmax also without the mask. `loss`: the loss at all positions.
-    `gradients`: the loss and its gradients. `lens`: each layer's output as words. `sampling`: a
-    word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
-    computed numbers, except on demand. `located` finds a later problem's place in the file.
+    `gradients`: the loss and its gradients, or those that follow from given ones. `lens`: each
+    layer's output as words. `sampling`: a word drawn after the last token. `arithmetic`: the
+    scenario's if None. `overrides` replace computed numbers, except on demand. `located` finds a
+    later problem's place in the file.
     """
 
     unmasked: bool = False
@@ -87,6 +88,10 @@ class PassOptions:
     arithmetic: Arithmetic | None = None
     overrides: Overrides | None = None
     located: Located = tuple
+
+    def records_loss(self, scenario: Scenario) -> bool:
+        """Return whether a pass has a loss; gradients of given ones have none."""
+        return not scenario.upstream if self.gradients else self.loss
 
     @staticmethod
     def recording(addresses: Sequence[str]) -> PassOptions:
@@ -141,7 +146,7 @@ def trace(
         address_in_file |= {within + address: address for address in other.given}
     if pinned and arithmetic is not SHAPES:
         # Report pins that do not fit before anything is computed from them.
-        has_loss = options.loss or options.gradients
+        has_loss = options.records_loss(scenario)
         shapes = replace(
             options,
             loss=has_loss,
@@ -161,7 +166,7 @@ def trace(
     )
     with tape.computing():
         found = forward(tape, scenario, options, earlier)
-        if options.loss or options.gradients:
+        if options.records_loss(scenario):
             losses = [token_losses(tape, found, scenario)]
             for number, other in others.items():
                 with tape.within(roles.Place(example=number)):

@@ -6,7 +6,7 @@ Reverse mode (Linnainmaa 1970; Rumelhart, Hinton and Williams 1986), recorded on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
@@ -16,6 +16,7 @@ from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
+from tracer.scenario.model import GRADIENT
 
 LEARNED = (
     *(roles.EMBEDDING, roles.POSITION, roles.ENCODER_OUTPUT),
@@ -40,16 +41,19 @@ class GradientPath:
     inputs: tuple[Value, ...]
 
 
-def gradients(tape: Tape, is_trained: Callable[[Value], bool]) -> dict[Value, Value]:
+def gradients(
+    tape: Tape, is_trained: Callable[[Value], bool], upstream: Collection[str] = ()
+) -> dict[Value, Value]:
     """Record the gradient of the loss at each value that depends on a learned number.
 
-    Of parameters, learned are those for which `is_trained` is true.
+    Of parameters, learned are those for which `is_trained` is true. With `upstream`, the addresses
+    of given gradients, the backward pass begins there instead of at a loss.
 
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
     """
     records = tuple(tape.records)
-    losses, counted = _losses(records)
+    losses, counted = _losses(records) if not upstream else ((), 0)
     back = _BackwardPass(
         tape, {record.output: record for record in records}, _learned(records, is_trained)
     )
@@ -57,7 +61,10 @@ def gradients(tape: Tape, is_trained: Callable[[Value], bool]) -> dict[Value, Va
     found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if value in losses:
+        if f"{GRADIENT}{value.address}" in upstream:
+            found[value] = gradient = back.begun(value)
+            passed = back.to_operands(record, gradient)
+        elif value in losses:
             passed = back.from_the_loss(record, counted)
         elif value in paths:
             found[value] = gradient = back.gathered(value, paths.pop(value))
@@ -107,6 +114,16 @@ class _BackwardPass:
         """Record the gradient of a value, which has the value's axes."""
         with self.tape.within(replace(of.place, phase="gradient")):
             return self.tape.record_as(role, operation, of.axes, *inputs)
+
+    def begun(self, value: Value) -> Value:
+        """∂L/∂value, as it is given."""
+        address = f"{GRADIENT}{value.address}"
+        if value not in self.learned:
+            message = "no trained parameter acts on this value, so its gradient changes nothing"
+            raise TracerError(Problem(message, address=address, yaml_path=("given", address)))
+        with self.tape.within(replace(value.place, phase="gradient")):
+            # The value's own numbers replace given ones of a wrong shape, which are a problem.
+            return self.tape.given(roles.derived(value.role, "gradient"), value.numbers, value.axes)
 
     def gathered(self, value: Value, paths: Sequence[GradientPath]) -> Value:
         """∂L/∂value: the sum over its paths."""

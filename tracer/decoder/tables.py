@@ -51,7 +51,7 @@ def all_gradients(tape: Tape, scenario: Scenario) -> None:
             role = roles.EMBEDDINGS
         return scenario.optimizer.does_train(replace(value.place, example=None).address(role))
 
-    found = gradients(tape, is_trained)
+    found = gradients(tape, is_trained, {*scenario.upstream})
     for place, tower in towers(scenario):
         here = {x: g for x, g in found.items() if x.place.encoder == place.encoder}
         _of_embeddings(tape, place, tower, here, is_tied=scenario.is_tied and not place.encoder)

@@ -23,6 +23,7 @@ from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import ON_DEMAND, Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
+from tracer.scenario.model import GRADIENT
 
 _DECLARED = frozenset(roles.ROLES)
 _GIVEN, _PINNED = op.Given(), op.Pinned()
@@ -203,10 +204,14 @@ class Tape:
         for address in self.pinned:
             # The examples of a batch share the loss and the parameters.
             in_file = self.address_in_file.get(address, address)
+            of = address.removeprefix(GRADIENT)
+            if of != address and of in known and not known[of].words:
+                continue  # where a backward pass begins
             if address in known and known[address].words:
                 self._misfit(address, "these are words; only numbers can be given")
             elif not (address in known or in_file in known or self._is_left_out(address)):
-                near = closest(in_file, numbers)
+                prefix = GRADIENT if in_file.startswith(GRADIENT) else ""
+                near = closest(in_file, [f"{prefix}{each}" for each in numbers])
                 self._misfit(address, f"given, but no such value exists{near}")
         if self.problems:
             raise TracerError(*self.problems)

@@ -13,7 +13,7 @@ from tracer.decoder.optimizers import OptimizerState, update
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.errors import Located
+from tracer.errors import Located, Problem, TracerError
 from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
@@ -32,7 +32,10 @@ KEYS: dict[roles.Role, YamlPath] = {
 
 @frozen
 class Training:
-    """Traces of the training steps, each up to the new weights, and of the pass after the last."""
+    """Traces of the training steps, each up to the new weights, and of the pass after the last.
+
+    With given gradients they have no loss.
+    """
 
     optimizer: Optimizer
     steps: tuple[Trace, ...]
@@ -41,7 +44,7 @@ class Training:
 
     @property
     def passes(self) -> tuple[Trace, ...]:
-        """Every trace that has a loss, in order."""
+        """Every trace, in order."""
         return (*self.steps, self.after)
 
 
@@ -62,8 +65,12 @@ def train(
     A step is the forward pass, the loss, the gradients and the update of every parameter.
 
     Raises:
-        TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds.
+        TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds;
+            or a gradient is given for more than one step.
     """
+    if scenario.upstream and options.steps > 1:
+        message = "a given gradient holds for one step only, expected 1"
+        raise TracerError(Problem(message, address="--steps"))
     done: list[Trace] = []
     state = OptimizerState()
     gradients = PassOptions(gradients=True, located=located)
@@ -75,7 +82,8 @@ def train(
         done.append(found)
         scenario = with_parameters(scenario, new)
     worked, others = _batch(scenario, options.example)
-    after = trace(name, worked, PassOptions(loss=True, located=located), others=others)
+    options_after = PassOptions(loss=not scenario.upstream, located=located)
+    after = trace(name, worked, options_after, others=others)
     return Training(options.optimizer, tuple(done), after, scenario)
 
 

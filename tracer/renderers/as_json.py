@@ -122,14 +122,21 @@ def training(training: Training) -> str:
     passes = [
         {
             "step": step,
-            "loss": _plain(found[LOSS.name].numbers.tolist()),
-            "printed": printed_entry(found, found[LOSS.name], ()),
+            **_loss(found),
             "predictions": _predictions(found),
         }
         for step, found in enumerate(training.passes)
     ]
     header = _header(first)
     return strict_json({**header, "values": _values(first, first.records, None), "passes": passes})
+
+
+def _loss(found: Trace) -> dict[str, Any]:
+    """Return the loss and how it is printed; null where gradients are given instead."""
+    loss = found.values.get(LOSS.name)
+    if loss is None:
+        return {"loss": None, "printed": None}
+    return {"loss": _plain(loss.numbers.tolist()), "printed": printed_entry(found, loss, ())}
 
 
 def _predictions(found: Trace) -> list[str]:

@@ -28,6 +28,9 @@ Position = Annotated[fields.WholeNumber, Field(ge=0, le=1_000_000)]
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
 
+GRADIENT = "gradient."
+"""The beginning of a gradient's address."""
+
 TARGETS = described(
     "The correct next word at each position, or none. Default: the tokens shifted by one.",
     "[cat, none]",
@@ -35,7 +38,8 @@ TARGETS = described(
 )
 GIVEN = described(
     "Numbers that replace computed values, by address: a single number, a row or rows; or a "
-    ".npz or .safetensors file in this folder that holds them.",
+    ".npz or .safetensors file in this folder that holds them. A gradient, such as "
+    "gradient.layer1.attention.output, is where the backward pass begins, without a loss.",
     "{layer1.attention.output: [[1, 2], [3, 4]]}",
     {},
 )
@@ -370,6 +374,11 @@ class Scenario(Tower):
     def is_tied(self) -> bool:
         """Whether the embeddings are the unembedding, too."""
         return isinstance(self.unembedding, Tied)
+
+    @property
+    def upstream(self) -> tuple[str, ...]:
+        """The addresses of the given gradients at which the backward pass begins, if any are."""
+        return tuple(address for address in self.given if address.startswith(GRADIENT))
 
     @property
     def encodes(self) -> bool:

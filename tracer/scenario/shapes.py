@@ -13,7 +13,7 @@ from tracer.names import count
 from tracer.scenario import typed_heads
 from tracer.scenario.layers import FFN, Attention, Head, Normalization
 from tracer.scenario.lookups import look_up
-from tracer.scenario.model import Unembedding
+from tracer.scenario.model import GRADIENT, Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Source, YamlPath
 from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, positive, usual, whole
@@ -63,6 +63,7 @@ class _Counted(Counting):
         width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
         self.loss(tokens, width)
+        self.upstream()
         self.sequences(tokens)
         typed_heads.check_typed_heads(self)
 
@@ -354,6 +355,16 @@ class _Counted(Counting):
             self.length(place, each, reason, "number")
         if self.has("training"):
             self.report(place, "training examples have words as targets, expected no training")
+
+    def upstream(self) -> None:
+        """Report gradients that are given beside training examples."""
+        of_examples = [("training", i, "given") for i, _ in enumerate(self.entries("training"))]
+        for place in (("given",), *of_examples) if self.has("training") else ():
+            given = self.part(*place)
+            for address in given if isinstance(given, dict) else ():
+                if address.startswith(GRADIENT):
+                    message = "a gradient is given for the scenario's own tokens only"
+                    self.report((*place, address), f"{message}, expected no training")
 
     def sequences(self, tokens: Size) -> None:
         """Check the lengths of targets, training examples and sequences of a batch."""

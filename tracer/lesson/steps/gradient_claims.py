@@ -36,7 +36,7 @@ def raised(step: Step, ctx: LessonContext) -> Sentence | None:
     The weight is the one with the largest gradient of the step.
     """
     gradients = [record for record in step.records if is_of_a_weight(record)]
-    if not gradients:
+    if not gradients or ctx.trace.scenario.upstream:  # which belong to an unknown loss
         return None
     steepest = max(gradients, key=lambda record: float(abs(record.output.array).max()))
     g = steepest.output

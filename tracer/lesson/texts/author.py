@@ -139,7 +139,7 @@ def _with_everything(found: Trace) -> Trace:
     options = PassOptions(
         unmasked=True,
         loss=learns,
-        gradients=learns and not scenario.on_demand,
+        gradients=(learns or bool(scenario.upstream)) and not scenario.on_demand,
         lens=has_words,
         arithmetic=SHAPES,
     )

@@ -34,21 +34,25 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
         where = _between(numbers) if numbers else BELOW if stage == "data" else ELSEWHERE
         rows.append((stage, BELOW if stage == "loss" and not is_trained else where, what))
     table = doc.Table.of(("stage", "where", "what happens"), rows)
-    return (table, doc.Paragraph(REPEATED))
+    return (table,) if ctx.trace.scenario.upstream else (table, doc.Paragraph(REPEATED))
 
 
 def _what_happens(ctx: LessonContext) -> Iterator[tuple[str, str]]:
     """Yield the name of each stage, and what happens in it."""
     scenario = ctx.trace.scenario
     targets = "the correct words" if scenario.loss.target is None else "numbers"
-    yield "data", f"the tokens are the input, {targets} are the targets"
+    is_given = bool(scenario.upstream)
+    are = "" if is_given else f", {targets} are the targets"
+    yield "data", f"the tokens are the input{are}"
     result = "a probability for each word after" if scenario.vocabulary else "a vector for"
     reads = "the model"
     if ctx.attends_to_the_encoder:
         reads = "the decoder reads its tokens and the encoder's vectors and"
     yield "forward pass", f"{reads} computes {result} each token"
-    yield "loss", KIND_OF_LOSS[scenario.loss.kind].summary
-    back = "from the loss back to the inputs: how much each parameter changes the loss"
+    if not is_given:
+        yield "loss", KIND_OF_LOSS[scenario.loss.kind].summary
+    begins = "the given gradients" if is_given else "the loss"
+    back = f"from {begins} back to the inputs: how much each parameter changes the loss"
     yield "backward pass", back
     yield "update", "each trained parameter is changed a little, using its gradient"
 

@@ -44,6 +44,7 @@ class TrainingTeacher(Teacher):
         """Return the section of one gradient or update."""
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
+            self.tables.add(value)
             return [self.pinned(value), self.matrix(value)]
         worked = self.is_worked(value)
         is_part = value in self.totals or value.role.derivation == "clipped"

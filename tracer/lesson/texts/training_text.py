@@ -34,8 +34,7 @@ SLOPE: doc.Sentence = (
     "weight lowers the loss.",
 )
 CHAIN_RULE: doc.Sentence = (
-    "The backward pass computes the gradients step by step, from the loss back to the inputs. By "
-    "the chain rule, the gradient at a step's input ",
+    "By the chain rule, the gradient at a step's input ",
     *(
         A,
         " is the gradient at its output ",
@@ -52,6 +51,7 @@ AT_A_GLANCE: doc.Sentence = (
 OTHERS: doc.Sentence = ("All other weights are updated in the same way.",)
 OTHERS_TRAINED: doc.Sentence = ("All other trained weights are updated in the same way.",)
 FROZEN: doc.Sentence = (" All others keep their numbers, so the text shows no gradients of them.",)
+NO_LOSS: doc.Sentence = (" The steps after it and the loss are not needed.",)
 ONE_OF_THEM: doc.Sentence = (
     "Every gradient is shown, but lines are worked for one token and one parameter only.",
 )
@@ -86,10 +86,10 @@ def training_text(
     back = [step for step in teacher.steps if step.kind in FORWARD]
     update = enumerate(_update(training.optimizer, teacher, worked), back[-1].number + 1)
     sections = (
-        *told_of_the_loss(teacher),
+        *(told_of_the_loss(teacher) if not first.scenario.upstream else ()),
         *map(teacher.section, back),
         *(replace(section, number=number) for number, section in update),
-        *_after(training),
+        *(_after(training) if not first.scenario.upstream else ()),
     )
     introduction = tuple(_introduction(teacher, worked, full))
     signed = teacher.with_signs(sections)
@@ -100,13 +100,18 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     if full:
         yield from stages(teacher.steps, teacher.ctx)
         yield doc.Paragraph(SLOPE)
-        yield doc.Paragraph(CHAIN_RULE)
+        begins = "what is given" if teacher.trace.scenario.upstream else "the loss"
+        way = f"The backward pass computes the gradients step by step, from {begins} back to the "
+        yield doc.Paragraph((f"{way}inputs. {CHAIN_RULE[0]}", *CHAIN_RULE[1:]))
         chain = ex.Product((ex.Partial(B), ex.Partial(A, B)))
         yield doc.Formula(ex.Chain((ex.Partial(A), chain), ("=",)))
     yield from teacher.introduction()
     yield doc.Paragraph(AT_A_GLANCE)
     yield picture_back(teacher.ctx, teacher.steps)
     symbol = teacher.ctx.symbols[worked]
+    if given := teacher.trace.scenario.upstream:
+        at = ", ".join(given)
+        yield doc.Paragraph((f"The backward pass begins at what is given: {at}.", *NO_LOSS))
     yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
     if teacher.trace.scenario.optimizer.trains is not None:
         only = ", ".join(_learned(teacher.trace))
