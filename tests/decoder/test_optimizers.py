@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tracer.decoder.forward import Trace
 from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.decoder.value import Value
+from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
 
@@ -165,6 +166,23 @@ def test_the_moments_of_two_steps() -> None:
     np.testing.assert_allclose(
         moment(second, "unbiased_second"), (0.000999 * g**2 + 0.001 * h**2) / 0.001999
     )
+
+
+@BOTH
+def test_adam_without_epsilon_divides_by_the_root_alone(arithmetic: str) -> None:
+    """In the first step m̂ / √v̂ is g / |g|; of a gradient of 0 there is no quotient."""
+    text = "title: T\ntokens: [a]\nembeddings: {a: [1, -2]}\nlayers: []\nvocabulary: [a, b]\n"
+    text += f"unembedding: {{W_U: [[1, 2], [0, 1]]}}\narithmetic: {arithmetic}\ntargets: [b]\n"
+    text += (
+        "rounding: {carry: never}\noptimizer: {kind: adam, epsilon: 0, trains: [unembedding.*]}\n"
+    )
+    scenario = parse(text, "f.yaml")
+    [step] = train("f", scenario, TrainingOptions(scenario.optimizer)).steps
+    g = step["gradient.unembedding.W_U"].array
+    np.testing.assert_allclose(step["update.unembedding.W_U.direction"].array, np.sign(g))
+    nowhere = parse(text.replace("[1, -2]", "[1, 0]"), "f.yaml")
+    with pytest.raises(TracerError, match="√v̂ is 0, as it is where the gradient is 0"):
+        train("f", nowhere, TrainingOptions(nowhere.optimizer))
 
 
 def test_gradients_within_the_norm_are_not_shrunk() -> None:

@@ -217,7 +217,7 @@ def optimizer(spec: Scenario, rng: random.Random) -> None:
     else:
         settings["beta_1"] = Decimal(rng.choice(("0.5", "0.9")))
         settings["beta_2"] = Decimal(rng.choice(("0.9", "0.99")))
-        settings["epsilon"] = Decimal(rng.choice(("0.0001", "0.1")))
+        settings["epsilon"] = Decimal(rng.choice(("0", "0.0001", "0.1")))
     if parameters := _trainable(spec):
         settings["trains"] = rng.sample(parameters, rng.randint(1, min(3, len(parameters))))
     kept = rng.sample(sorted(settings), rng.randint(1, len(settings)))

@@ -31,7 +31,7 @@ def test_what_is_not_said() -> None:
         ("{momentum: -0.1}", "13: optimizer.momentum: expected at least 0, got '-0.1'"),
         ("{weight_decay: -1}", "13: optimizer.weight_decay: expected at least 0, got '-1'"),
         ("{kind: adam, beta_2: 1}", "25: optimizer.beta_2: expected less than 1, got '1'"),
-        ("{kind: adam, epsilon: 0}", "25: optimizer.epsilon: expected more than 0, got '0'"),
+        ("{kind: adam, epsilon: -1}", "25: optimizer.epsilon: expected at least 0, got '-1'"),
         ("{clip: 0}", "13: optimizer.clip: expected more than 0, got '0'"),
         ("{kind: rmsprop}", "13: optimizer.kind: expected sgd, adam or adamw, got 'rmsprop'"),
         ("{lerning_rate: 1}", "13: optimizer.lerning_rate: unknown key; did you mean 'learning_"),

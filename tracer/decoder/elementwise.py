@@ -375,10 +375,11 @@ class BiasCorrection(Elementwise):
 
 
 class Ratio(Elementwise):
-    """m / (√v + ε) (Kingma and Ba 2015)."""
+    """m / (√v + ε) (Kingma and Ba 2015), or with ε = 0 m / √v."""
 
     name = "ratio"
     epsilon: Decimal
 
     def expression(self) -> ex.Expression:
-        return ex.Quotient(A, ex.Sum((ex.Part(ex.Root(B)), ex.Number(self.epsilon))))
+        root = ex.Part(ex.Root(B))
+        return ex.Quotient(A, ex.Sum((root, ex.Number(self.epsilon))) if self.epsilon else root)

@@ -16,6 +16,7 @@ ZERO = {
 """The divisors of norms."""
 
 STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
+NO_SQUARES = "√v̂ is 0, as it is where the gradient is 0; set the optimizer's epsilon"
 NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
 """Roots without a slope, where ε is added outside the root."""
 
@@ -30,7 +31,10 @@ def no_result(
     """The problem to report for a value that cannot be computed; `pinned` are the given ones."""
     given = [value.address for value in inputs if value.address in pinned]
     zeros = ZERO if place.phase == "forward" else NO_SLOPE
-    nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
+    divisor = inputs[1].role if len(inputs) > 1 and not given else None
+    nothing = zeros.get(divisor) if divisor else None
+    if divisor and divisor.derivation == "unbiased_second":
+        nothing = NO_SQUARES
     return Problem(_reason(error, nothing, given), address=address, yaml_path=place.yaml_path)
 
 

@@ -34,8 +34,10 @@ class Optimizer(Frozen):
     beta_2: _Share = described(
         "β₂: how slowly the mean of their squares changes; not for sgd.", "0.99", Decimal("0.999")
     )
-    epsilon: Positive = described(
-        "ε, added to the root of the mean square; not for sgd.", "0.0001", Decimal("0.00000001")
+    epsilon: NotNegative = described(
+        "ε, added to the root of the mean square, which must not be 0 without it; not for sgd.",
+        "0.0001",
+        Decimal("0.00000001"),
     )
     clip: Positive | None = described(
         "The largest allowed norm of all gradients together; larger gradients are scaled down.",
