@@ -168,6 +168,9 @@ def passes() -> Iterator[Trace]:
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}
             optimizer = Optimizer.model_validate({"kind": kind, **decay, **momentum})
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
+    for kind in ("layer_norm", "rms_norm"):
+        norm = LEARNING[-1].replace("rms_norm", kind)
+        yield trace("f", _learning(norm), PassOptions(standardized=True))
     for loss in ("kind: binary", "kind: squared, target: [1, 2]"):
         scenario = _learning(LEARNING[0], loss=f"loss: {{{loss}}}\n")
         yield from train("f", scenario, TrainingOptions(Optimizer())).steps

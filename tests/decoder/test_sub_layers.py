@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from tests.helpers.command import printed
+from tests.helpers.figures import checked
 from tests.helpers.traces import numbers, records, traced, values
 
 FFN = """
@@ -36,6 +41,43 @@ def test_each_layer_works_on_what_the_one_before_hands_on(settings: str, output:
     assert [float(number) for number in numbers(ran, "output")[0]] == [float(n) for n in output]
     residual = values(ran)["layer1.ffn.residual"]
     assert records(ran)["layer2.ffn.hidden"].inputs[0] is residual
+
+
+NORM = "kind: KIND, epsilon: 0.5, gain: [2, -3, 1], shift: [1, 0, 2]"
+NORMED = f"""\
+title: T
+tokens: [a]
+embeddings: [[1, 2, 6]]
+final_norm: {{{NORM}}}
+layers: []
+rounding: {{decimals: 3, carry: CARRY}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["layer_norm", "rms_norm"])
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+def test_the_numbers_before_gain_and_shift_have_an_address(kind: str, carry: str) -> None:
+    """They are recorded only if they are asked for: (x - μ) / √(σ² + ½), x / √(mean of x² + ½)."""
+    text = NORMED.replace("KIND", kind).replace("CARRY", carry)
+    x = np.array([1, 2, 6]) - (3 if kind == "layer_norm" else 0)
+    expected = x / np.sqrt((x**2).mean() + 0.5)
+    for entry, number in enumerate(expected, 1):
+        shown = printed("value", f"final_norm.standardized[1,{entry}]", "-s", "-", stdin=text)
+        assert float(shown) == pytest.approx(number, abs=6e-4)
+        why = printed("why", f"final_norm.standardized[1,{entry}]", "-s", "-", stdin=text)
+        assert f" {shown.strip()}\n" in why
+    assert "standardized" not in printed("run", "-", "--format", "json", stdin=text)
+
+
+def test_a_figure_can_be_of_the_numbers_before_gain_and_shift(tmp_path: Path) -> None:
+    text = NORMED.replace("KIND", "rms_norm").replace("CARRY", "never")
+    # The mean of 1, 4 and 36 is 41/3; √(41/3 + ½) = 3.764.
+    figure = {
+        "address": "final_norm.standardized",
+        "row": 1,
+        "printed": ["0.266", "0.531", "1.594"],
+    }
+    assert {str(f.verdict) for f in checked(tmp_path, text, figure).findings} == {"agrees"}
 
 
 @pytest.mark.parametrize(

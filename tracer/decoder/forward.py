@@ -75,15 +75,16 @@ class PassOptions:
 
     `unmasked`: each softmax also without the mask. `loss`: the loss at all positions.
     `gradients`: the loss and its gradients, or those that follow from given ones. `lens`: each
-    layer's output as words. `sampling`: a word drawn after the last token. `arithmetic`: the
-    scenario's if None. `overrides` replace computed numbers, except on demand. `located` finds a
-    later problem's place in the file.
+    layer's output as words. `standardized`: the numbers of each norm before γ and β. `sampling`: a
+    word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
+    computed numbers, except on demand. `located` finds a later problem's place in the file.
     """
 
     unmasked: bool = False
     loss: bool = False
     gradients: bool = False
     lens: bool = False
+    standardized: bool = False
     sampling: Sampling | None = None
     arithmetic: Arithmetic | None = None
     overrides: Overrides | None = None
@@ -103,6 +104,7 @@ class PassOptions:
             loss=gradients or roles.LOSS.name in begins,
             gradients=gradients,
             lens=any(".lens." in address for address in addresses),
+            standardized=any(address.endswith(roles.X_HAT.name) for address in addresses),
         )
 
 
@@ -163,6 +165,7 @@ def trace(
         options.overrides or {},
         options.located,
         address_in_file=address_in_file,
+        standardizes=options.standardized,
     )
     with tape.computing():
         found = forward(tape, scenario, options, earlier)

@@ -39,6 +39,7 @@ def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
 
     (x - μ) / √(σ² + ε) · γ + β with mean μ and variance σ² of each row (Ba et al. 2016), or
     x / √(mean of x² + ε) · γ + β (Zhang and Sennrich 2019). μ, σ² and the mean of x² are (n,).
+    A tape that standardizes also has x̂ (n, d), the numbers before γ and β.
     """
     gain = bias(tape, roles.GAIN, norm.gain, x)
     shift = bias(tape, roles.SHIFT, norm.shift, x)
@@ -48,12 +49,16 @@ def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
         squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
         mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
         rms = tape.record(roles.RMS, root, mean_square)
+        if tape.standardizes:
+            tape.record(roles.RMS_X_HAT, el.Normalize(), x, rms)
         return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
     mean = tape.record(roles.MEAN, Mean(), x)
     deviation = tape.record(roles.DEVIATION, el.Subtract(), x, mean)
     squared = tape.record(roles.SQUARED, el.Square(), deviation)
     variance = tape.record(roles.VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
     std = tape.record(roles.STD, root, variance)
+    if tape.standardizes:
+        tape.record(roles.X_HAT, el.Normalize(), deviation, std)
     return tape.record(roles.NORM, normalize, deviation, std, *gain, *shift)
 
 

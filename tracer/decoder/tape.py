@@ -62,6 +62,8 @@ class Tape:
     problems: list[Problem] = field(default_factory=list)
     address_in_file: Mapping[str, str] = field(default_factory=dict)
     """The scenario's address of a value pinned in another example of a batch."""
+    standardizes: bool = False
+    """Whether norms record their numbers before γ and β, too."""
     place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
     """The prefix of addresses at the place, which every value needs."""

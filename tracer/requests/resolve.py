@@ -49,6 +49,7 @@ def subject_of(request: Request) -> Subject:
         loss=asked.loss or learns or request.command == "loss",
         gradients=learns,
         lens=asked.lens or request.command == "lens",
+        standardized=asked.standardized,
     )
     same = {
         each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"

@@ -36,6 +36,7 @@ WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
+    *(roles.X_HAT, roles.RMS_X_HAT),
     *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
     *(roles.SIGMOID, roles.CORRECT, roles.SURPRISE, roles.TOKEN_SURPRISE, roles.BATCH_SURPRISES),
     *(roles.SQUARED_LOSS, roles.BINARY_LOSS),

@@ -69,6 +69,11 @@ def _further(record: Record) -> str:
     return ", times γ" * gain + ", plus β" * shift
 
 
+def _root(step: Step) -> Record:
+    """Return the record of the divisor: σ or RMS."""
+    return next(r for r in step.records if r.output.role in (roles.STD, roles.RMS))
+
+
 def _epsilon(record: Record) -> str:
     has_one = isinstance(record.operation, SquareRoot) and record.operation.epsilon
     return ", with ε" if has_one else ""
@@ -82,7 +87,7 @@ def _variance(record: Record) -> str:
 
 def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
     """Say why there is a norm, what γ and β are for, and ε if there could be a division by 0."""
-    operation, root, names = step.last.operation, step.records[-2].operation, ""
+    operation, root, names = step.last.operation, _root(step).operation, ""
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
     before = f" before {names}" * bool(names)
@@ -125,7 +130,7 @@ def _measured(step: Step, ctx: LessonContext) -> Sentence:
 def _by_root(step: Step, ctx: LessonContext) -> Sentence:
     return (
         "Each token's numbers are divided by their root mean square"
-        f"{_epsilon(step.records[-2])}{_then(step, ctx)}.",
+        f"{_epsilon(_root(step))}{_then(step, ctx)}.",
     )
 
 
@@ -149,6 +154,7 @@ NORM_STEP = StepKind(
         roles.STD: RoleText(
             Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
         ),
+        roles.X_HAT: RoleText(Symbol("x̂")),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         roles.NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
@@ -175,6 +181,7 @@ RMS_NORM_STEP = StepKind(
         roles.RMS: RoleText(
             Symbol("RMS"), lambda record: f"The root mean square{_epsilon(record)}:"
         ),
+        roles.RMS_X_HAT: RoleText(Symbol("x̂")),
         roles.RMS_NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
             lambda record: f"Each number, divided by the root mean square{_further(record)}:",

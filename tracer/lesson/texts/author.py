@@ -141,6 +141,7 @@ def _with_everything(found: Trace) -> Trace:
         loss=learns,
         gradients=(learns or bool(scenario.upstream)) and not scenario.on_demand,
         lens=has_words,
+        standardized=True,
         arithmetic=SHAPES,
     )
     return trace(found.name, scenario, options)
