@@ -103,6 +103,13 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     ),
     (el.Exp(), [array(["0", "1", "-Infinity"])], array(["1", "2.71828182845904524", "0"])),
     (el.Square(), [array(["-1.5", "0", "3"])], array(["2.25", "0", "9"])),
+    (
+        el.Penalize(),
+        [array(["1", "2.5"]), np.array(Decimal("0.25")), array(["2", "0"])],
+        array(["0.5", "2.5"]),
+    ),
+    (op.PowerOfTwo(-16, 4), [], np.array(Decimal("0.0625"))),
+    (op.PowerOfTwo(-8, 16), [], np.array(Decimal("0.70710678118654752"))),
     (  # tanh(½) = 0.46211715726000975
         el.SoftCap(Decimal(2)),
         [array(["1", "0", "-1", "900"])],
@@ -316,6 +323,7 @@ SUMS = (
     op.SumOf,
     op.Cumulate,
     el.Normalize,
+    el.Penalize,
 )
 
 
@@ -449,6 +457,15 @@ def trials(d: Drawn) -> list[Trial]:
             [wide, d.row(n, 1), d.row(m), d.row(m)],
             normed,
         ),
+        (
+            el.Penalize(),
+            [wide, d.number(1), d.matrix(n, m)],
+            lambda _, a, b, c: [
+                [x - b * y for x, y in zip(row, far, strict=True)]
+                for row, far in zip(a, c, strict=True)
+            ],
+        ),
+        (op.PowerOfTwo(-8 * k, m), [], lambda maths: maths.power(2, -8 * k, m)),
         (el.Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),
         (el.Cos(), [wide], elementwise(lambda maths, a: maths.cos(a))),
         (

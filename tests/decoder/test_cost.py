@@ -20,7 +20,7 @@ from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 
 FREE = {
-    *(Elementwise, op.DivTerm, op.Rotate, op.Total, op.Mean, op.MeanOf, op.SumOf),
+    *(Elementwise, op.DivTerm, op.PowerOfTwo, op.Rotate, op.Total, op.Mean, op.MeanOf, op.SumOf),
     *(op.Cumulate, op.ColumnTotal, op.ColumnDot, op.RowDot),
     *(op.NegativeTotal, op.RotateBack, op.AccumulateGradients, op.ByWord),
     op.SumOfSquares,

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.decoder.test_arithmetic import OF_THE_PASS
 from tests.helpers import learning
-from tests.helpers.every_part import every_part
+from tests.helpers.every_part import POSITIONS, every_part
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
@@ -74,6 +74,7 @@ CASES = {
     "binary": f"{WITHOUT_TARGETS}loss: {{kind: binary}}\n",
     "halves": every_part("halves"),
     "pairs": every_part("pairs", mask="none", softmax="plain"),
+    "far": every_part().replace(POSITIONS, "positions: {alibi: true}"),
     "crossed": CROSSED,
     "batch": BATCH,
 }
@@ -240,6 +241,7 @@ WITHOUT = (
     *(el.Difference, el.Sigmoid, el.OfTarget, el.NegativeLog),
     op.Join,
     op.DivTerm,
+    op.PowerOfTwo,
     el.Outer,
     el.Sin,
     el.Cos,

@@ -68,6 +68,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (op.Copy(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
     (op.Reused(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (op.DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),
+    (op.PowerOfTwo(-8, 4), [], ()),
     (el.Outer(), [(TOKEN,), (QUERY,)], (TOKEN, QUERY)),
     (el.Sin(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (el.Cos(), [(TOKEN, QUERY)], (TOKEN, QUERY)),

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.helpers.every_part import every_part
+from tests.helpers.every_part import POSITIONS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
@@ -162,6 +162,8 @@ def passes() -> Iterator[Trace]:
     yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
+    far = parse(every_part().replace(POSITIONS, "positions: {alibi: true}"), "f.yaml")
+    yield from train("f", far, TrainingOptions(Optimizer())).steps
     for scenario in (learns, *map(_learning, LEARNING), _learning(LEARNING[0], ", softcap: 2")):
         for kind in ("sgd", "adamw"):
             decay = {"clip": "0.01", "weight_decay": "0.1"}

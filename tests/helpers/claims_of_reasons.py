@@ -31,6 +31,7 @@ def inside(address: str) -> list[str]:
         return [address, *(f"{address}.{part}" for part in NORM)]
     parts = {
         "scores": ("dot", "d_k", "scale"),
+        "biased": ("slope",),
         "weights": SOFTMAX if not place.endswith("unmasked") else (),
         "gated": ("up",),
         "output": ("projected",) if place.endswith("ffn") else (),

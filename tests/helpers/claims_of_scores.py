@@ -57,3 +57,43 @@ def before_the_cap(at: Judge, said: dict[str, Any]) -> None:
 @form(r"After the soft cap:")
 def after_the_cap(at: Judge, said: dict[str, Any]) -> None:
     before_the_cap(at, said)
+
+
+# --- ALiBi ---------------------------------------------------------------------------------------
+
+
+@form(
+    r"The distance D of two tokens, times the head's slope m_D, is subtracted from their score: of "
+    r"two keys that match equally well, the nearer one keeps the higher score\."
+)
+def penalized(at: Judge, said: dict[str, Any]) -> None:
+    assert at.spec["positions"]["alibi"] and at.address.endswith(".biased")
+    assert not partly_given(at) and float(at.near("slope")["data"]) > 0
+
+
+@form(
+    r"Attention computes a sum over tokens, and a sum does not depend on the order of its terms\. "
+    r"The distances make the order count\."
+)
+def order_counts(at: Judge, said: dict[str, Any]) -> None:
+    penalized(at, said)
+
+
+@form(
+    r"Nothing is learned for single positions, so the same rule applies to texts that are longer "
+    r"than those in training\."
+)
+def nothing_learned(at: Judge, said: dict[str, Any]) -> None:
+    penalized(at, said)
+
+
+@form(
+    r"Each head has its own slope: with a small one, distance matters little; with a large one, "
+    r"near tokens are favored\."
+)
+def own_slopes(at: Judge, said: dict[str, Any]) -> None:
+    penalized(at, said)
+    sub_layer = at.address.partition(".head")[0]
+    heads = range(1, len(part_of(at)["heads"]) + 1)
+    slopes = {at.values[f"{sub_layer}.head{head}.slope"]["data"] for head in heads}
+    assert len(slopes) == len(heads) > 1

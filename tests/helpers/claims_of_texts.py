@@ -361,7 +361,8 @@ def inputs(at: Judge, said: dict[str, Any]) -> None:
 
 def turns(at: Judge) -> bool:
     """Whether positions turn queries and keys."""
-    return "position.angle" in at.values and "position" not in at.values
+    acts = "position.angle" in at.values or "position.distance" in at.values
+    return acts and "position" not in at.values
 
 
 @form(

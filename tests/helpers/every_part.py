@@ -44,6 +44,10 @@ layers:
 """
 
 
+POSITIONS = "positions: {rotary: {base: 100, layout: halves, start: 1, share: 0.5}}"
+"""Those of the scenario, in place of which there can be others."""
+
+
 def every_part(layout: str = "halves", mask: str = "{window: 2}", softmax: str = "shifted") -> str:
     """The scenario, with a choice of what cannot stand beside each other."""
     chosen = EVERY_PART.replace("LAYOUT", layout).replace("{window: 2}", mask)

@@ -20,7 +20,12 @@ ATTENTIONS = {
     **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
     **{"Query, turned by its position": "rotated_query"},
     **{"Key, turned by its position": "rotated_key"},
-    **{"Soft cap": "capped", "Mask": "masked", "Softmax: the attention weights": "weights"},
+    **{
+        "Soft cap": "capped",
+        "Distance penalty (ALiBi)": "biased",
+        "Mask": "masked",
+        "Softmax: the attention weights": "weights",
+    },
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
 OF_ALL_HEADS = {"Concatenate the heads": "concat", "Attention output": "output"}

@@ -221,9 +221,13 @@ class _Maker:
             if min(factors["factors"]) > 0:
                 rotary |= self.choose({}, factors)
             return {"positions": {"rotary": self.choose(rotary, start, rotary | start)}}
-        kind = self.choose("default", "none", "sinusoidal", "table")
+        kind = self.choose("default", "none", "sinusoidal", "table", "alibi")
+        if kind == "alibi":
+            return {"positions": {"alibi": True}}
         if kind == "sinusoidal":
-            return {"positions": {"sinusoidal": {"start": self.draw(st.integers(0, 3))}}}
+            elsewhere = self.choose({}, {"alibi": False})
+            start = {"start": self.draw(st.integers(0, 3))}
+            return {"positions": {"sinusoidal": start, **elsewhere}}
         if kind == "table":
             return {"positions": {"table": self.matrix(place, tokens, width)}}
         return {} if kind == "default" else {"positions": "none"}

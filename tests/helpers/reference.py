@@ -226,7 +226,7 @@ def _rotate(x: Array, angle: Array, layout: str) -> Array:
 def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     if _is_none(positions):
         return {}
-    if "rotary" in positions:
+    if "rotary" in positions or positions.get("alibi"):
         return {}
     if "table" in positions:
         return {"position": _floats(positions["table"])[:tokens]}
@@ -279,7 +279,12 @@ def _attention(
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
     capped = _capped(scores, attention)
-    masked = capped if mask is None else capped + mask
+    biased = capped
+    if not _is_none(positions) and positions.get("alibi"):
+        place = np.arange(len(x))
+        far = np.abs(place[:, np.newaxis] - place)
+        biased = capped - np.multiply.outer(_slopes(len(heads)), far)
+    masked = biased if mask is None else biased + mask
     finite = np.abs(masked[np.isfinite(masked)])
     weights = _softmax(masked, shifted or finite.max(initial=0) > BEYOND)
     weights["weights"] = weights.pop("shares")
@@ -297,6 +302,9 @@ def _attention(
             found[f"head{h + 1}.dot"] = dot[h]
         if asked == "sqrt":
             found[f"head{h + 1}.scale"] = scale[h]
+        if biased is not capped:
+            found[f"head{h + 1}.biased"] = biased[h]
+            found[f"head{h + 1}.slope"] = _slopes(len(heads))[h]
         if "softcap" in attention:
             found[f"head{h + 1}.capped"] = capped[h]
         if mask is not None:
@@ -320,6 +328,15 @@ def _attention(
         if attention.get("b_O") is not None:
             found["output"] = found["output"] + _floats(attention["b_O"])
     return found
+
+
+def _slopes(heads: int) -> Array:
+    """Of ALiBi, as its authors' program gets them (Press et al. 2022)."""
+    if heads & (heads - 1) == 0:
+        first = 2.0 ** (-(2.0 ** -(math.log2(heads) - 3)))
+        return np.array([first ** (i + 1) for i in range(heads)])
+    fewer = 2 ** math.floor(math.log2(heads))
+    return np.concatenate([_slopes(fewer), _slopes(2 * fewer)[::2][: heads - fewer]])
 
 
 def _capped(x: Array, part: Spec) -> Array:

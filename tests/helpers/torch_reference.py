@@ -163,6 +163,11 @@ class _Pass:
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
             if "softcap" in part:
                 scores = self.keep(f"{at}capped", capped(scores, part))
+            positions: Any = self.spec.get("positions") or "none"
+            if not crossed and positions != "none" and positions.get("alibi"):
+                far = torch.arange(len(x))[:, None] - torch.arange(len(x))
+                slope = slope_of(number, len(part["heads"]))
+                scores = self.keep(f"{at}biased", scores - slope * far.abs())
             weights = self.weights(at, scores, None if crossed else self.visible)
             outputs.append(self.keep(f"{at}output", weights @ value))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
@@ -298,3 +303,9 @@ def activated(name: str, x: Any) -> Any:
 def capped(x: Any, part: Spec) -> Any:
     cap = float(part["softcap"])
     return cap * torch.tanh(x / cap)
+
+
+def slope_of(head: int, heads: int) -> float:
+    """The slope of ALiBi: of more heads than a power of two, from between those of the others."""
+    n = max(n for n in (1, 2, 4, 8, 16) if n <= heads)
+    return 2 ** (-8 * head / n) if head <= n else 2 ** (-4 * (2 * (head - n) - 1) / n)

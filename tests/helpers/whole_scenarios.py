@@ -87,7 +87,7 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
     asked: Scenario = {
         "key_heads": rng.choice([n for n in (1, 2, 4) if heads % n == 0]),
         "hidden": rng.randint(1, 5),
-        "positions": rng.choice(("learned", "sinusoidal", "rotary", "none", "none")),
+        "positions": rng.choice(("learned", "sinusoidal", "rotary", "alibi", "none", "none")),
         "norm": rng.choice(("layer_norm", "rms_norm", "none")),
         "placement": rng.choice(("pre", "post")),
         "activation": rng.choice(("relu", "gelu", "gelu_tanh", "silu", "none")),

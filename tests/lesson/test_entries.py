@@ -17,7 +17,7 @@ from tests.helpers.traces import bundled, traced, traced_or_rejected, writer
 from tracer.decoder.elementwise import Mask
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import GenerationOptions, choice, generate
-from tracer.decoder.operations import Total
+from tracer.decoder.operations import Rotate, RotateBack, Total
 from tracer.decoder.value import Entry, Form, Index
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
@@ -28,6 +28,8 @@ from tracer.scenario.loading import load
 
 HEAD = "layer1.attention.head1"
 WEIGHTS = f"{HEAD}.weights"
+ALONE = (Total, Rotate, RotateBack)
+"""Operations whose line may be a single number: a sum of one, a column that is not rotated."""
 TWICE = """\
 title: Names that are hard to tell apart
 tokens: [a, b, a, "2", "a (1) (5)"]
@@ -235,8 +237,8 @@ def assert_lines_know_their_entries(ran: Trace) -> None:
                 if each.entry is not None:
                     assert_holds(each, each.entry)
             expected = put_in(ran, record, index)
-            if isinstance(record.operation, Total) and len(chain.sides) == 1:
-                # Nothing is added, and both have the same digits: they are one number.
+            if isinstance(record.operation, ALONE) and len(chain.sides) == 1:
+                # Nothing is added or rotated, and both have the same digits: they are one number.
                 assert found[0].entry in [*expected, Entry(output, index)]
                 continue
             assert found[-1].entry == Entry(output, index)

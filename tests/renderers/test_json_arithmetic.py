@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
-from tests.helpers.every_part import every_part
+from tests.helpers.every_part import POSITIONS, every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.training_again import training_again
@@ -91,6 +91,12 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.vectorize(lambda x: x.sqrt(), otypes=[object])(inside) + outside
         case "exp", [a]:
             return np.vectorize(lambda x: x.exp(), otypes=[object])(a)
+        case "penalize", [a, slope, distance]:
+            far = slope * distance
+            far = far if decimals is None else np.vectorize(rounded, otypes=[object])(far, decimals)
+            return a - far
+        case "power_of_two", []:
+            return np.asarray(Decimal(2) ** (given["over"] / given["under"]))
         case "softcap", [a]:
             capped = [given["cap"] * Decimal(math.tanh(x / given["cap"])) for x in a.flat]
             return np.array(capped).reshape(a.shape)
@@ -243,6 +249,7 @@ PARAMETERS = {
     "div_term": {"width", "base", "factors"},
     "interleave": {"features"},
     "softcap": {"cap"},
+    "power_of_two": {"over", "under"},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
     **{"sum_of": {"counted"}, "rows": {"rows"}},
@@ -265,6 +272,8 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("run", "-", *NEVER, stdin=padded))
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
+    far = every_part().replace(POSITIONS, "positions: {alibi: true}")
+    done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):

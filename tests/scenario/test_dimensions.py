@@ -30,7 +30,7 @@ REFUSED = {
     f"dimensions: {{{SIZES}, hiden: 3}}": "1:67: dimensions.hiden: unknown key; did you mean "
     "'hidden'?",
     f"dimensions: {{{SIZES}, positions: round}}": "1:67: dimensions.positions: expected learned, "
-    "sinusoidal or rotary, got 'round'",
+    "sinusoidal, rotary or alibi, got 'round'",
     "dimensions: {layers: 0, width: 8, heads: 2, words: 9, context: 5}": "1:14: dimensions.layers: "
     "expected at least 1, got '0'",
     "dimensions: {layers: 2, width: 9, heads: 2, words: 9, context: 5}": "1:35: dimensions.heads: "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
@@ -37,7 +38,8 @@ class AttentionInputs:
     Typed keys and values need no vectors, only the `tokens` of their rows.
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
-    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞.
+    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞. The scores fall
+    with the `distance` (n, m).
     """
 
     vectors: Value | None
@@ -49,6 +51,7 @@ class AttentionInputs:
     unmasked: bool = False
     rotary: RotaryAngles | None = None
     only_hides: bool = True
+    distance: Value | None = None
 
 
 def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: Attention) -> Value:
@@ -69,6 +72,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
                 q, k_v = with_keys_and_values(tape, q, inputs, head)
             read.append(k_v)
             scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
+            scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
             heads.append(attention_head(tape, scores, k_v[1], inputs))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:

@@ -179,6 +179,13 @@ class SoftCap(Elementwise):
         return ex.Product((cap, ex.Subtotal(ex.Call("tanh", (ex.Quotient(A, cap),)))))
 
 
+class Penalize(Elementwise):
+    """a - b c, with one number b: scores that fall with the distance c (Press et al. 2022)."""
+
+    name = "penalize"
+    entry = ex.Difference(A, ex.Part(ex.Product((ONE_B, ex.Operand(2)))))
+
+
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 

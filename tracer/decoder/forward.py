@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tracer.decoder import roles
+from tracer.decoder.alibi import distances
 from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.inputs import attention_mask, input_vectors, only_hides
@@ -259,11 +260,13 @@ def run_layers(
     # The tokens of an encoder attend to each other in both directions.
     mask = attention_mask(tape, tower, queries) if isinstance(tower, Scenario) else None
     hides = only_hides(mask)
+    distance = distances(tape, tower, queries)
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors = None if isinstance(x, Axis) else x
         inputs = AttentionInputs(
-            vectors, queries, mask, earlier, True, options.shifted, options.unmasked, rotary, hides
+            *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked, rotary),
+            *(hides, distance),
         )
         return attention(tape, x, inputs, part)
 

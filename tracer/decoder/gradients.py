@@ -194,7 +194,7 @@ class _BackwardPass:
 
         assert not isinstance(operation, op.OfTraining)
         match operation:
-            case op.Copy() | el.Mask():
+            case op.Copy() | el.Mask() | el.Penalize():
                 yield to(0, op.Copy(), g)
             case el.Add():
                 yield to(0, op.Copy(), g)
@@ -249,6 +249,8 @@ class _BackwardPass:
                 return  # a softmax is differentiated as a whole
             case el.NegativeLogLikelihood() | op.Join() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
+            case op.PowerOfTwo():
+                return  # the slopes of ALiBi are not learned
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():
                 return  # sinusoidal positions are not learned
             case el.Elementwise():

@@ -55,7 +55,7 @@ def input_vectors(
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
         p = tape.given(roles.POSITION, rows, (tokens, features))
-    elif positions is None:
+    elif positions is None or positions.alibi:
         return tape.record(roles.INPUT, Copy(), x), None
     elif positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)

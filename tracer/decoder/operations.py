@@ -135,6 +135,19 @@ class DivTerm:
 
 
 @frozen
+class PowerOfTwo:
+    """2^(over / under), one number: the slope of a head (Press et al. 2022)."""
+
+    name: ClassVar[str] = "power_of_two"
+    over: int
+    under: int
+
+    def axes(self) -> Axes:
+        """Return no axes: the result is one number."""
+        return ()
+
+
+@frozen
 class Rotate(SameAxes):
     """Pairs (a, b) of columns rotated: (a cos - b sin, a sin + b cos): (n, d), twice (n, r/2).
 
@@ -354,7 +367,17 @@ Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""
 
 Computed: TypeAlias = (
-    Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | SumOf | Cumulate
+    Elementwise
+    | DivTerm
+    | PowerOfTwo
+    | Rotate
+    | MatMul
+    | Dot
+    | Total
+    | Mean
+    | MeanOf
+    | SumOf
+    | Cumulate
 )
 """Operations that compute numbers: each has worked lines."""
 

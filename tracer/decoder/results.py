@@ -58,6 +58,8 @@ def _result(
         case op.DivTerm(width, base, factors):
             powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
             return powers / arithmetic.array(factors) if factors else powers
+        case op.PowerOfTwo(over, under):
+            return np.asarray(arithmetic.powers(Decimal(2), [over], under)[0])
         case op.Cumulate():
             return np.asarray(np.cumsum(x[0], axis=1))
         case op.Copy() | op.Reused():

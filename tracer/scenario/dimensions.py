@@ -59,8 +59,8 @@ class Dimensions(Frozen):
     context: Size | None = described(
         "The largest number of tokens that the model can read.", "1024", None
     )
-    positions: OrNone[Literal["learned", "sinusoidal", "rotary"]] = described(
-        "Learned position vectors, sinusoidal ones, rotary positions, or none.",
+    positions: OrNone[Literal["learned", "sinusoidal", "rotary", "alibi"]] = described(
+        "Learned position vectors, sinusoidal ones, rotary positions, ALiBi, or none.",
         "learned",
         "learned",
     )
@@ -309,6 +309,8 @@ class _Made:
                 return model.Positions(sinusoidal=model.Sinusoidal(start=0))
             case "rotary":
                 return model.Positions(rotary=model.Rotary())
+            case "alibi":
+                return model.Positions(alibi=True)
             case None:
                 return None
 

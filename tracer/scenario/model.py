@@ -93,7 +93,7 @@ class Rotary(Frozen):
 
 
 class Positions(Frozen):
-    """How the model encodes positions: by adding vectors, or by rotating queries and keys.
+    """How the model encodes positions: added vectors, rotated queries and keys, or lower scores.
 
     A table has one row per token.
     """
@@ -105,11 +105,17 @@ class Positions(Frozen):
     rotary: Rotary | None = described(
         "Queries and keys are rotated by an angle (Su et al. 2021).", "{base: 10000}", None
     )
+    alibi: bool = described(
+        "Whether the distance of two tokens lowers their score (ALiBi, Press et al. 2022).",
+        "true",
+        False,
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        if sum(each is not None for each in (self.sinusoidal, self.table, self.rotary)) != 1:
-            raise ValueError("expected one of sinusoidal, table and rotary")
+        said = (self.sinusoidal, self.table, self.rotary, self.alibi or None)
+        if sum(each is not None for each in said) != 1:
+            raise ValueError("expected one of sinusoidal, table, rotary and alibi: true")
         return self
 
 

@@ -20,6 +20,7 @@ from tracer.lesson.steps import (
     updates,
     words,
 )
+from tracer.lesson.steps.alibi import DISTANCE
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.steps.query_key_value import of_head
 
@@ -47,6 +48,7 @@ OPERANDS: dict[Role, SymbolOf] = {
     roles.MASK: Symbol("M"),
     roles.SQUARED_TARGET: training.T,
     roles.BINARY_TARGET: training.T,
+    roles.DISTANCE: DISTANCE,
     roles.EMBEDDINGS: Symbol("W", "E"),
     roles.POSITIONS: Symbol("W", "P"),
 }

@@ -24,6 +24,7 @@ from tracer.formula.expression import Difference, Expression, Number, Product, Q
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention, query_key_value, training
+from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
 from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
@@ -35,6 +36,7 @@ from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
+    roles.DISTANCE_SLOPE,
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
     *(roles.X_HAT, roles.RMS_X_HAT),
     *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
@@ -342,6 +344,7 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
         _back(attention.MASK_STEP, "each score after the mask"),
+        _back(ALIBI_STEP, "each score after ALiBi"),
         _back(SOFTCAP_STEP, "each score after the soft cap"),
         _back(attention.SCORES_STEP, "each score and at its dot product"),
         _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),

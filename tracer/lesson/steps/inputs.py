@@ -182,8 +182,9 @@ def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if isinstance(step.last.operation, Copy):
-        turns = ctx.value(step.place, roles.ROTARY_ANGLE)
-        why = "No position vectors are added" if turns else "There are no positions here"
+        elsewhere = (roles.ROTARY_ANGLE, roles.DISTANCE)
+        acts = any(ctx.value(step.place, role) for role in elsewhere)
+        why = "No position vectors are added" if acts else "There are no positions here"
         return (f"{why}: the embeddings are passed on {ctx.passed_on(step.last)}.",)
     return (
         "The position vectors are added to the embeddings, so that each vector encodes a token and "

@@ -48,6 +48,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case op.DivTerm(width, base, factors):
             power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
+        case op.PowerOfTwo():
+            return None
         case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
             return None
         case op.Rows() | op.PlaceRows():

@@ -71,6 +71,8 @@ class LineSides:
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 power = ex.Power(Number(base), exponent)
                 return [ex.Quotient(power, Number(factors[index[0]])) if factors else power]
+            case op.PowerOfTwo(over, under):
+                return [ex.Power(Number.of(2), ex.Quotient(Number.of(over), Number.of(under)))]
             case op.Cumulate():
                 row, column = index
                 before = self.number(self.record.output, (row, column - 1), guard)

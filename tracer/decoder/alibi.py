@@ -1,0 +1,51 @@
+"""Attention with linear biases (ALiBi, Press et al. 2022): scores fall with the distance."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+
+from tracer.decoder import roles
+from tracer.decoder.axes import Axis
+from tracer.decoder.elementwise import Penalize
+from tracer.decoder.operations import PowerOfTwo
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.formula.arithmetic import SHAPES
+from tracer.scenario.model import Tower
+
+
+def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
+    """|i - j| for the query's position i and the key's position j: (n, m); None without ALiBi.
+
+    BLOOM adds slope · j instead of subtracting slope · (i - j). Both give the same weights, since
+    they differ by the same number in the whole row.
+    """
+    has_attention = any(layer.attention for layer in tower.layers)
+    if not (tower.positions and tower.positions.alibi and has_attention):
+        return None
+    keys = Axis("key", tower.tokens)
+    n, m = len(queries.labels), len(keys.labels)
+    if tape.arithmetic is SHAPES:  # without the (n, m) numbers, which may be many
+        return tape.given(roles.DISTANCE, np.broadcast_to(0.0, (n, m)), (queries, keys))
+    rows = [[Decimal(abs(i - j)) for j in range(m)] for i in range(m - n, m)]
+    return tape.given(roles.DISTANCE, rows, (queries, keys))
+
+
+def penalized(tape: Tape, scores: Value, distance: Value | None, head: int, heads: int) -> Value:
+    """S - slope · distance: (n, m) → (n, m); S without distances."""
+    if distance is None:
+        return scores
+    slope = tape.record(roles.DISTANCE_SLOPE, PowerOfTwo(*exponent(head, heads)))
+    return tape.record(roles.BIASED, Penalize(), scores, slope, distance)
+
+
+def exponent(head: int, heads: int) -> tuple[int, int]:
+    """Return the exponent of a head's slope as (over, under): -8 · head / heads.
+
+    With a number of heads that is no power of two, the largest power of two n below it replaces
+    it; each head from n + 1 on has a slope from the middle between those of 2n heads.
+    """
+    n = 1 << (heads.bit_length() - 1)
+    return (-8 * head, n) if head <= n else (-8 * (2 * (head - n) - 1), 2 * n)

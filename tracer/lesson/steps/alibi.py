@@ -1,0 +1,53 @@
+"""The step of ALiBi, which lowers scores with the distance: its goal and its reasons."""
+
+from __future__ import annotations
+
+from tracer.decoder import roles
+from tracer.formula.expression import Symbol
+from tracer.lesson.context import LessonContext
+from tracer.lesson.document import Sentence
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.query_key_value import of_head
+
+DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
+
+
+def _goal(step: Step, ctx: LessonContext) -> Sentence:
+    return (
+        *("The distance ", DISTANCE, " of two tokens, times the head's slope ", SLOPE),
+        ", is subtracted from their score: of two keys that match equally well, the nearer one "
+        "keeps the higher score.",
+    )
+
+
+ORDER: Sentence = (
+    "Attention computes a sum over tokens, and a sum does not depend on the order of its terms. "
+    "The distances make the order count.",
+)
+NOTHING_LEARNED: Sentence = (
+    "Nothing is learned for single positions, so the same rule applies to texts that are longer "
+    "than those in training.",
+)
+OWN_SLOPES: Sentence = (
+    "Each head has its own slope: with a small one, distance matters little; with a large one, "
+    "near tokens are favored.",
+)
+
+
+def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    several = ctx.heads_of(step.place) > 1
+    return (ORDER, NOTHING_LEARNED, *([OWN_SLOPES] if several else []))
+
+
+ALIBI_STEP = InnerKind(
+    "alibi",
+    "Distance penalty (ALiBi)",
+    "the scores after the distances are subtracted",
+    _goal,
+    {
+        roles.DISTANCE_SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
+        roles.BIASED: RoleText(of_head("S", "D"), "Each score minus the slope times the distance:"),
+    },
+    sign=("ALiBi",),
+    reasons=_reasons,
+)
