@@ -241,6 +241,7 @@ ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trai
 """What is said of texts, of trained models and of training has random ones of its own."""
 
 SELDOM = (
+    "What does attention compute|"
     ".*cannot attend to any token|The random number is .*Rounding|The end token|There are no "
     "layers|"
     "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
@@ -250,6 +251,12 @@ SELDOM = (
     "The encoder's vectors are reused|All sequences of a batch|In sequence |For all "
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
+
+
+def test_a_tutorial_that_starts_at_queries() -> None:
+    head = {"Q": [[1], [2]], "K": [[1], [0]], "V": [[1, 0], [2, 1]]}
+    spec = {"title": "Q, K, V", "tokens": ["a", "b"], "layers": [{"attention": {"heads": [head]}}]}
+    assert wrong("tutorial", {**spec, "rounding": {"decimals": 3}}) == []
 
 
 @settings(few, max_examples=14)
