@@ -53,6 +53,18 @@ def test_only_what_leads_there_has_a_gradient() -> None:
     assert gradients == ["gradient.logits", "gradient.unembedding.W_U"]
 
 
+def test_heads_of_which_different_parts_are_trained_are_drawn() -> None:
+    """The gradient goes on to the keys in one head, and ends at the values in the other."""
+    head = "{W_Q: [[1], [2]], W_K: [[3], [4]], W_V: [[1, 0], [0, 1]]}"
+    attention = f"attention: {{heads: [{head}, {head}], W_O: [[1, 0], [0, 1], [1, 1], [2, 1]]}}"
+    text = "title: T\ntokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 4]}\n"
+    text += f"layers: [{{{attention}}}]\n"
+    only = "optimizer: {trains: ['*head1.W_V', '*head2.W_K']}\n"
+    for form in ("terminal", "markdown", "latex"):
+        shown = printed("train", "-", "--format", form, stdin=f"{text}{VOCABULARY}{only}")
+        assert "Only these parameters are trained" in " ".join(shown.split())
+
+
 def test_another_optimizer_trains_the_same_parameters() -> None:
     text = f"{SMALL}{VOCABULARY}optimizer: {{trains: ['*.W_2', '*.head1.*']}}\n"
     shown = printed("train", "-", "--optimizer", "adam", stdin=text)

@@ -71,10 +71,13 @@ class Frame:
         middles = [(left + right) // 2 for left, right in pairwise(self.edges)]
         bottom = self.row
         heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
-        for rows in zip(*(column.rows for column, _ in heads), strict=True):
+        # In a backward pass, the lowest rows may belong to some of the heads only.
+        for above in range(max((len(column.rows) for column, _ in heads), default=0), 0, -1):
+            there = [(c.rows[-above], middle) for c, middle in heads if len(c.rows) >= above]
+            rows = [row for row, _ in there]
             words = [
                 word.moved(middle, self.row)
-                for row, (_, middle) in zip(rows, heads, strict=True)
+                for row, middle in there
                 for word in arranged(row, self.room)
             ]
             self.drawing.words += words
