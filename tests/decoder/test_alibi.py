@@ -92,7 +92,7 @@ def test_a_cache_has_the_distances_of_the_new_rows() -> None:
 
 def test_the_text_works_out_slope_and_penalty() -> None:
     text = printed("step", "alibi", "-s", "-", stdin=far(2))
-    assert "m_D¹ = 2^(-8 / 2) = 0.0625" in text
+    assert "m_D¹ = 1 / 2^(8 / 2) = 0.0625" in text
     assert "0.0625×2" in text
 
 

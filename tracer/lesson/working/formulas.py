@@ -49,7 +49,7 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
         case op.PowerOfTwo():
-            return None
+            return slope(record.operation)
         case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
             return None
         case op.Rows() | op.PlaceRows():
@@ -81,6 +81,12 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:
             assert_never(record.operation)
+
+
+def slope(power: op.PowerOfTwo) -> Expression:
+    """Return 1 / 2^(8 / n), in which no number has a sign."""
+    exponent = ex.Quotient(Number.of(-power.over), Number.of(power.under))
+    return ex.Quotient(Number.of(1), ex.Power(Number.of(2), exponent))
 
 
 def _angles(cos: Expression) -> tuple[Expression, ...]:

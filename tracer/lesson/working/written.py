@@ -16,6 +16,7 @@ from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
 from tracer.frozen import frozen
 from tracer.lesson import entries
+from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.Trained
@@ -71,8 +72,8 @@ class LineSides:
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 power = ex.Power(Number(base), exponent)
                 return [ex.Quotient(power, Number(factors[index[0]])) if factors else power]
-            case op.PowerOfTwo(over, under):
-                return [ex.Power(Number.of(2), ex.Quotient(Number.of(over), Number.of(under)))]
+            case op.PowerOfTwo():
+                return [slope(self.operation)]
             case op.Cumulate():
                 row, column = index
                 before = self.number(self.record.output, (row, column - 1), guard)
