@@ -1,6 +1,8 @@
-"""Every bundled scenario, command and format together: an answer, or a refusal that is listed here.
+"""Every pair of bundled scenario, command and format: an answer, or a refusal that is listed here.
 
 Commands, options and formats are the program's own: what is new is tested as soon as it is there.
+Each scenario meets each command, each command each format and each scenario each format; all three
+together are for `pytest -m fuzz`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from tracer.commands.cli import app
 from tracer.renderers import Format
 from tracer.scenario.loading import bundled
 
-LARGE = ("gpt2-small", "paris", "transformer-base")
+SLOW = "gpt2-small"
+LARGE = (SLOW, "paris", "transformer-base")
 
 ARGUMENTS = {"name": "softmax", "entry": "output[1,1]", "files": "text.md", "file": "new.yaml"}
 """By the name of the argument; a scenario is the one of the pair."""
@@ -52,14 +55,26 @@ def formats(parameters: dict[str, Any]) -> list[str | None]:
 
 def pairs() -> Iterator[Any]:
     group: Any = typer.main.get_command(app)
-    for command, found in sorted(group.commands.items()):
+    commands = sorted(group.commands.items(), key=lambda item: (item[0] in QUICK, item[0]))
+    for number, (command, found) in enumerate(commands):
         parameters = {each.name: each for each in found.params}
-        for scenario in bundled() if "scenario" in parameters else [None]:
-            for form in formats(parameters):
-                is_slow = scenario == "gpt2-small" and command not in QUICK
-                marks = [pytest.mark.fuzz] if is_slow else []
+        forms = formats(parameters)
+        scenarios = sorted(bundled(), key=SLOW.__eq__) if "scenario" in parameters else [None]
+        for i, scenario in enumerate(scenarios):
+            for j, form in enumerate(forms):
+                is_slow = scenario == SLOW and command not in QUICK
+                is_paired = (i + j + number) % min(len(forms), len(scenarios)) == 0
+                marks = [pytest.mark.fuzz] if is_slow or not is_paired else []
                 name = " ".join(filter(None, (command, scenario, form)))
                 yield pytest.param(command, parameters, scenario, form, id=name, marks=marks)
+
+
+def test_each_two_of_them_meet() -> None:
+    every = list(pairs())
+    for two in ((0, 2), (0, 3), (2, 3)):
+        meet = {tuple(pair.values[i] for i in two) for pair in every}
+        met = {tuple(pair.values[i] for i in two) for pair in every if not pair.marks}
+        assert all(SLOW in missed for missed in meet - met)
 
 
 @pytest.mark.parametrize(("command", "parameters", "scenario", "form"), list(pairs()))
