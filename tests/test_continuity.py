@@ -143,7 +143,7 @@ widths = st.sampled_from([40, 80, 120, 200])
 carry_modes = st.sampled_from(CARRY_MODES)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(carry=carry_modes, width=widths, data=st.data())
 def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
     scenario = data.draw(scenarios(carry=carry))
@@ -181,7 +181,11 @@ def test_random_scenarios_that_speak(
     ran = run(name, "-", *options, width=width, stdin=to_yaml(scenario))
     if ran.exit_code:
         # The next token may be outside the vocabulary, or only fill up; or later ones are seen.
-        refused = "no position has a next token|the mask shows later tokens|number is too small"
+        # A norm of equal numbers may have no slope.
+        refused = (
+            "no position has a next token|the mask shows later tokens|number is too small|"
+            "has no slope"
+        )
         assert re.search(refused, ran.stderr)
         return
     assert_continuous(ran.stdout)

@@ -95,7 +95,7 @@ def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
     """The first matrix of queries."""
     tables = (block for block in blocks if isinstance(block, terminal_page.Table))
     return next(
-        (table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
+        (table for table in tables if re.fullmatch("(∂L/∂)?Qᴱ?[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
     )
 
 
