@@ -172,12 +172,21 @@ def plain(latex: str) -> str:
     return spaced.replace(" ×", "×").replace("× ", "×").strip()
 
 
+LETTERS = re.compile(r"[A-Za-z0-9.,()\[\] '=+/-]+")
+POWER = re.compile(r"\\times 10\^\{(-?[0-9]+)\}")
+COMMAND = re.compile(r"\\(?:[A-Za-z]+|[,; ])")
+BRACES = re.compile(r"\\.|[{}]")
+
+
 def _pieces(rest: str) -> Iterator[str]:
     while rest:
-        if power := re.match(r"\\times 10\^\{(-?[0-9]+)\}", rest):
+        if letters := LETTERS.match(rest):
+            rest = rest[letters.end() :]
+            yield letters[0].replace("'", "′")
+        elif power := POWER.match(rest):
             rest = rest[power.end() :]
             yield "×10" + power[1].translate(SUPERSCRIPTS)
-        elif command := re.match(r"\\(?:[A-Za-z]+|[,; ])", rest):
+        elif command := COMMAND.match(rest):
             name, rest = command[0][1:], rest[command.end() :]
             if name in ("text", "mathrm"):
                 inner, rest = _group(rest)
@@ -212,9 +221,6 @@ def _pieces(rest: str) -> Iterator[str]:
         elif rest[0] == "{":
             inner, rest = _group(rest)
             yield plain(inner)
-        elif re.match(r"[A-Za-z0-9.,()\[\] '=+/-]", rest):
-            yield "′" if rest[0] == "'" else rest[0]
-            rest = rest[1:]
         else:
             raise UnreadableError(rest)
 
@@ -222,8 +228,8 @@ def _pieces(rest: str) -> Iterator[str]:
 def _group(latex: str, at: int = 0) -> tuple[str, str]:
     """What stands in the braces that open there, and what follows them."""
     depth = 0
-    for found in re.finditer(r"\\.|[{}]", latex[at:]):
+    for found in BRACES.finditer(latex, at):
         depth += {"{": 1, "}": -1}.get(found[0], 0)
         if depth == 0 and latex.startswith("{", at):
-            return latex[at + 1 : at + found.start()], latex[at + found.end() :]
+            return latex[at + 1 : found.start()], latex[found.end() :]
     raise UnreadableError(latex)

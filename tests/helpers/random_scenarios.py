@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import TypeVar
 
 from hypothesis import reject, strategies as st
@@ -161,6 +162,12 @@ def printed_or_rejected(spec: Scenario, *arguments: str, width: int = 80) -> str
     return ran.stdout
 
 
+@cache
+def _below(number: int) -> st.SearchStrategy[int]:
+    """A number from 0; to build and check a strategy takes longer than to draw from it."""
+    return st.sampled_from(range(number))
+
+
 @dataclass(frozen=True)
 class _Maker:
     """Makes the parts of one scenario; ``place`` arguments tell the numbers of the parts apart."""
@@ -179,7 +186,7 @@ class _Maker:
         return self.draw(st.booleans())
 
     def choose(self, *choices: T) -> T:
-        return self.draw(st.sampled_from(choices))
+        return choices[self.draw(_below(len(choices)))]
 
     def labels(self, count: int) -> list[str]:
         unique = not self.alike

@@ -493,7 +493,7 @@ class _Value:
     infinite: int = 0  # -1 or 1 for -∞ and ∞
 
     def __neg__(self) -> _Value:
-        return self * _rational(-1)
+        return _Value(frozenset((m, -c) for m, c in self.over), self.under, -self.infinite)
 
     def __add__(self, other: _Value) -> _Value:
         if self.infinite or other.infinite:
@@ -551,15 +551,19 @@ def _product(left: _Poly, right: _Poly) -> _Poly:
     terms = []
     for ours, a in left:
         for theirs, b in right:
-            factor, monomial = _monomial([*ours, *theirs])
-            terms.append((monomial, a * b * factor))
+            if ours or theirs:
+                factor, monomial = _monomial([*ours, *theirs])
+                terms.append((monomial, a * b * factor))
+            else:
+                terms.append((_NOTHING, a * b))
     return _collected(terms)
 
 
 def _collected(terms: list[tuple[_Monomial, Fraction]]) -> _Poly:
     found: dict[_Monomial, Fraction] = {}
     for monomial, coefficient in terms:
-        found[monomial] = found.get(monomial, Fraction(0)) + coefficient
+        same = found.get(monomial)
+        found[monomial] = coefficient if same is None else same + coefficient
     return frozenset((m, c) for m, c in found.items() if c)
 
 
@@ -595,7 +599,7 @@ def _root(number: int, degree: int) -> int | None:
 def _compare(left: _Value, right: _Value) -> int:
     if left.infinite or right.infinite:
         return (left.infinite > right.infinite) - (left.infinite < right.infinite)
-    return _sign(left + -right)
+    return 0 if left == right else _sign(left + -right)
 
 
 def _sign(value: _Value) -> int:
@@ -603,6 +607,8 @@ def _sign(value: _Value) -> int:
         return value.infinite
     result = 1
     for poly in (value.over, value.under):
+        if poly == _UNIT:
+            continue
         terms = [_term(*term) for term in poly]
         total = sum(terms, Decimal(0))
         if abs(total) <= _NOISE * max(map(abs, terms), default=Decimal(0)):

@@ -275,9 +275,8 @@ def test_a_tutorial_tells_what_a_mask_prevents_only_where_there_is_one() -> None
 LAYOUTS = ("pairs", "halves")
 
 
-@pytest.mark.parametrize("width", [40, 80, 160])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize(("carry", "width"), list(zip(CARRY_MODES, (40, 80, 160), strict=True)))
 def test_every_line_is_true_and_goes_on_from_what_stood_before(
     carry: str, layout: str, width: int
 ) -> None:

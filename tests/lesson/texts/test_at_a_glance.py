@@ -18,7 +18,7 @@ from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 SEVERAL = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
@@ -27,6 +27,18 @@ WIDE = 5000
 
 def tutorial(spec: Scenario) -> Ran:
     return run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=to_yaml(spec))
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3))
+def test_random_scenarios(spec: Scenario) -> None:
+    """Each is told once, for all of what follows."""
+    ran = tutorial(spec)
+    if not ran.exit_code:
+        values = by_address(spec)
+        assert_written_as_the_scenario_has_it(ran.stdout, spec)
+        assert_sizes_are_those(ran.stdout, spec, values)
+        assert_before_and_after_are_those(ran.stdout, spec, values)
 
 
 def block(text: str, title: str) -> list[str]:
@@ -73,20 +85,15 @@ def of_layers(text: str) -> list[str]:
     return [line for line in lines if re.match("x[₀-₉]+ = ", line)]
 
 
-@SEVERAL
-@given(scenarios(max_tokens=3))
-def test_each_sub_layer_is_written_as_the_scenario_has_it(spec: Scenario) -> None:
-    ran = tutorial(spec)
-    if ran.exit_code or not spec["layers"]:
-        return
+def assert_written_as_the_scenario_has_it(text: str, spec: Scenario) -> None:
     wanted = expected(spec)
     if spec.get("final_norm", "none") != "none":
         kind = spec["final_norm"].get("kind", "layer_norm")
         norm = "RMSNorm" if kind == "rms_norm" else "LayerNorm"
         last = str(len(wanted)).translate(BELOW)
         wanted.append(f"x{str(len(wanted) + 1).translate(BELOW)} = {norm}(x{last})")
-    found = of_layers(ran.stdout)
-    alike = re.findall(r"Layers? .* repeats? layer", ran.stdout)
+    found = of_layers(text)
+    alike = re.findall(r"Layers? .* repeats? layer", text)
     assert found == wanted or (alike and set(found) < set(wanted))
 
 
@@ -104,13 +111,8 @@ def by_address(spec: Scenario) -> dict[str, Any]:
     return {value["address"]: value for value in document["values"]}
 
 
-@SEVERAL
-@given(scenarios(max_tokens=3))
-def test_sizes_are_those_of_the_scenario(spec: Scenario) -> None:
-    ran = tutorial(spec)
-    if ran.exit_code:
-        return
-    found, values = sizes(ran.stdout), by_address(spec)
+def assert_sizes_are_those(text: str, spec: Scenario, values: dict[str, Any]) -> None:
+    found = sizes(text)
     assert found["tokens"] == str(len(spec["tokens"]))
     assert found["d_model"] == str(values["input"]["shape"][1])
     assert found.get("layers", "0") == str(len(spec["layers"]))
@@ -124,7 +126,7 @@ def test_sizes_are_those_of_the_scenario(spec: Scenario) -> None:
         [len(spec["vocabulary"])] if "vocabulary" in spec else []
     )
     assert int(found.get("parameters", "0").replace(",", "")) == numbers_learned(spec)
-    rows = [re.split(" {2,}", row) for row in block(ran.stdout, PARAMETERS)[1:]]
+    rows = [re.split(" {2,}", row) for row in block(text, PARAMETERS)[1:]]
     for _, shape, matrices, numbers, _ in rows:
         size = prod(map(int, shape.split(" × ")))
         assert int(matrices) * size == int(numbers.replace(",", ""))
@@ -142,17 +144,12 @@ def several(found: Any) -> str | None:
 # --- before and after ----------------------------------------------------------------------------
 
 
-@SEVERAL
-@given(scenarios(max_tokens=3, padded=False))
-def test_the_numbers_before_and_after_are_those_of_the_pass(spec: Scenario) -> None:
-    ran = tutorial(spec)
-    if ran.exit_code:
-        return
-    title = re.search("\nThe numbers of .*:\n", ran.stdout)
+def assert_before_and_after_are_those(text: str, spec: Scenario, values: dict[str, Any]) -> None:
+    title = re.search("\nThe numbers of .*:\n", text)
     if title is None:
         return
-    values, last = by_address(spec), len(spec["tokens"]) - 1
-    header, *rows = block(ran.stdout, title[0].strip("\n"))
+    last = len(spec["tokens"]) - 1
+    header, *rows = block(text, title[0].strip("\n"))
     _, first, *_, end = re.split(" {2,}", header)
     assert first == "input"
     cells = [re.split(" {2,}", row) for row in rows]
