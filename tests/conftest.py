@@ -5,9 +5,20 @@ from __future__ import annotations
 import gc
 import os
 
+import pytest
+from hypothesis import settings
+
 # The tests run on all cores already: threads of NumPy's own would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What the tests keep is no garbage: to look through it as often as Python does takes a sixth of
 # their time.
 gc.set_threshold(50_000)
+
+settings.register_profile("the same in each run", derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same random examples in each run; with `-m fuzz`, new ones."""
+    if config.getoption("markexpr") != "fuzz":
+        settings.load_profile("the same in each run")

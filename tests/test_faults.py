@@ -100,12 +100,12 @@ def wrong_pages(folder: Path, seeds: range) -> None:
 IN_ONE_GO = 50
 
 
-@pytest.mark.parametrize("start", range(0, 350, IN_ONE_GO))
+@pytest.mark.parametrize("start", range(0, 250, IN_ONE_GO))
 def test_wrong_scenarios(start: int, tmp_path: Path) -> None:
     wrong_scenarios(tmp_path, range(start, start + IN_ONE_GO))
 
 
-@pytest.mark.parametrize("start", range(0, 150, IN_ONE_GO))
+@pytest.mark.parametrize("start", range(0, 100, IN_ONE_GO))
 def test_wrong_command_lines(start: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wrong_command_lines(tmp_path, range(start, start + IN_ONE_GO))

@@ -83,7 +83,7 @@ def assert_true(text: str, fewest: int = 1) -> None:
     assert len(equations(text)) >= fewest
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     scenario=scenarios(carry="never", all_digits=True, limits=(1, 2, 1000)),
     width=st.sampled_from([40, 80]),

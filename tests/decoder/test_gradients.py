@@ -82,7 +82,7 @@ TABLES = tuple(
     f"{tower}{table}" for tower in ("", "encoder.") for table in ("embeddings", "positions.table")
 )
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(few, max_examples=400)
 
 

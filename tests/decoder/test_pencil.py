@@ -327,7 +327,7 @@ ALL = {"sampling.cumulative"}
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------
 
-some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 EXACTLY = Context(prec=80, rounding=ROUND_HALF_UP)
 
 

@@ -73,7 +73,7 @@ def test_pinned_probabilities_decide_and_of_equal_ones_the_logits() -> None:
     assert numbers(traced(pinned), "prediction") == ["x"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(speaks=True, max_layers=1))
 def test_however_numbers_are_rounded_the_largest_logit_decides(spec: Scenario) -> None:
     spec["unembedding"].pop("softcap", None)  # under which large logits are alike

@@ -45,7 +45,7 @@ some_names = pytest.mark.parametrize(
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

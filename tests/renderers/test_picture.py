@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -20,7 +20,7 @@ from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.writer import written
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def again(scenario: Scenario) -> Scenario:

@@ -243,7 +243,7 @@ def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
 @settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=20,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -25,7 +25,7 @@ from tracer.renderers.text import text
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

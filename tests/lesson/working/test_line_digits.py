@@ -252,7 +252,7 @@ def of_the_formula(record: Record) -> set[str]:
     return set()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=2, max_tokens=4), st.sampled_from(["line", "step"]))
 def test_every_number_put_in_is_the_recorded_one(spec: dict[str, Any], carry: str) -> None:
     ran = traced_or_rejected({**spec, "rounding": {**spec["rounding"], "carry": carry}})
