@@ -141,9 +141,9 @@ def test_a_model_without_layers() -> None:
 def test_it_stands_before_the_steps(name: str, command: str) -> None:
     text = printed(command, name, "--format", "terminal")
     introduction, _, _ = text.partition("\n1 · ")[0].partition("The same model in formulas:")
-    assert "Read the diagram from bottom to top." in introduction
+    _, begins, diagram = introduction.partition("Read the diagram from bottom to top.")
     count = len(steps(bundled(name).records))
-    assert sorted(numbers(introduction.split("\n"))) == list(range(1, count + 1))
+    assert begins and sorted(numbers(diagram.split("\n"))) == list(range(1, count + 1))
 
 
 # --- SVG -----------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def plain(encoder: doc.Tower) -> doc.Tower:
     return encoder
 
 
-WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU")
+WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU|ALiBi")
 """What stands in signs and is no symbol."""
 
 
@@ -149,7 +149,7 @@ def assert_is_tower(found: doc.Tower, spec: dict[str, Any], at_the_end: list[str
 def inputs(scenario: Scenario) -> list[list[str]]:
     """What goes in: the angles stand aside, and nothing is added for them."""
     positions = scenario.get("positions", "none")
-    if positions == "none":
+    if positions == "none" or "alibi" in positions:
         return [["X"], ["X′"]]
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
@@ -199,6 +199,7 @@ def assert_is_attention(
         scenario.get("mask", "causal") != "none" or scenario.get("padding") in scenario["tokens"]
     )
     positions = scenario.get("positions", "none")
+    falls = positions != "none" and "alibi" in positions and not crosses
     turns = positions != "none" and "rotary" in positions and not crosses
     for rows, reads, head in zip(heads.heads, heads.crosses, of["heads"], strict=True):
         shared = head.get("shares")
@@ -211,6 +212,8 @@ def assert_is_attention(
             ["Q"] if shared else ["Q", "K", "V"],
             *([["turn Q"] if shared else ["turn Q", "turn K"]] if turns else []),
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
+            *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
+            *([["ALiBi"]] if falls else []),
             *([["mask"]] if hides and not crosses else []),
             ["softmax"],
             [f"A · V{above}"],

@@ -85,8 +85,10 @@ def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     assert [step.number for step in found] == list(range(1, len(found) + 1))
     told = [record.output.address for step in found for record in step.records]
     outputs = [record.output for record in ran.records]
-    # Parameters and the mask are shown in the step that uses them.
-    parameter = re.compile(r"(^|\.|final_)([Wb]_[QKVO123U]|norm\.(gain|shift)|mask)$")
+    # Parameters, the mask and distances are shown in the step that uses them.
+    parameter = re.compile(
+        r"(^|\.|final_)([Wb]_[QKVO123U]|norm\.(gain|shift)|mask|position\.distance)$"
+    )
     assert told == [o.address for o in outputs if not parameter.search(o.address)]
 
 
@@ -177,7 +179,7 @@ def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
 @pytest.mark.parametrize(
     ("name", "layer", "head", "told"),
     [
-        ("softmx", None, None, "no step 'softmx'; did you mean 'softmax'"),
+        ("softmx", None, None, "no step 'softmx'; did you mean 'softmax' or 'softcap'"),
         ("layer1.attention.hed1.query", None, None, "did you mean 'layer1.attention.head1.query'"),
         ("xyzzy", None, None, "no step 'xyzzy'"),
         ("", None, None, "no step ''"),
