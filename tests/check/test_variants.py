@@ -15,7 +15,7 @@ from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tracer.check.variants import VARIANTS
 from tracer.scenario.loading import parse
 
-NORM = {"epsilon": Decimal("0.05")}
+NORM = {"epsilon": Decimal("0.05"), "gain": [Decimal(n) for n in ("1.5", "0.5", "2", "-1")]}
 SPEC: Scenario = {
     "tokens": ["a", "b", "c"],
     "embeddings": [
@@ -55,6 +55,7 @@ CASES: dict[str, dict[str, Any]] = {
     "with ε = 0": {"epsilon": Decimal(0)},
     "with ε = 0.00001": {"epsilon": Decimal("0.00001")},
     "with ε outside the square root": {"epsilon_outside": True},
+    "with a factor of 1 + γ": {"unit_offset": True},
     "with the tanh approximation of GELU": {"activation": "gelu_tanh"},
     "with √d_k rounded to 1 decimal": {"scale": Decimal("2.4")},
     "with √d_k rounded to 2 decimals": {"scale": Decimal("2.45")},
@@ -73,7 +74,7 @@ def changed(setting: dict[str, Any]) -> Scenario:
     spec = deepcopy(SPEC)
     layer = spec["layers"][0]
     [(key, value)] = setting.items()
-    if key in ("deviation", "epsilon", "epsilon_outside"):
+    if key in ("deviation", "epsilon", "epsilon_outside", "unit_offset"):
         for norm in (layer["norm"], layer["attention"]["norm"], spec["final_norm"]):
             norm[key] = value
     elif key == "activation":

@@ -34,6 +34,8 @@ layers:
         ("norm: {}", ["-1", "1"]),  # of (4, 8): μ is 6, σ is 2
         ("norm: {epsilon: 12}", ["-0.5", "0.5"]),  # √(4 + 12) is 4
         ("norm: {gain: [2, 3], shift: [0.5, 1]}", ["-1.5", "4"]),
+        ("norm: {gain: [2, 3], shift: [0.5, 1], unit_offset: true}", ["-2.5", "5"]),
+        ("norm: {kind: rms_norm, epsilon: 24, gain: [0.5, -2], unit_offset: true}", ["0.75", "-1"]),
     ],
 )
 def test_each_layer_works_on_what_the_one_before_hands_on(settings: str, output: list[str]) -> None:

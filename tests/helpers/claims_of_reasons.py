@@ -308,6 +308,12 @@ def normalized(at: Judge, said: dict[str, Any]) -> None:
         assert said["what"] == " and ".join(word for key, word in words if key in norm)
 
 
+@form(r"The factor is 1 \+ γ, so that a feature with γ = 0 is not rescaled\.")
+def one_more_than_the_gain(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert norm["unit_offset"] and "gain" in norm and not partly_given(at)
+
+
 @form(
     r"Many models then multiply each feature by a learned γ(?P<shift> and add a learned β)?; this "
     r"(?P<which>LayerNorm|RMSNorm) does not\."
@@ -375,12 +381,13 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by the "
     r"standard deviation σ|numbers are divided by their root mean square)(?P<epsilon>, with ε)?"
-    r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
+    r"(?P<gain>, then multiplied by (?P<one>1 \+ )?γ)?(?P<shift>, and β is added)?\."
 )
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
+    assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)
     assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
 
@@ -400,12 +407,13 @@ def variance(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Each (?P<what>difference, divided by σ|number, divided by the root mean square)(?P<gain>, "
-    r"times γ)?"
+    r"times (?P<one>1 \+ )?γ)?"
     r"(?P<shift>, plus β)?:"
 )
 def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
+    assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["what"].startswith("number") == (norm.get("kind") == "rms_norm")
 
 

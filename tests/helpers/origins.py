@@ -75,8 +75,9 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
         case op.SumOf(counted):
             return [Entry(x[0], (i,)) for i in counted]
         case el.Normalize():
-            parameters = (Entry(parameter, index[1:]) for parameter in x[2:])
-            return [Entry(x[0], index), Entry(x[1], index[:1]), *parameters]
+            parameters = [Entry(parameter, index[1:]) for parameter in x[2:]]
+            one = [None] * (record.operation.gain and record.operation.unit_offset)
+            return [Entry(x[0], index), Entry(x[1], index[:1]), *one, *parameters]
         case el.NegativeLogLikelihood(columns, _):
             column = columns[index[0]]
             return [] if column is None else [Entry(x[0], (index[0], column))]

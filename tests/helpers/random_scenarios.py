@@ -16,6 +16,7 @@ from typing import TypeVar
 from hypothesis import reject, strategies as st
 
 from tests.helpers.command import run
+from tests.helpers.random_parts import with_parts
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 
 __all__ = [
@@ -150,7 +151,7 @@ def scenarios(
         known = list(scenario["embeddings"])
         scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
-    return scenario
+    return with_parts(scenario, make.seed)
 
 
 def printed_or_rejected(spec: Scenario, *arguments: str, width: int = 80) -> str:

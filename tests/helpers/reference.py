@@ -405,7 +405,8 @@ def _norm(x: Array, norm: Spec) -> dict[str, Array]:
     outside = bool(norm.get("epsilon_outside"))
     std = np.sqrt(variance) + epsilon if outside else np.hypot(np.sqrt(variance), np.sqrt(epsilon))
     normed = (deviation.T / std).T
-    normed = normed * _floats(norm.get("gain", 1)) + _floats(norm.get("shift", 0))
+    factor = _floats(norm.get("gain", 1)) + bool(norm.get("unit_offset"))
+    normed = normed * factor + _floats(norm.get("shift", 0))
     parts = {"squared": deviation**2}
     if rooted:
         parts |= {"mean_square": variance, "rms": std}

@@ -112,7 +112,7 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
     for whole in (spec, spec.get("encoder", {})):
         if "layers" in whole:
             whole.setdefault("final_norm", rng.choice(("none", {"epsilon": Decimal("0.1")})))
-            width = _width_behind(spec, decoder=whole is spec)
+            width = width_behind(spec, decoder=whole is spec)
             if isinstance(whole["final_norm"], dict) and width > 1 and rng.random() < 0.5:
                 whole["final_norm"]["deviation"] = rng.choice(("sample", "population"))
                 whole["final_norm"].pop("kind", None)
@@ -140,7 +140,7 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
                 norm["epsilon_outside"] = rng.random() < 0.5
 
 
-def _width_behind(spec: Scenario, *, decoder: bool) -> int:
+def width_behind(spec: Scenario, *, decoder: bool) -> int:
     """How wide the vectors behind the last layer are, if a matrix tells."""
     if decoder:
         unembedding = spec.get("unembedding")

@@ -237,7 +237,8 @@ class _Pass:
         std = self.keep(f"{at}.{'rms' if rooted else 'std'}", std)
         normed = deviation / std[:, None]
         if norm.get("gain") is not None:
-            normed = normed * self.parameter(f"{at}.gain", norm["gain"])
+            gain = self.parameter(f"{at}.gain", norm["gain"])
+            normed = normed + normed * gain if norm.get("unit_offset") else normed * gain
         if norm.get("shift") is not None:
             normed = normed + self.parameter(f"{at}.shift", norm["shift"])
         return self.keep(at, normed)

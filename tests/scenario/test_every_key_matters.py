@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.helpers.random_scenarios import Scenario
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.whole_scenarios import whole_scenarios
+from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
@@ -82,15 +82,6 @@ def without(spec: Scenario, at: tuple[Step, ...]) -> Scenario:
 def test_every_key_matters() -> None:
     drawn, matters = Counter[str](), set[str]()
 
-    @seed(1)
-    @settings(
-        max_examples=320,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(spec=whole_scenarios())
     def draw(spec: Scenario) -> None:
         found = [each for each in keys(spec) if not READ_ELSEWHERE.fullmatch(each[0])]
         drawn.update(key for key, _ in found)
@@ -98,5 +89,14 @@ def test_every_key_matters() -> None:
         if unproven and (whole := said(spec)) is not None:
             matters.update(key for key, at in unproven if said(without(spec, at)) != whole)
 
-    draw()
+    for strategy, number in ((whole_scenarios(), 250), (from_sizes(), 50)):
+        seed(1)(
+            settings(
+                max_examples=number,
+                phases=[Phase.generate],
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )(given(spec=strategy)(draw))
+        )()
     assert [key for key in sorted(drawn) if key not in matters] == []

@@ -136,6 +136,10 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "28: layer1.norm.deviation: sample goes with layer_norm only",
         ),
         (
+            "    norm: {unit_offset: true}",
+            "12: layer1.norm.unit_offset: adds 1 to γ, which is missing; expected gain: [0, 0]",
+        ),
+        (
             "    norm: {epsilon_outside: x}",
             "12: layer1.norm.epsilon_outside: expected true or false, got 'x'",
         ),

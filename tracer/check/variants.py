@@ -54,7 +54,8 @@ def _of_norms(**settings: Any) -> Change:
     def fitting(norm: Normalization) -> Settings:
         is_rms = "deviation" in settings and norm.kind == "rms_norm"
         no_epsilon = "epsilon_outside" in settings and not norm.epsilon
-        return {} if is_rms or no_epsilon else settings
+        no_gain = "unit_offset" in settings and norm.gain is None
+        return {} if is_rms or no_epsilon or no_gain else settings
 
     return _with(Normalization, fitting)
 
@@ -97,6 +98,8 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     *((f"with ε = {epsilon:f}", _of_norms(epsilon=epsilon)) for epsilon in EPSILONS),
     ("with ε outside the square root", _of_norms(epsilon_outside=True)),
     ("with ε inside the square root", _of_norms(epsilon_outside=False)),
+    ("with a factor of 1 + γ", _of_norms(unit_offset=True)),
+    ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),

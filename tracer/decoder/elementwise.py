@@ -187,19 +187,29 @@ class Penalize(Elementwise):
 
 
 class Normalize(Elementwise):
-    """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
+    """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016).
+
+    With `unit_offset`, d / σ · (1 + γ) + β.
+    """
 
     name = "normalize"
     gain: bool = False
     shift: bool = False
+    unit_offset: bool = False
 
     def expression(self) -> ex.Expression:
         whole: ex.Expression = ex.Quotient(A, B_OF_ROW)
         if self.gain:
-            whole = ex.Product((ex.Part(whole), ex.Operand(2, "column")))
+            gain = ex.Operand(2, "column")
+            whole = ex.Product((ex.Part(whole), _one_more(gain) if self.unit_offset else gain))
         if self.shift:
             whole = ex.Sum((ex.Part(whole), ex.Operand(2 + self.gain, "column")))
         return whole
+
+
+def _one_more(than: ex.Expression) -> ex.Expression:
+    """1 + a, shown with all its digits."""
+    return ex.Subtotal(ex.Sum((ONE, than)))
 
 
 class NegativeLogLikelihood(Elementwise):
@@ -278,10 +288,13 @@ class SoftmaxCrossEntropyGrad(Elementwise):
 
 
 class TimesRow(Elementwise):
-    """a ⊙ b, with b (d,)."""
+    """a ⊙ b, with b (d,); with `unit_offset`, a ⊙ (1 + b)."""
 
     name = "times_row"
-    entry = ex.Product((A, B_OF_COLUMN))
+    unit_offset: bool = False
+
+    def expression(self) -> ex.Expression:
+        return ex.Product((A, _one_more(B_OF_COLUMN) if self.unit_offset else B_OF_COLUMN))
 
 
 class Times(Elementwise):

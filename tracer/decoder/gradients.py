@@ -286,7 +286,8 @@ class _BackwardPass:
         if deviation not in self.learned:
             return
         if gain:
-            g = self.record(norm, roles.derived(norm.role, "scaled"), el.TimesRow(), g, gain)
+            times_gain = el.TimesRow(operation.unit_offset)
+            g = self.record(norm, roles.derived(norm.role, "scaled"), times_gain, g, gain)
         along = GradientPath(record, "left", el.Normalize(), (g, std))
         if std not in self.learned:
             yield deviation, along

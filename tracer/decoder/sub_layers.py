@@ -39,12 +39,13 @@ def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
 
     (x - μ) / √(σ² + ε) · γ + β with mean μ and variance σ² of each row (Ba et al. 2016), or
     x / √(mean of x² + ε) · γ + β (Zhang and Sennrich 2019). μ, σ² and the mean of x² are (n,).
+    With a unit offset, 1 + γ takes the place of γ.
     A tape that standardizes also has x̂ (n, d), the numbers before γ and β.
     """
     gain = bias(tape, roles.GAIN, norm.gain, x)
     shift = bias(tape, roles.SHIFT, norm.shift, x)
     root = el.SquareRoot(norm.epsilon, norm.epsilon_outside)
-    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
+    normalize = el.Normalize(bool(gain), bool(shift), norm.unit_offset)
     if norm.kind == "rms_norm":
         squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
         mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)

@@ -24,10 +24,18 @@ def _is_from_a_mean(deviation: str, info: ValidationInfo) -> str:
     return deviation
 
 
+def _has_a_gain(unit_offset: bool, info: ValidationInfo) -> bool:
+    """Refuse an offset of γ without γ."""
+    if unit_offset and "gain" in info.data and info.data["gain"] is None:
+        raise ValueError("adds 1 to γ, which is missing; expected gain: [0, 0]")
+    return unit_offset
+
+
 class Normalization(Frozen):
     """LayerNorm (Ba et al. 2016), (x - μ) / √(σ² + ε) · γ + β, or RMSNorm, x / √(x² + ε) · γ.
 
-    RMSNorm (Zhang and Sennrich 2019) divides by the root of the mean square.
+    RMSNorm (Zhang and Sennrich 2019) divides by the root of the mean square. With `unit_offset`,
+    the factor is 1 + γ (Gemma, Riviere et al. 2024).
     """
 
     kind: Literal["layer_norm", "rms_norm"] = described(
@@ -50,6 +58,9 @@ class Normalization(Frozen):
         "Whether to add ε after the square root instead.", "true", False
     )
     gain: Row | None = described("γ, one number per feature. Default: 1.", "[1, 1]", None)
+    unit_offset: Annotated[bool, AfterValidator(_has_a_gain)] = described(
+        "Whether to multiply by 1 + γ instead of γ.", "true", False
+    )
     shift: Row | None = described("β, one number per feature. Default: 0.", "[0, 0]", None)
 
 

@@ -66,7 +66,13 @@ def _further(record: Record) -> str:
     operation = record.operation
     gain = isinstance(operation, Normalize) and operation.gain
     shift = isinstance(operation, Normalize) and operation.shift
-    return ", times γ" * gain + ", plus β" * shift
+    return f", times {_factor(record)}" * gain + ", plus β" * shift
+
+
+def _factor(record: Record) -> str:
+    """γ, or 1 + γ."""
+    operation = record.operation
+    return "1 + γ" if isinstance(operation, Normalize) and operation.unit_offset else "γ"
 
 
 def _root(step: Step) -> Record:
@@ -98,6 +104,8 @@ def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)
+        if isinstance(operation, Normalize) and operation.unit_offset:
+            yield ("The factor is 1 + γ, so that a feature with γ = 0 is not rescaled.",)
     else:
         added = " and add a learned β" if norm == "LayerNorm" else ""
         many = f"Many models then multiply each feature by a learned γ{added}"
@@ -135,7 +143,8 @@ def _by_root(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _then(step: Step, ctx: LessonContext) -> str:
-    further = ", then multiplied by γ" * (ctx.value(step.place, roles.GAIN) is not None)
+    gain = ctx.value(step.place, roles.GAIN)
+    further = f", then multiplied by {_factor(step.last)}" * (gain is not None)
     return further + ", and β is added" * (ctx.value(step.place, roles.SHIFT) is not None)
 
 
