@@ -60,6 +60,7 @@ CASES: dict[str, dict[str, Any]] = {
     "with √d_k rounded to 1 decimal": {"scale": Decimal("2.4")},
     "with √d_k rounded to 2 decimals": {"scale": Decimal("2.45")},
     "without dividing by √d_k": {"scale": "none"},
+    "with embeddings multiplied by √d_model": {"embedding_scale": "sqrt"},
     "with positions counted from 0": {"start": 0},
     "without the mask": {"mask": "none"},
 }

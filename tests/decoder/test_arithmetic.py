@@ -96,6 +96,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"], ["3", "-4"]), np.array(Decimal(4))],
         array(["0.25", "0.5"], ["0.75", "-1"]),
     ),
+    (el.Times(), [array(["1", "-2"]), np.array(Decimal("0.5"))], array(["0.5", "-1"])),
     (
         el.DivideByRowSum(),  # a row of zeros stays
         [array(["1", "2"], ["3", "-4"], ["0", "0"]), array("2", "8", "0")],
@@ -422,6 +423,11 @@ def trials(d: Drawn) -> list[Trial]:
             el.Divide(),
             [wide, d.number(1)],
             lambda _, a, b: [[x / b for x in row] for row in a],
+        ),
+        (
+            el.Times(),
+            [wide, d.number(1)],
+            lambda _, a, b: [[x * b for x in row] for row in a],
         ),
         (el.DivideByRowSum(), [positive, d.row(n, 1)], by_row(lambda a, b: a / b)),
         (el.Exp(), [wide], elementwise(lambda maths, a: maths.exp(a))),

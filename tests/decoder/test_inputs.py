@@ -35,6 +35,23 @@ def test_positions(settings: str, expected: list[list[str]]) -> None:
     assert ("position" in values(ran)) is (settings != "none")
 
 
+@pytest.mark.parametrize(
+    ("scale", "positions", "expected"),
+    [
+        ("sqrt", "none", [["1.73", "3.46", "5.19"], ["6.92", "8.65", "10.38"]]),  # √3 ≈ 1.73
+        ("0.5", "none", [["0.5", "1", "1.5"], ["2", "2.5", "3"]]),
+        ("2", "{table: [[1, 1, 1], [0, 0, 0.5]]}", [["3", "5", "7"], ["8", "10", "12.5"]]),
+        ("none", "none", [["1", "2", "3"], ["4", "5", "6"]]),
+    ],
+)
+def test_embeddings_are_scaled_before_positions_are_added(
+    scale: str, positions: str, expected: list[list[str]]
+) -> None:
+    yaml = POSITIONS.replace("SETTINGS", f"{positions}\nembedding_scale: {scale}")
+    found = values(traced(yaml))["input"].numbers.astype(float).tolist()
+    assert found == [[float(number) for number in row] for row in expected]
+
+
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 def test_a_mask_hides_what_is_later_and_what_fills_up(arithmetic: str) -> None:
     ran = traced(f"""

@@ -37,6 +37,7 @@ def inside(address: str) -> list[str]:
         "output": ("projected",) if place.endswith("ffn") else (),
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped",),
+        "embedding.scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.claims_of_reasons import has_cross_attention
+from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
@@ -309,6 +309,23 @@ def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
+    r"The embeddings are multiplied by (?P<by>√d_model, where d_model is the number of features|"
+    r"s, a constant of the model)\."
+)
+def scaled(at: Judge, said: dict[str, Any]) -> None:
+    assert at.spec["embedding_scale"] != "none" and not partly_given(at)
+    assert said["by"].startswith("s, ") == (at.spec["embedding_scale"] != "sqrt")
+
+
+@form(
+    r"If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is "
+    r"1 after this step\."
+)
+def of_one_size(at: Judge, said: dict[str, Any]) -> None:
+    assert at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
+
+
+@form(
     r"The id of a token is the number that stands for it in the model"
     r"(: the text becomes \[(?P<ids>.+)\])?\."
 )
@@ -345,17 +362,21 @@ def shape_of_all(at: Judge, said: dict[str, Any]) -> None:
     assert said["shape"] == f"{len(examples)}, {said['n']}, {words}"
 
 
-@form(r"There are no positions here: the embeddings are passed on (?P<how>.+)\.")
-@form(r"No position vectors are added: the embeddings are passed on (?P<how>.+)\.")
 @form(
-    r"The position vectors are added to the embeddings, so that each vector encodes a token and "
-    r"its "
+    r"There are no positions here: the (?P<scaled>scaled )?embeddings are passed on (?P<how>.+)\."
+)
+@form(
+    r"No position vectors are added: the (?P<scaled>scaled )?embeddings are passed on (?P<how>.+)\."
+)
+@form(
+    r"The position vectors are added to the (?P<scaled>scaled )?embeddings, so that each vector "
+    r"encodes a token and its "
     r"position\."
 )
 def inputs(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("The position vectors") == ("position" in at.values)
     assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
-    assert not at.pinned("input")
+    assert bool(said["scaled"]) == ("embedding.scaled" in at.values) and not at.pinned("input")
     assert said.get("how") in (None, at.passed_on())
 
 

@@ -87,7 +87,18 @@ def _is_typed(line: Worked) -> bool:
 
 
 _SQUARES = "sum((∂L/∂"
-_TYPED = (("c",), ("cᴱ",), ("√d_k",), ("√d_kᴱ",), ("T",), ("u",))
+_TYPED = (
+    ("c",),
+    ("cᴱ",),
+    ("√d_k",),
+    ("√d_kᴱ",),
+    ("√d_model",),
+    ("√d_modelᴱ",),
+    ("s",),
+    ("sᴱ",),
+    ("T",),
+    ("u",),
+)
 """What scores are divided by, also where it is given; the temperature, a random number."""
 
 
@@ -106,6 +117,7 @@ class _Page:
         self.seen: set[str] = set()
         self.places: dict[str, set[str]] = {}  # numbers by the symbol under which they stood
         self.width = 0  # of the last query; on the way back, of the next
+        self.features = 0  # of the embeddings
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
         self.formula: terminal_page.Formula | None = None  # the last one read in this step
@@ -143,6 +155,8 @@ class _Page:
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width
+                if symbol in ("X", "Xᴱ"):
+                    self.features = len(columns)
 
     def stands(self, symbol: str, numbers: Iterable[str]) -> None:
         """The numbers stand here; what the symbol meant in an earlier step, it means no more."""
@@ -161,7 +175,7 @@ class _Page:
 
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
         mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
-        reading = _Reading(line, self.formula, self.width, mask, starts)
+        reading = _Reading(line, self.formula, self.width, self.features, mask, starts)
         named = self.named() | (self.squares() if "Σ_squares" in line.names else set())
         for part in reading.parts(line.sides[0]):
             minus = part.subtracted or reading.said("-sum(")
@@ -218,6 +232,7 @@ class _Reading:
     line: Worked
     formula: terminal_page.Formula | None
     width: int  # of the last query
+    features: int  # of the embeddings
     mask: bool  # whether its step is about the mask
     starts: bool  # whether the line is the first of those that stand together
 
@@ -282,6 +297,8 @@ class _Reading:
         if terms > 1:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
         names = [name.replace(terminal_page.OF_ENCODER, "") for name in self.line.names]
+        if "√d_model" in names:
+            return _printed(node.parts[0]) == str(self.features)
         alone = "√d_k" in names or self.said("√d_k")
         return alone and _printed(node.parts[0]) == str(self.width)
 

@@ -10,11 +10,13 @@ embeddings: {random: {seed: 1}}
 vocabulary: [a, b, c]
 unembedding: {W_U: tied, softcap: 3}
 positions: {rotary: {base: 100, layout: LAYOUT, start: 1, share: 0.5}}
+embedding_scale: sqrt
 mask: {window: 2}
 softmax: shifted
 final_norm: {kind: rms_norm, epsilon: 0.001, epsilon_outside: true}
 layers:
-  - norm: {kind: rms_norm, placement: pre, epsilon: 0.00001, gain: [1, 0.5, 2, 1], unit_offset: true}
+  - norm:
+      {kind: rms_norm, placement: pre, epsilon: 0.00001, gain: [1, 0.5, 2, 1], unit_offset: true}
     attention:
       heads:
         - {W_Q: {random: {seed: 1, columns: 4}}, W_K: {random: {seed: 2}}, W_V: identity}

@@ -37,6 +37,7 @@ OUTSIDE = {
     "Text and tokens": "text",
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
+    "Scaled embeddings": "embedding.scaled",
     **{"Angles of the positions": "position.cos"},
     **{"LayerNorm behind the layers": "final_norm", "RMSNorm behind the layers": "final_norm"},
     "norm behind the layers": "final_norm",

@@ -24,14 +24,30 @@ def with_parts(spec: Scenario, seed: int) -> Scenario:
 
 
 def unit_offset(spec: Scenario, rng: random.Random) -> None:
-    """Norms that multiply by 1 + γ; the rare ones behind the layers get a γ for that."""
+    """Norms that multiply by 1 + γ; more of them, with γ and β, behind the layers."""
     for tower in (spec, spec.get("encoder", {})):
+        width = width_behind(spec, decoder=tower is spec) if "layers" in tower else 0
+        if width and rng.random() < 0.3:
+            tower.setdefault("final_norm", {"epsilon": Decimal("0.1")})
         norm = tower.get("final_norm", "none")
-        if norm != "none" and (width := width_behind(spec, decoder=tower is spec)):
-            norm.setdefault("gain", [Decimal(rng.randint(-9, 9)) / 10 for _ in range(width)])
+        if width and norm != "none":
+            norm.setdefault("gain", _tenths(width, rng))
+            if rng.random() < 0.5:
+                norm.setdefault("shift", _tenths(width, rng))
     for norm in _norms(spec):
         if "gain" in norm and rng.random() < 0.7:
             norm["unit_offset"] = rng.random() < 0.6
+
+
+def embedding_scale(spec: Scenario, rng: random.Random) -> None:
+    """A factor of the embeddings, of the decoder and of an encoder that is computed."""
+    for tower in (spec, spec.get("encoder", {})):
+        if "embeddings" in tower and rng.random() < 0.4:
+            tower["embedding_scale"] = rng.choice(("sqrt", "none", 2, Decimal("0.5")))
+
+
+def _tenths(number: int, rng: random.Random) -> list[Decimal]:
+    return [Decimal(rng.randint(-9, 9)) / 10 for _ in range(number)]
 
 
 def _norms(data: Any) -> Iterator[dict[str, Any]]:
@@ -43,4 +59,7 @@ def _norms(data: Any) -> Iterator[dict[str, Any]]:
             yield from _norms(inner)
 
 
-PARTS: dict[str, Part] = {"unit offset": unit_offset}
+PARTS: dict[str, Part] = {
+    "unit offset": unit_offset,
+    "embedding scale": embedding_scale,
+}

@@ -64,6 +64,12 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
     x = _floats([[]] * _queries(tower)) if typed else _embedding(tower)
     positions = tower.get("positions")
     values = _position(positions, *x.shape)
+    asked = tower.get("embedding_scale", "none")
+    if asked != "none":
+        factor = math.sqrt(x.shape[1]) if asked == "sqrt" else float(asked)
+        x = values["embedding.scaled"] = factor * x
+        if asked == "sqrt":
+            values["embedding.scale"] = np.array(factor)
     angle = _turned(values, tower)
     if not typed:
         x = values["input"] = x + values.get("position", 0)

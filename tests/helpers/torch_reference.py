@@ -111,6 +111,10 @@ class _Pass:
         x = self.keep(
             "embedding", functions.embedding(torch.tensor(rows), self.table("embeddings"))
         )
+        scale: Any = self.spec.get("embedding_scale", "none")
+        if scale != "none":
+            factor = math.sqrt(x.shape[1]) if scale == "sqrt" else float(scale)
+            x = self.keep("embedding.scaled", x * factor)
         positions: Any = self.spec.get("positions") or "none"
         if positions != "none" and "table" in positions:
             x = x + self.keep("position", self.table("positions.table")[: len(tokens)])

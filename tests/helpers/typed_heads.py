@@ -16,6 +16,7 @@ OF_EMBEDDINGS = (
         "corpus",
         "merges",
         "token_ids",
+        "embedding_scale",
         "batch",
         "training",
         "generation",

@@ -89,7 +89,7 @@ def test_every_key_matters() -> None:
         if unproven and (whole := said(spec)) is not None:
             matters.update(key for key, at in unproven if said(without(spec, at)) != whole)
 
-    for strategy, number in ((whole_scenarios(), 250), (from_sizes(), 50)):
+    for strategy, number in ((whole_scenarios(), 320), (from_sizes(), 50)):
         seed(1)(
             settings(
                 max_examples=number,

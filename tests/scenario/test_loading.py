@@ -143,6 +143,10 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "    norm: {epsilon_outside: x}",
             "12: layer1.norm.epsilon_outside: expected true or false, got 'x'",
         ),
+        (
+            "embedding_scale: x",
+            "1: embedding_scale: expected sqrt, none or a number, such as embedding_scale: sqrt, ",
+        ),
         ("final_norm: {gain: [1]}", "14: final_norm.gain: 1 number, expected 2 (one per feature)"),
         (
             "final_norm: {placement: pre}",

@@ -78,6 +78,18 @@ def _rounded(places: int) -> Callable[[int], Decimal]:
     return lambda d_k: trimmed(round_half_away(Decimal(d_k).sqrt(), places))
 
 
+def _of_embeddings(scale: str) -> Change:
+    """Return a change of the factor of the embeddings, in both towers."""
+
+    def fitting(scenario: Scenario) -> Settings:
+        encoder = scenario.encoder
+        if encoder and encoder.is_computed and encoder.embedding_scale != scale:
+            encoder = encoder.model_copy(update={"embedding_scale": scale})
+        return {"embedding_scale": scale, "encoder": encoder}
+
+    return _with(Scenario, fitting)
+
+
 def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
     return _with(kind, lambda positions: settings)
 
@@ -104,6 +116,8 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
+    ("with embeddings multiplied by √d_model", _of_embeddings("sqrt")),
+    ("without a factor of the embeddings", _of_embeddings("none")),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
     *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
     ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),

@@ -218,8 +218,8 @@ class _BackwardPass:
             case op.Dot():
                 yield to(0, op.MatMul(), g, x[1])
                 yield to(1, op.TransposedMatMul(), g, x[0])
-            case el.Divide():
-                yield to(0, el.Divide(), g, x[1])
+            case el.Divide() | el.Times():
+                yield to(0, operation, g, x[1])
             case el.DivideByRowSum():
                 scores = self.exponents(record)
                 inputs = record.output, self.above(record, g)

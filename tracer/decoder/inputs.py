@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from tracer.decoder import roles
 from tracer.decoder.attention import RotaryAngles
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.elementwise import Add, Cos, Outer, Sin
+from tracer.decoder.elementwise import Add, Cos, Outer, Sin, SquareRoot, Times
 from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
 from tracer.decoder.parameters import columns
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
-from tracer.scenario.fields import Names, Window
+from tracer.scenario.fields import Names, Scale, Window
 from tracer.scenario.model import Rotary, Scenario, Tower
 from tracer.tokenization.learning import Learned
 from tracer.tokenization.tokenization import Tokenization
@@ -31,7 +31,7 @@ def input_vectors(
 ) -> tuple[Value | Axis, RotaryAngles | None]:
     """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles.
 
-    Of typed queries, keys and values, only the tokens.
+    X may be multiplied by a number first. Of typed queries, keys and values, only the tokens.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if tower.embeddings is None:
@@ -47,7 +47,7 @@ def input_vectors(
     rows = tower.embedding[first:]
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
-    x = tape.given(roles.EMBEDDING, rows, (tokens, features))
+    x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
     positions = tower.positions
     if positions and positions.rotary:
         angles = rotary(tape, tower, positions.rotary, tokens)
@@ -86,6 +86,18 @@ def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[Lear
     axes = Axis("entry", _counted(len(words))), Axis("of it", ("word", "count"))
     # Last, because the step takes its position from it.
     tape.given(roles.CORPUS, words, axes)
+
+
+def scaled(tape: Tape, x: Value, scale: Scale) -> Value:
+    """X √d_model (Vaswani et al. 2017, section 3.4), or X times a number: (n, d_model)."""
+    if scale == "none":
+        return x
+    if isinstance(scale, Decimal):
+        factor = tape.given(roles.EMBEDDING_SCALE, scale, ())
+    else:
+        d_model = tape.given(roles.EMBEDDING_WIDTH, Decimal(x.shape[1]), ())
+        factor = tape.record(roles.EMBEDDING_SCALE, SquareRoot(), d_model)
+    return tape.record(roles.SCALED_EMBEDDING, Times(), x, factor)
 
 
 def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:

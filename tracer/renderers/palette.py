@@ -25,6 +25,7 @@ _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.VALUE, roles.VALUES, roles.HEAD_OUTPUT, roles.CONCAT), CLAY),
     **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
     **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
+    **dict.fromkeys((roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE), ""),
 }
 """The colors of roles; all others are blue: the residual stream, and scores and weights."""
 

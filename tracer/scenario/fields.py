@@ -319,7 +319,7 @@ Scale: TypeAlias = Annotated[
     Annotated[Literal["sqrt", "none"], Tag(WORD)] | Annotated[Positive, Tag(NUMBER)],
     Discriminator(_kind_of_scale, OWN_MESSAGE, "expected sqrt, none or a number"),
 ]
-"""The divisor of the dot products of queries and keys."""
+"""The divisor of the dot products of queries and keys, or the factor of embeddings."""
 
 _TABLES = core.tagged_union_schema(
     {BY_TOKEN: core.dict_schema(_WORD, _ROW), BY_POSITION: _ROWS}, _kind_of_embeddings

@@ -138,6 +138,12 @@ class Tower(Frozen):
         "{sinusoidal: {start: 1}}",
         None,
     )
+    embedding_scale: fields.Scale = described(
+        "A factor of the embeddings, before positions are added: sqrt, which is the root of the "
+        "number of features; a number; or none.",
+        "sqrt",
+        "none",
+    )
     layers: tuple[Layer, ...] = described(
         "The layers, in order.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
     )
@@ -174,8 +180,8 @@ class Encoder(Tower):
 
     @model_validator(mode="after")
     def _given_or_computed(self) -> Self:
-        computed = ("embeddings", "positions", "layers", "final_norm")
-        beside = [name for name in computed if getattr(self, name)]
+        computed = ("embeddings", "positions", "embedding_scale", "layers", "final_norm")
+        beside = [n for n in computed if getattr(self, n) != Tower.model_fields[n].default]
         if self.vectors is not None and beside:
             raise ValueError(f"vectors and {beside[0]}, expected only one of them")
         return self

@@ -123,6 +123,7 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
     return {
         "embeddings": None if table is None else Blank(shape_of(table)),
         "positions": _blank(tower.positions),
+        "embedding_scale": tower.embedding_scale,
         "layers": layers,
         "final_norm": _blank(tower.final_norm),
     }

@@ -18,6 +18,7 @@ OF_EMBEDDINGS = (
     "corpus",
     "merges",
     "token_ids",
+    "embedding_scale",
     "batch",
     "training",
     "generation",
@@ -114,7 +115,7 @@ def _check_encoder(scenario: Counting, first: YamlPath) -> None:
         if scenario.has("layers", i, "cross_attention")
         if ("layers", i, "cross_attention") != first
     ]
-    computed = ("features", "positions", "layers", "final_norm")
+    computed = ("features", "positions", "embedding_scale", "layers", "final_norm")
     if scenario.has("encoder", "vectors") or scenario.has("encoder", "embeddings"):
         if typed:
             message = "the keys and values are typed, so that nothing reads the encoder's vectors"

@@ -27,7 +27,13 @@ from tracer.lesson.steps import attention, query_key_value, training
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
-from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
+from tracer.lesson.steps.inputs import (
+    EMBEDDING_SCALE_STEP,
+    EMBEDDING_STEP,
+    ENCODER_STEP,
+    INPUT_STEP,
+    POSITION_STEP,
+)
 from tracer.lesson.steps.kind import ReasonsOf, RoleText, SentenceOf, Step, StepKind
 from tracer.lesson.steps.softcap import SOFTCAP_STEP
 from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
@@ -37,6 +43,7 @@ WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     roles.DISTANCE_SLOPE,
+    *(roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
     *(roles.X_HAT, roles.RMS_X_HAT),
     *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
@@ -355,6 +362,7 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(INPUT_STEP, _at_the_input),
         _back(ENCODER_STEP, _at_the_encoder),
         _back(POSITION_STEP, OF_A_POSITION, (roles.POSITIONS,)),
+        _back(EMBEDDING_SCALE_STEP, "the scaled embeddings"),
         _back(EMBEDDING_STEP, _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
     )
 )

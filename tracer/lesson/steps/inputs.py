@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
+from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
@@ -16,6 +17,8 @@ from tracer.lesson.working.formula_shapes import described
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
 D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
 ROTATED = ex.Symbol("r")
+D_MODEL = ex.Symbol("d", "model")
+ROOT = ex.Root(D_MODEL)
 
 
 PIECES: doc.Sentence = (
@@ -181,13 +184,15 @@ def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
+    embeddings = f"the {'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
         elsewhere = (roles.ROTARY_ANGLE, roles.DISTANCE)
         acts = any(ctx.value(step.place, role) for role in elsewhere)
         why = "No position vectors are added" if acts else "There are no positions here"
-        return (f"{why}: the embeddings are passed on {ctx.passed_on(step.last)}.",)
+        return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
     return (
-        "The position vectors are added to the embeddings, so that each vector encodes a token and "
+        f"The position vectors are added to {embeddings}, so that each vector encodes a token and "
         "its position.",
     )
 
@@ -230,6 +235,48 @@ EMBEDDING_STEP = StepKind(
     sign=(ex.Symbol("X"),),
     reasons=_why_vectors,
     outcome=_looked_up,
+)
+
+
+def _scale_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    times, width = "The embeddings are multiplied by ", ctx.value(step.place, roles.EMBEDDING_WIDTH)
+    if width is None:
+        return (times, ctx.symbols[_scale(step, ctx).address], ", a constant of the model.")
+    d_model = ctx.symbols[width.address]
+    return (times, ex.Root(d_model), ", where ", d_model, " is the number of features.")
+
+
+def _scale(step: Step, ctx: LessonContext) -> Value:
+    found = ctx.value(step.place, roles.EMBEDDING_SCALE)
+    assert found
+    return found
+
+
+def _why_scaled(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    if ctx.value(step.place, roles.EMBEDDING_WIDTH) is None:
+        return ()
+    drawn = "If the numbers of the embeddings are drawn with a standard deviation of "
+    return ((drawn, ex.Quotient(ex.Number.of(1), ROOT), ", it is 1 after this step."),)
+
+
+EMBEDDING_SCALE_STEP = StepKind(
+    "embedding_scale",
+    "Scaled embeddings",
+    "the embeddings, multiplied by a constant",
+    _scale_goal,
+    {
+        roles.EMBEDDING_WIDTH: RoleText(D_MODEL),
+        roles.EMBEDDING_SCALE: RoleText(
+            lambda naming: ex.Root(naming.inputs[0]) if naming.inputs else ex.Symbol("s"),
+            "The factor:",
+        ),
+        roles.SCALED_EMBEDDING: RoleText(
+            lambda naming: ex.Product(naming.inputs) if naming.inputs else ex.Symbol("X", "s"),
+            "Each embedding times the factor:",
+        ),
+    },
+    sign=lambda step, ctx: (ctx.symbols[step.last.output.address],),
+    reasons=_why_scaled,
 )
 
 POSITION_STEP = StepKind(
@@ -317,7 +364,7 @@ ENCODER_STEP = StepKind(
     ),
 )
 
-OF_EACH_TOWER = (EMBEDDING_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP)
+OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP)
 """The input steps that encoder and decoder share."""
 
 KINDS = (*OF_EACH_TOWER, ENCODER_STEP)

@@ -30,7 +30,7 @@ from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.scenario.parts import learned
 
-SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE)
+SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)

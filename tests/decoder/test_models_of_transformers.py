@@ -1,0 +1,115 @@
+"""A scenario with a model's weights computes the logits that transformers computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers.scenario_yaml import Scenario
+from tracer.decoder.forward import trace
+from tracer.scenario.model import Scenario as Model
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+IDS = [3, 1, 4, 1, 5]
+WORDS = [f"w{number}" for number in range(8)]
+SMALL: Scenario = {
+    **{"vocab_size": len(WORDS), "hidden_size": 8, "intermediate_size": 6, "head_dim": 4},
+    **{"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1},
+    **{"max_position_embeddings": 16, "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0},
+}
+
+
+def logits_of(name: str, config: Scenario, settings: Scenario) -> tuple[Any, Mapping[str, Any]]:
+    """The logits of a small model with random weights, and the weights."""
+    torch.manual_seed(1)
+    kind = getattr(transformers, name)
+    asked = kind.config_class(**config | settings)
+    model = kind._from_config(asked, attn_implementation="eager").double().eval()
+    with torch.no_grad():
+        for numbers in model.parameters():
+            numbers.copy_(torch.randn_like(numbers) * 0.5)
+        logits = model(torch.tensor([IDS])).logits[0].numpy()
+    return logits, {name: each.numpy() for name, each in model.state_dict().items()}
+
+
+def columns(weights: Any, first: int, width: int) -> list[list[float]]:
+    """The columns of one head of x · W, of weights that are stored with a row for each column."""
+    found: list[list[float]] = weights[first : first + width].T.tolist()
+    return found
+
+
+def norm(weights: Mapping[str, Any], name: str, **settings: Any) -> Scenario:
+    """An RMSNorm as a scenario says it."""
+    return {
+        "kind": "rms_norm",
+        "epsilon": 1e-6,
+        "gain": weights[f"{name}.weight"].tolist(),
+    } | settings
+
+
+def attention(weights: Mapping[str, Any], at: str) -> Scenario:
+    """Two heads that share keys and values."""
+    q, k, v = (weights[f"{at}.self_attn.{name}_proj.weight"] for name in "qkv")
+    heads: list[Scenario] = [
+        {"W_Q": columns(q, 0, 4), "W_K": columns(k, 0, 4), "W_V": columns(v, 0, 4)},
+        {"W_Q": columns(q, 4, 4), "shares": 1},
+    ]
+    return {"heads": heads, "W_O": weights[f"{at}.self_attn.o_proj.weight"].T.tolist()}
+
+
+def ffn(weights: Mapping[str, Any], at: str, activation: str) -> Scenario:
+    """A gated FFN."""
+    names = {"W_1": "gate", "W_3": "up", "W_2": "down"}
+    matrices = {
+        key: weights[f"{at}.mlp.{name}_proj.weight"].T.tolist() for key, name in names.items()
+    }
+    return {**matrices, "activation": activation}
+
+
+def logits_here(weights: Mapping[str, Any], layers: list[Scenario], parts: Scenario) -> Any:
+    """The logits of the scenario."""
+    spec = {
+        **{"tokens": [WORDS[number] for number in IDS], "vocabulary": WORDS, "layers": layers},
+        "embeddings": dict(zip(WORDS, weights["model.embed_tokens.weight"].tolist(), strict=True)),
+        "unembedding": {"W_U": weights["lm_head.weight"].T.tolist()},
+        "positions": {"rotary": {"layout": "halves"}},
+        **{"arithmetic": "float64", "rounding": {"carry": "never"}},
+        **parts,
+    }
+    return trace("t", Model.model_validate(_as_typed(spec)))["logits"].array
+
+
+def _as_typed(data: Any) -> Any:
+    """Numbers as texts, which is how a file says them."""
+    match data:
+        case dict():
+            return {key: _as_typed(each) for key, each in data.items()}
+        case list():
+            return [_as_typed(each) for each in data]
+        case bool():
+            return data
+        case _:
+            return str(data)
+
+
+def test_gemma() -> None:
+    theirs, weights = logits_of("GemmaForCausalLM", SMALL, {})
+    layers = []
+    for at in ("model.layers.0", "model.layers.1"):
+        before = {"placement": "pre", "unit_offset": True}
+        layers.append(
+            {
+                "attention": attention(weights, at)
+                | {"norm": norm(weights, f"{at}.input_layernorm", **before)},
+                "ffn": ffn(weights, at, "gelu_tanh")
+                | {"norm": norm(weights, f"{at}.post_attention_layernorm", **before)},
+            }
+        )
+    final = norm(weights, "model.norm", unit_offset=True)
+    ours = logits_here(weights, layers, {"final_norm": final, "embedding_scale": "sqrt"})
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
