@@ -28,9 +28,11 @@ few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthC
 def claims(found: Trace) -> Iterator[tuple[str, Value]]:
     """What each step of the way back says of a weight, and the gradient that it speaks of."""
     teacher = Teacher(found)
+    tied = {"gradient.unembedding.W_U"} if found.scenario.is_tied else set()
     for step in teacher.steps:
         if sentence := raised(step, teacher.ctx):
-            weights = [record.output for record in step.records if is_of_weight(record.output)]
+            outputs = [r.output for r in step.records if r.output.address not in tied]
+            weights = [output for output in outputs if is_of_weight(output)]
             yield plain(sentence), max(weights, key=lambda value: abs(value.array).max())
 
 
@@ -84,3 +86,16 @@ def test_the_judge_knows_a_falsehood() -> None:
     assert not is_true(f"Raising W_U at “d₀”, “projects” by 0.01 would raise the loss by {shown}.")
     assert not is_true("Raising W_U at “d₀”, “projects” by 0.01 would lower the loss by 0.06.")
     assert not is_true(f"Raising W_U at “d₁”, “projects” by 0.01 would lower the loss by {shown}.")
+
+
+def test_a_tied_projection_leaves_the_claim_to_the_offset() -> None:
+    spec: Spec = {
+        "title": "tied",
+        **{"tokens": ["a", "b"], "vocabulary": ["a", "b"], "targets": ["b", "a"]},
+        "embeddings": {"a": [3, 1], "b": [-1, 2]},
+        "unembedding": {"W_U": "tied", "b_U": [0, 1]},
+    }
+    found = way_back(batch_of(spec))
+    of_logits = [told for told, _ in claims(found) if "b_U" in told or "W_U" in told]
+    assert of_logits
+    assert assert_true(found, spec) == 2

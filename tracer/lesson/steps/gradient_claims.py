@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.roles import EMBEDDINGS
+from tracer.decoder.roles import EMBEDDINGS, W_U
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS
@@ -33,9 +33,15 @@ TWO = Digits(significant=2)
 def raised(step: Step, ctx: LessonContext) -> Sentence | None:
     """Return `Raising W_Q at “spicy”, “upscale” by 0.01 would lower the loss by 0.00031.`
 
-    The weight is the one with the largest gradient of the step.
+    The weight is the one with the largest gradient of the step. A tied W_U has no numbers of its
+    own: those of the embeddings are raised.
     """
-    gradients = [record for record in step.records if is_of_a_weight(record)]
+    is_tied = ctx.trace.scenario.is_tied
+    gradients = [
+        record
+        for record in step.records
+        if is_of_a_weight(record) and not (is_tied and record.output.role.of is W_U)
+    ]
     if not gradients or ctx.trace.scenario.upstream:  # which belong to an unknown loss
         return None
     steepest = max(gradients, key=lambda record: float(abs(record.output.array).max()))
