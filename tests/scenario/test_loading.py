@@ -161,10 +161,13 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("mask: [[0, -inf]]", "1: mask: 1 row, expected 2 (one per token)"),
         ("mask: [[0], [0, 0]]", "8: mask row 1: 1 entry, expected 2 (one per token)"),
         ("mask: [[0, x], [0, 0]]", "12: mask row 1 column 2: expected a number, got 'x'"),
-        ("positions: {}", "1: positions: expected one of sinusoidal, table and rotary"),
+        (
+            "positions: {}",
+            "1: positions: expected one of sinusoidal, table, rotary and alibi: true",
+        ),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
-            "1: positions: expected one of sinusoidal, table and rotary",
+            "1: positions: expected one of sinusoidal, table, rotary and alibi: true",
         ),
         (
             "positions: {sinusoidal: {start: -1}}",

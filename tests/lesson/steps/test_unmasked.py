@@ -68,7 +68,8 @@ def test_random_scenarios(scenario: Scenario) -> None:
         f"{head}.unmasked.{name}" for head in heads for name in names
     }
     for head in heads:
-        seen = expected.get(f"{head}.capped", scores[f"{head}.scores"]).tolist()
+        ends = (f"{head}.{name}" for name in ("biased", "capped", "scores"))
+        seen = next(expected[end] for end in ends if end in expected).tolist()
         for row, weights in zip(seen, found[f"{head}.unmasked.weights"], strict=True):
             assert weights == pytest.approx(softmax(row), rel=1e-12, abs=1e-12)
     assert usual == {address: found[address] for address in found if ".unmasked." not in address}
