@@ -109,7 +109,7 @@ NEW = {
     "a form": (
         ("Attention", "properties", "W_O"),
         {"anyOf": [{"$ref": "#/$defs/Matrix"}, {"const": "eye"}]},
-        ["Attention.W_O: Matrix", "Attention.W_O: eye"],
+        ["Attention.W_O: eye"],
     ),
 }
 

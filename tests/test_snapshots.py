@@ -43,6 +43,8 @@ FORMATS = {
     "science.tex": ("run", "science.yaml", "--format", "latex", "--standalone"),
     "softmax.json": ("step", "softmax", "-s", "science.yaml", "--format", "json"),
     "picture.md": ("tutorial", "picture.yaml"),
+    "lora.md": ("tutorial", "lora.yaml"),
+    "lora.txt": ("train", "lora.yaml"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
     "training.txt": ("train", "science.yaml"),

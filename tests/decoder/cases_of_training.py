@@ -50,6 +50,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     ),
     (el.RootSlope(), [array("1", "3"), array("0.5", "-2")], array("1", "-0.75")),
     (el.RootSlope(Decimal("0.1")), [array("1"), array("0.6")], array("1")),
+    (el.AdaptGrad(Decimal(3), 2), [array(["1", "-2"])], array(["1.5", "-3"])),
     (el.TwiceProduct(), [array(["1", "-2"]), array(["0.5", "3"])], array(["1", "-12"])),
     (el.Slope("relu"), [array(["-1.5", "0", "3"])], array(["0", "0", "1"])),
     (  # Φ(1) + φ(1), φ(1) = e^(-½)/√(2π) = 0.24197072451914337

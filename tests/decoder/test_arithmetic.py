@@ -109,6 +109,11 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2.5"]), np.array(Decimal("0.25")), array(["2", "0"])],
         array(["0.5", "2.5"]),
     ),
+    (
+        el.Adapt(Decimal(3), 2),
+        [array(["1", "2.5"]), array(["0.5", "-2"])],
+        array(["1.75", "-0.5"]),
+    ),
     (op.PowerOfTwo(-16, 4), [], np.array(Decimal("0.0625"))),
     (op.PowerOfTwo(-8, 16), [], np.array(Decimal("0.70710678118654752"))),
     (  # tanh(½) = 0.46211715726000975
@@ -325,6 +330,7 @@ SUMS = (
     op.Cumulate,
     el.Normalize,
     el.Penalize,
+    el.Adapt,
 )
 
 
@@ -470,6 +476,11 @@ def trials(d: Drawn) -> list[Trial]:
                 [x - b * y for x, y in zip(row, far, strict=True)]
                 for row, far in zip(a, c, strict=True)
             ],
+        ),
+        (
+            el.Adapt(Decimal(k), m),
+            [wide, d.matrix(n, m)],
+            elementwise(lambda _, a, b: a + k * b / m),
         ),
         (op.PowerOfTwo(-8 * k, m), [], lambda maths: maths.power(2, -8 * k, m)),
         (el.Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.decoder.test_arithmetic import OF_THE_PASS
 from tests.helpers import learning
-from tests.helpers.every_part import POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
-from tracer.decoder import elementwise as el, operations as op
+from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import EMBEDDING, ENCODER_OUTPUT, POSITION
 from tracer.decoder.value import Value
@@ -75,6 +75,7 @@ CASES = {
     "halves": every_part("halves"),
     "pairs": every_part("pairs", mask="none", softmax="plain"),
     "far": every_part().replace(POSITIONS, "positions: {alibi: true}"),
+    "adapted": ADAPTED,
     "crossed": CROSSED,
     "batch": BATCH,
 }
@@ -262,7 +263,9 @@ def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: 
     for record in found.records:
         of = record.output.role
         if not learned.isdisjoint(record.inputs) or (
-            isinstance(record.operation, op.Given) and (of.parameter or of in LEARNED)
+            isinstance(record.operation, op.Given)
+            and (of.parameter or of in LEARNED)
+            and of not in roles.FROZEN
         ):
             learned.add(record.output)
     steps = {record.output: record.operation for record in found.records}

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.helpers.every_part import POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
@@ -28,6 +28,7 @@ from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 
 NAMES = {role: name for name, role in vars(roles).items() if isinstance(role, Role)}
+NAMES |= {role: role.name for lora in roles.LORA.values() for role in vars(lora).values()}
 
 
 def tape() -> Tape:
@@ -164,7 +165,9 @@ def passes() -> Iterator[Trace]:
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
     far = parse(every_part().replace(POSITIONS, "positions: {alibi: true}"), "f.yaml")
     yield from train("f", far, TrainingOptions(Optimizer())).steps
-    for scenario in (learns, *map(_learning, LEARNING), _learning(LEARNING[0], ", softcap: 2")):
+    adapted = parse(ADAPTED, "f.yaml")
+    soft = _learning(LEARNING[0], ", softcap: 2")
+    for scenario in (learns, adapted, *map(_learning, LEARNING), soft):
         for kind in ("sgd", "adamw"):
             decay = {"clip": "0.01", "weight_decay": "0.1"}
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}

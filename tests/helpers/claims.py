@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tests.helpers import (
     claims_of_learning,
+    claims_of_lora,
     claims_of_losses,
     claims_of_parts,
     claims_of_reasons,
@@ -30,6 +31,7 @@ __all__ = [
     "FORMS",
     "Judge",
     "claims_of_learning",
+    "claims_of_lora",
     "claims_of_losses",
     "claims_of_parts",
     "claims_of_reasons",

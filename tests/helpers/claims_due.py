@@ -6,6 +6,7 @@ The judge decides on its own; each name is that of the check of the sentence tha
 from __future__ import annotations
 
 from tests.helpers.claims_of_learning import says_what_a_weight_means
+from tests.helpers.claims_of_lora import says_that_nothing_is_added
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import UNNAMED, Judge, Row, number
 
@@ -103,6 +104,10 @@ def _prediction(at: Judge) -> str | None:
     return "prediction" if said else None
 
 
+def _nothing_added(at: Judge) -> str | None:
+    return "nothing_added" if says_that_nothing_is_added(at) else None
+
+
 MOST, NOT_ALL = 0.6, 0.9
 """The share of a sum from which on a part is its main one, far from any rounding."""
 
@@ -128,6 +133,7 @@ def _main_source(at: Judge) -> str | None:
 DUE = {
     "query key value": _labels_read_out,
     "scores": _best_key,
+    "W_Q W_K W_V W_O W_1 W_2 W_3": _nothing_added,
     "masked": _hidden,
     "weights": _shares,
     "activation": _relu,
@@ -141,6 +147,6 @@ DUE = {
 
 CLAIMS = (
     *("labels_read_out", "best_key", "hidden", "shares", "relu", "changes", "extremes", "compared"),
-    *("logit", "prediction", "main_source"),
+    *("logit", "prediction", "main_source", "nothing_added"),
 )
 """All that may be due."""

@@ -23,12 +23,15 @@ OF_STEPS = {
     **{"gated": "W_3 b_3", "norm": "norm.gain norm.shift", "embedding": "embeddings"},
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
+    **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
 }
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U"},
+    **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
+    **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
 }
 """Parameters whose symbols say something else than their names."""
@@ -97,15 +100,15 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
     if address.startswith("encoder."):
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
-    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(norm)\.)?(\w+)", address)
+    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(norm)\.)?(\w+)(?:\.([AB]))?", address)
     if layer is None:
         return tuple(address.split("."))
-    number, sub_layer, head, norm, name = layer.groups()
+    number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
     if norm and "norm" not in part[sub_layer]:
         part[sub_layer]["norm"] = copy.deepcopy(part["norm"])
     inside = ("heads", int(head) - 1) if head else ("norm",) if norm else ()
-    return ("layers", int(number) - 1, sub_layer, *inside, name)
+    return ("layers", int(number) - 1, sub_layer, *inside, name, *filter(None, (of_lora,)))
 
 
 def loss(spec: dict[str, Any]) -> float:

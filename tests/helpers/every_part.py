@@ -46,6 +46,29 @@ layers:
 """
 
 
+ADAPTED = """\
+title: LoRA at all weights
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+  - attention:
+      heads:
+        - W_Q: {frozen: [[1, 0], [0.5, 1]], A: [[1], [0.5]], B: [[0.2, -0.4]], alpha: 2}
+          W_K: {frozen: identity, A: identity, B: [[0.1, 0.2], [0.3, 0]], alpha: 1}
+          W_V: {frozen: [[1, 2], [0, 1]], A: [[0.3], [0.1]], B: [[0, 0]], alpha: 0.5}
+      W_O: {frozen: [[1, 0.5], [0.2, 1]], A: [[0.1], [1]], B: [[1, -0.3]], alpha: 1}
+    ffn:
+      W_1: {frozen: [[1], [0.5]], A: [[1], [0.5]], B: [[0.2]], alpha: 1}
+      W_3: {frozen: [[0.5], [1]], A: [[1, 0.1], [0.5, 1]], B: [[0.2], [0.3]], alpha: 3}
+      W_2: {frozen: [[1, 0.3]], A: [[0.7]], B: [[0.2, -1]], alpha: 1}
+      activation: gelu
+vocabulary: [a, b]
+unembedding: {W_U: [[1, 0.3], [0.2, 1]]}
+training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]
+"""
+"""A batch, in which each weight matrix has LoRA."""
+
+
 POSITIONS = "positions: {rotary: {base: 100, layout: halves, start: 1, share: 0.5}}"
 """Those of the scenario, in place of which there can be others."""
 

@@ -28,8 +28,14 @@ ATTENTIONS = {
     },
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
-OF_ALL_HEADS = {"Concatenate the heads": "concat", "Attention output": "output"}
+LORA = "Low-rank adaptation (LoRA) of "
+ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
+OF_ALL_HEADS = {
+    **{"Concatenate the heads": "concat", "Attention output": "output"},
+    f"{LORA}W_O": "W_O",
+}
 FFN = {
+    **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
     **{"FFN: gate": "gated", "FFN: output": "output"},
 }

@@ -45,6 +45,7 @@ PHRASES = frozenset(
         "Each token's numbers, centered and scaled.",
         "Each token's numbers, scaled.",
         "The hidden units of each token.",
+        "The frozen weights plus a product of two matrices.",
         "The hidden units after the activation.",
         "The hidden units after the gate.",
         "The result of the FFN.",

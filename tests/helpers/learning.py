@@ -12,6 +12,7 @@ from hypothesis import reject
 from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.value import Value
@@ -71,9 +72,13 @@ def gradients_of(found: Trace) -> dict[str, Value]:
 
 
 def pinned(batch: Sequence[Scenario], value: Value, numbers: NDArray[Any]) -> list[Scenario]:
-    """The batch with other numbers at an address: of all examples, if it is a parameter's."""
+    """The batch with other numbers at an address: of all examples, if it is a parameter's.
+
+    So is what LoRA computes of parameters.
+    """
     rows = tuple(map(tuple, numbers)) if numbers.ndim == 2 else tuple(numbers)
-    first = 1 if not value.role.parameter else len(batch)
+    shared = value.role.parameter or value.role in (*roles.LOW_RANK, *roles.ADAPTED)
+    first = len(batch) if shared else 1
     return [
         each.model_copy(update={"given": {**each.given, value.address: rows}})
         if i < first

@@ -130,7 +130,10 @@ def _numbers(spec: Any, address: str) -> Any:
         case ("norm", name):
             # What a layer says for all is each sub-layer's own, to be learned.
             return part.setdefault("norm", _copied(layer.get("norm")))[name]
-        case [head, name]:
-            return part["heads"][int(head.removeprefix("head")) - 1][name]
-        case _:
-            return part[rest[1]]
+        case [head, *names] if head.startswith("head"):
+            found = part["heads"][int(head.removeprefix("head")) - 1]
+        case names:
+            found = part
+    for name in names:
+        found = found[name]
+    return found

@@ -46,6 +46,8 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index), None]
         case el.Penalize():
             return [Entry(x[0], index), Entry(x[1], ()), Entry(x[2], index)]
+        case el.Adapt(_, rank):
+            return [Entry(x[0], index), None, Entry(x[1], index), *([None] if rank > 1 else [])]
         case op.PowerOfTwo():  # 1 / 2^(8 / n)
             return [None] * 4
         case el.SoftCap():  # c×tanh(x / c)

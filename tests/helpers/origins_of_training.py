@@ -48,6 +48,8 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             | el.Ratio()
         ):
             return [Entry(value, index) for value in x]
+        case el.AdaptGrad(_, rank):
+            return [None, Entry(x[0], index), *([None] if rank > 1 else [])]
         case el.GradientOf(el.SoftCap()):  # g×(1 - tanh(x / c)²)
             g, capped = (Entry(value, index) for value in x)
             return [g, None, capped, None, None]

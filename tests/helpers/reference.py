@@ -201,7 +201,7 @@ def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
         return None
     asked = positions["rotary"] or {}
     rows = heads[0]["W_Q"] if "W_Q" in heads[0] else heads[0]["Q"]
-    width = int(len(rows[0]) * asked.get("share", 1))
+    width = int(_floats(rows).shape[1] * asked.get("share", 1))
     start = int(asked.get("start", 0))
     frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
     frequency = frequency / _floats(asked.get("factors", 1))
@@ -463,6 +463,10 @@ def _with_bias(matrix: Any, bias: Any) -> Array:
 def _floats(numbers: Any) -> Array:
     if isinstance(numbers, np.ndarray):
         return np.asarray(numbers, np.float64)
+    if isinstance(numbers, Mapping):  # LoRA: A, as wide as its rank, is scaled before the product
+        frozen, a, b = (_floats(numbers[name]) for name in ("frozen", "A", "B"))
+        added: Array = np.einsum("dr,rk->dk", a * (float(numbers["alpha"]) / a.shape[1]), b)
+        return frozen + added
     return np.array(numbers, dtype=object).astype(np.float64)
 
 

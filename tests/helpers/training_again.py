@@ -52,6 +52,8 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             return -a.sum(axis=1)
         case "times_row" | "times", [a, b]:
             return a * b
+        case "adapt_gradient", [g]:
+            return g * given["alpha"] / given["rank"]
         case "root_slope", [a, b]:
             return a / (2 * (b - Decimal(given["epsilon"])))
         case "twice_product", [a, b]:

@@ -16,12 +16,16 @@ from hypothesis import strategies as st
 
 from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.lora import adapt
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_ways import CARRIES_NOTHING, FORMS, SETTINGS
 from tests.helpers.typed_heads import start_with_typed_heads
 
 TYPED = 0.15
 """The share of scenarios that start with typed queries, keys and values, if they can."""
+
+ADAPTED = 0.4
+"""The share of scenarios in which weights have LoRA."""
 
 
 @st.composite
@@ -58,6 +62,9 @@ def plain_and_written(
             way(spec, rng)
     if of_heads.random() < TYPED:
         start_with_typed_heads(spec, of_heads)
+    of_lora = random.Random(f"LoRA {number}")
+    if of_lora.random() < ADAPTED:
+        adapt(spec, of_lora)
     written = deepcopy(spec)
     for name, way in FORMS.items():
         if name in ways:

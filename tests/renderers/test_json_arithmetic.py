@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
-from tests.helpers.every_part import POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.training_again import training_again
@@ -95,6 +95,11 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             far = slope * distance
             far = far if decimals is None else np.vectorize(rounded, otypes=[object])(far, decimals)
             return a - far
+        case "adapt", [a, b]:
+            added = given["alpha"] * b / given["rank"]
+            if decimals is not None:
+                added = np.vectorize(rounded, otypes=[object])(added, decimals)
+            return a + added
         case "power_of_two", []:
             return np.asarray(Decimal(2) ** (given["over"] / given["under"]))
         case "softcap", [a]:
@@ -250,6 +255,7 @@ PARAMETERS = {
     "interleave": {"features"},
     "softcap": {"cap"},
     "power_of_two": {"over", "under"},
+    **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
     **{"sum_of": {"counted"}, "rows": {"rows"}},
@@ -274,6 +280,7 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
+    done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):

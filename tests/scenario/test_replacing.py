@@ -56,11 +56,17 @@ def test_a_scenario_is_not_changed_itself() -> None:
 )
 def test_numbers_are_as_somebody_types_them(number: Any, as_typed: str) -> None:
     changed = with_parameters(small(), {W_1: ((number,), (1.0,))})
-    assert changed.layers[0].ffn
-    found = changed.layers[0].ffn.W_1[0][0]
+    found = _first(changed)
     assert format(found, "f") == format(Decimal(as_typed).normalize(), "f")
     again = parse(SMALL.replace("W_1: [[1]", f"W_1: [[{found:f}]"), "f.yaml")
-    assert again.layers[0].ffn and again.layers[0].ffn.W_1[0][0] == found
+    assert _first(again) == found
+
+
+def _first(scenario: Scenario) -> Decimal:
+    """The first number of W_1."""
+    ffn = scenario.layers[0].ffn
+    assert ffn and isinstance(ffn.W_1, tuple)
+    return ffn.W_1[0][0]
 
 
 @pytest.mark.parametrize("number", [Decimal("1.1e12"), Decimal("-1e15"), 1e300, np.inf])

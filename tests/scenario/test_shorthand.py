@@ -102,7 +102,7 @@ def test_random_weights_are_as_large_as_asked(largest: str) -> None:
     form = f"{{random: {{largest: {largest}, columns: 40}}}}"
     ffn = scenario(("W_1: [[1], [2]]", f"W_1: {form}"), ("W_2: [[1, 2]]", "W_2: {random: {}}"))
     network = ffn.layers[0].ffn
-    assert network is not None
+    assert network is not None and isinstance(network.W_1, tuple)
     cells = [abs(number) for row in network.W_1 for number in row]
     assert len(cells) == 80
     assert Decimal(largest) / 2 < max(cells) <= Decimal(largest)

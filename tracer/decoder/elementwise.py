@@ -186,6 +186,23 @@ class Penalize(Elementwise):
     entry = ex.Difference(A, ex.Part(ex.Product((ONE_B, ex.Operand(2)))))
 
 
+class Adapt(Elementwise):
+    """a + α b / r: frozen weights and a product of rank r (Hu et al. 2021)."""
+
+    name = "adapt"
+    alpha: Decimal
+    rank: int
+
+    def expression(self) -> ex.Expression:
+        return ex.Sum((A, ex.Part(_by_rank(B, self.alpha, self.rank))))
+
+
+def _by_rank(x: ex.Expression, alpha: Decimal, rank: int) -> ex.Expression:
+    """α x / r."""
+    product = ex.Product((ex.Number(alpha), x))
+    return product if rank == 1 else ex.Quotient(product, ex.Number.of(rank))
+
+
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016).
 
@@ -323,6 +340,17 @@ class RootSlope(Elementwise):
     def expression(self) -> ex.Expression:
         root: ex.Expression = ex.Difference(B, ex.Number(self.epsilon)) if self.epsilon else B
         return ex.Quotient(A, ex.Product((TWO, root)))
+
+
+class AdaptGrad(Elementwise):
+    """α g / r: the gradient of b in a + α b / r."""
+
+    name = "adapt_gradient"
+    alpha: Decimal
+    rank: int
+
+    def expression(self) -> ex.Expression:
+        return _by_rank(A, self.alpha, self.rank)
 
 
 class TwiceProduct(Elementwise):

@@ -96,7 +96,8 @@ def _learned(records: Sequence[Record], is_trained: Callable[[Value], bool]) -> 
     found = set[Value]()
     for record in records:
         value, operation = record.output, record.operation
-        can_learn = value.role.parameter or value.role in LEARNED
+        is_parameter = value.role.parameter and value.role not in roles.FROZEN
+        can_learn = is_parameter or value.role in LEARNED
         is_given = isinstance(operation, op.Given) and can_learn and is_trained(value)
         comes_from = not isinstance(operation, op.Pinned) and not found.isdisjoint(record.inputs)
         if is_given or comes_from:
@@ -234,6 +235,8 @@ class _BackwardPass:
                 yield to(0, el.BroadcastDivide(width - sample, width), g)
             case el.Square():
                 yield to(0, el.TwiceProduct(), g, x[0])
+            case el.Adapt(alpha, rank):
+                yield to(1, el.AdaptGrad(alpha, rank), g)
             case el.Multiply():
                 yield to(0, el.Multiply(), g, x[1])
                 yield to(1, el.Multiply(), g, x[0])

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.roles import Role
+from tracer.decoder.lora import adapted
+from tracer.decoder.roles import LORA, Role
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.fields import Matrix, Names, Row
+from tracer.scenario.layers import Lora
+from tracer.scenario.parts import shape_of
 
 
-def columns(matrix: Matrix) -> int:
-    """How many columns a matrix has: typed rows, or an array of a file."""
-    return int(matrix.shape[1]) if hasattr(matrix, "shape") else len(matrix[0])
+def columns(matrix: Matrix | Lora) -> int:
+    """How many columns a matrix has: typed rows, an array of a file, or weights with LoRA."""
+    return shape_of(matrix)[1]
 
 
 def weights(
-    tape: Tape, role: Role, matrix: Matrix, x: Value, columns: Names, axis: str = "feature"
+    tape: Tape, role: Role, matrix: Matrix | Lora, x: Value, columns: Names, axis: str = "feature"
 ) -> Value:
-    """Record a matrix: its rows are the columns of x."""
-    return tape.given(role, matrix, (x.axes[1], Axis(axis, columns)))
+    """Record a matrix, with LoRA the sum: its rows are the columns of x."""
+    axes = (x.axes[1], Axis(axis, columns))
+    if isinstance(matrix, Lora):
+        return adapted(tape, LORA[role], matrix, axes)
+    return tape.given(role, matrix, axes)
 
 
 def bias(tape: Tape, role: Role, row: Row | None, w: Value) -> tuple[Value, ...]:

@@ -142,6 +142,17 @@ class LossRoles:
 
 
 @frozen
+class Lora:
+    """The roles of weights with LoRA; `adapted` is the sum, at the address of the weights."""
+
+    frozen: Role
+    a: Role
+    b: Role
+    low_rank: Role
+    adapted: Role
+
+
+@frozen
 class Waves:
     """The roles of sinusoidal or rotary positions."""
 
@@ -319,11 +330,30 @@ CROSS_ENTROPY = LossRoles(TOKEN_LOSS, BATCH_LOSSES, LOSS)
 SQUARED_ERRORS = LossRoles(TOKEN_ERROR, None, SQUARED_LOSS)
 BINARY_CROSS_ENTROPY = LossRoles(TOKEN_SURPRISE, BATCH_SURPRISES, BINARY_LOSS)
 
+LORA = {
+    weights: Lora(
+        Role(f"{weights.name}.frozen", parameter=True),
+        Role(f"{weights.name}.A", parameter=True),
+        Role(f"{weights.name}.B", parameter=True),
+        Role(f"{weights.name}.low_rank", RoundingRule.WORKING),
+        Role(weights.name),
+    )
+    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_3)
+}
+"""The roles of each weight matrix that can have LoRA."""
+
+FROZEN = tuple(lora.frozen for lora in LORA.values())
+LOW_RANK = tuple(lora.low_rank for lora in LORA.values())
+ADAPTED = tuple(lora.adapted for lora in LORA.values())
+
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
 
 MASKS = (MASK, MASKED, SHIFTED)
 """The values that can hold -∞."""
 
-ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))
+ROLES = (
+    *(declared for declared in list(globals().values()) if isinstance(declared, Role)),
+    *(role for lora in LORA.values() for role in vars(lora).values()),
+)
 """All roles, in the order of this file."""

@@ -26,6 +26,7 @@ from tracer.names import closest, count
 from tracer.scenario.model import GRADIENT
 
 _DECLARED = frozenset(roles.ROLES)
+_OF_PARAMETERS = frozenset((*roles.LOW_RANK, *roles.ADAPTED))
 _GIVEN, _PINNED = op.Given(), op.Pinned()
 
 _MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
@@ -67,8 +68,8 @@ class Tape:
     place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
     """The prefix of addresses at the place, which every value needs."""
-    _parameters: dict[str, Value] = field(default_factory=dict)
-    """Parameters by address; all examples of a batch share them."""
+    _shared: dict[str, Value] = field(default_factory=dict)
+    """Parameters, and what is computed of them, by address; all examples of a batch share them."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """The context of the operations, to be entered once for a pass."""
@@ -118,7 +119,7 @@ class Tape:
         """Record numbers of the scenario."""
         address = self._prefix + role.name
         if role.parameter and self.place.example:
-            return self._shared(role, address)
+            return self.shared(role)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # Typed numbers are printed as typed; an array with a shape comes from a file.
@@ -132,9 +133,9 @@ class Tape:
         typed = Value(role, self.place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
-    def _shared(self, role: roles.Role, address: str) -> Value:
-        """A parameter, which all examples of a batch share."""
-        value = self._parameters[self.place.base_address(role)]
+    def shared(self, role: roles.Role) -> Value:
+        """A parameter, or what is computed of parameters: all examples of a batch share it."""
+        address, value = self.address(role), self._shared[self.place.base_address(role)]
         if self.pinned.get(address) is not self.pinned.get(value.address):
             self._misfit(value.address, "given in one example, and all have the same parameters")
         return value
@@ -233,8 +234,8 @@ class Tape:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
-        if value.role.parameter:
-            self._parameters[value.address] = value
+        if value.role.parameter or value.role in _OF_PARAMETERS:
+            self._shared[value.address] = value
         return value
 
     def _with_overrides(self, address: str, numbers: Array) -> Array:

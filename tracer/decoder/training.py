@@ -20,15 +20,6 @@ from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.replacing import with_parameters
 
-KEYS: dict[roles.Role, YamlPath] = {
-    roles.GAIN: ("norm", "gain"),
-    roles.SHIFT: ("norm", "shift"),
-    roles.W_U: ("unembedding", "W_U"),
-    roles.B_U: ("unembedding", "b_U"),
-    roles.POSITIONS: ("positions", "table"),
-}
-"""The YAML keys of parameters whose addresses have other names."""
-
 
 @frozen
 class Training:
@@ -137,7 +128,7 @@ def _gradients(tape: Tape, found: Trace) -> dict[Value, Value]:
 
 def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
     """The YAML path of a parameter."""
-    keys = KEYS.get(parameter, (parameter.name,))
+    keys = parameter.name.split(".")
     return (*place.yaml_path, *(keys[1:] if place.final else keys))
 
 

@@ -17,6 +17,7 @@ GREEK = {
     "μ": r"\mu",
     "σ": r"\sigma",
     "γ": r"\gamma",
+    "α": r"\alpha",
     "β": r"\beta",
     "ε": r"\varepsilon",
     "Σ": r"\Sigma",

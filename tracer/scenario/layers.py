@@ -3,7 +3,15 @@
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, GetPydanticSchema, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    GetPydanticSchema,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import core_schema
 
 from tracer.formula.activations import ACTIVATIONS
@@ -89,6 +97,36 @@ class SubLayer(Frozen):
     )
 
 
+class Lora(Frozen):
+    """Weights with LoRA (Hu et al. 2021): frozen + α / r · A B, where r is the columns of A.
+
+    Training changes only A and B.
+    """
+
+    frozen: Matrix = described("The weights that training leaves as they are.", "[[1, 0], [0, 1]]")
+    A: Matrix = described("One row per row of the frozen weights, r columns.", "[[1], [0.5]]")
+    B: Matrix = described("r rows, one column per column of the frozen weights.", "[[0, 0]]")
+    alpha: fields.Positive = described("α; the product A B is multiplied by α / r.", "2")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The rows and columns of the frozen weights, and of the sum."""
+        rows: Any = self.frozen
+        return rows.shape if hasattr(rows, "shape") else (len(rows), len(rows[0]))
+
+
+def _kind_of_weights(value: Any) -> str:
+    has_lora = isinstance(value, dict) and not value.keys().isdisjoint(Lora.model_fields)
+    return fields.MAPPING if has_lora else fields.ROWS
+
+
+Weights: TypeAlias = Annotated[
+    Annotated[Matrix, Tag(fields.ROWS)] | Annotated[Lora, Tag(fields.MAPPING)],
+    Discriminator(_kind_of_weights),
+]
+"""The weights of attention and of the FFN: a matrix, or one with LoRA."""
+
+
 class HeadLabels(Frozen):
     """Names of the dimensions of one head."""
 
@@ -107,13 +145,13 @@ class Head(Frozen):
     labels: HeadLabels = described(
         "Names for the columns.", "{query: [size, age]}", HeadLabels.model_construct()
     )
-    W_Q: Matrix | None = described(
+    W_Q: Weights | None = described(
         "Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
     )
-    W_K: Matrix | None = described(
+    W_K: Weights | None = described(
         "Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
     )
-    W_V: Matrix | None = described(
+    W_V: Weights | None = described(
         "Value weights: one row per feature, d_v columns.", "[[1, 0], [0, 1]]", None
     )
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
@@ -150,7 +188,7 @@ class Attention(SubLayer):
         "The attention heads; their widths may differ.",
         "[{W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1, 0], [0, 1]]}]",
     )
-    W_O: Matrix | None = described(
+    W_O: Weights | None = described(
         "Output weights: one row per dimension of the concatenated heads.", "[[1, 0], [0, 1]]", None
     )
     b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
@@ -171,15 +209,15 @@ class FFN(SubLayer):
     """
 
     labels: Names | None = described("A name for each hidden unit.", "[unit-1, unit-2]", None)
-    W_1: Matrix = described("Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]")
+    W_1: Weights = described("Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]")
     b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
-    W_3: Matrix | None = described(
+    W_3: Weights | None = described(
         "Weights of the values that the activation gates, of the shape of W_1.",
         "[[1, -1], [0, 1]]",
         None,
     )
     b_3: Row | None = described("Bias after W_3, one number per unit.", "[0, 0]", None)
-    W_2: Matrix = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
+    W_2: Weights = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
     b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
     activation: ActivationName = described("The activation function.", "relu", "relu")
     activates: Literal["hidden", "output"] = described(

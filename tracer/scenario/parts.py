@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tracer.scenario.layers import FFN, Attention, Head, Layer, Normalization
+from tracer.scenario.layers import FFN, Attention, Head, Layer, Lora, Normalization
 from tracer.scenario.model import Positions, Scenario, Tower, Unembedding
 from tracer.scenario.reader import YamlPath
 
@@ -35,6 +35,7 @@ PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
         "W_3": ("width", "hidden"), "b_3": ("hidden",),
         "W_2": ("hidden", "out"), "b_2": ("out",),
     },
+    Lora: {"A": ("rows", "rank"), "B": ("rank", "columns")},
     Normalization: {"gain": ("width",), "shift": ("width",)},
     Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
 }  # fmt: skip
@@ -43,6 +44,9 @@ PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
 `source` is the width of the vectors that keys and values are computed from, `out` the width that a
 sub-layer returns.
 """
+
+FROZEN = "frozen"
+"""The key of the weights that LoRA leaves as they are."""
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 
@@ -66,10 +70,10 @@ def parameters(
         match value:
             case _ if value is None or name not in part.model_fields_set:
                 continue
-            case _ if name in own:
-                yield at, value
             case BaseModel():
                 yield from parameters(value, at, also)
+            case _ if name in own:
+                yield at, value
             case (BaseModel(), *_):
                 for index, each in enumerate(value):
                     yield from parameters(each, (*at, index), also)
@@ -83,6 +87,12 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     found = parameters(with_own_norms(scenario))
     tied = ("unembedding", "W_U") if scenario.is_tied else ()
     return {address(place): shape_of(numbers) for place, numbers in found if place != tied}
+
+
+def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
+    """Return the shape of the weights that LoRA freezes, by their address."""
+    every = parameters(scenario, also=(FROZEN,))
+    return {address(place): shape_of(numbers) for place, numbers in every if place[-1] == FROZEN}
 
 
 def with_own_norms(tower: AnyTower) -> AnyTower:
@@ -165,4 +175,4 @@ _NUMBERED = {
     "batch": "batch",
     "figures": "figure",
 }
-_OF_ROWS = {*MATRICES, "mask", "vectors", "Q", "K", "V", "transposed", "target"}
+_OF_ROWS = {*MATRICES, FROZEN, "mask", "vectors", "Q", "K", "V", "transposed", "target"}

@@ -138,7 +138,8 @@ def _model_at(place: YamlPath, form: type[BaseModel]) -> type[BaseModel] | None:
     model: type[BaseModel] | None = form
     for step in place:
         if isinstance(step, str):
-            field = model.model_fields.get(step) if model else RandomWeights.model_fields.get(step)
+            fields = model.model_fields if model else {}
+            field = fields.get(step) or RandomWeights.model_fields.get(step)
             model = _model_of(field) if field else None
     return model
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import typed_heads
+from tracer.scenario import lora, typed_heads
 from tracer.scenario.layers import FFN, Attention, Head, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
@@ -290,7 +290,7 @@ class _Counted(Counting):
             size, _, meaning = known.get(columns, Known(None))
             guess = next(filter(None, typed), None)
             of_rows = Expected(*known[rows[0]][:2])
-            found = self.matrix(at, of_rows, Expected(size, meaning), guess)
+            found = lora.weights(self, at, of_rows, Expected(size, meaning), guess)
             self.widths[at] = found
             per_column = f"one per column of {name}"
             self.length(bias, found, per_column, "number")
@@ -301,11 +301,12 @@ class _Counted(Counting):
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """Return a size by the typed parameters of a part; a sub-layer keeps its width."""
         for name, sizes in declared(form).items() if size != "out" else ():
+            at = lora.written_at(self, (*place, name))
             if sizes[1:] == (size,):
-                turned = self.entries(*place, name, "transposed")
-                yield len(turned) if turned else usual(self.entries(*place, name))
+                turned = self.entries(*at, "transposed")
+                yield len(turned) if turned else usual(self.entries(*at))
             elif sizes[0] == size:
-                yield len(self.entries(*place, name))
+                yield len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
         off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")

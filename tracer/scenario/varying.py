@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import changed, parameters, with_part
+from tracer.scenario.parts import FROZEN, changed, parameters, with_part
 from tracer.scenario.replacing import tied
 
-NOT_LEARNED = ("vectors", "Q", "K", "V", "given")
+NOT_LEARNED = (FROZEN, "vectors", "Q", "K", "V", "given")
 """Keys that are varied besides the parameters."""
 
 MOST_DRAWS = 100

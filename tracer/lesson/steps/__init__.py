@@ -14,6 +14,7 @@ from tracer.lesson.steps import (
     ffn,
     inputs,
     learned_merges,
+    lora,
     sub_layers,
     tokenization,
     training,
@@ -34,13 +35,14 @@ def _as_named(role: Role) -> SymbolOf:
 KINDS: tuple[StepKind, ...] = (
     *learned_merges.KINDS,
     *tokenization.KINDS,
-    *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
+    *(*inputs.KINDS, *lora.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
     *training.KINDS,
 )
 """All kinds, in the order in which help and messages name them."""
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in ROLES if role.parameter},
+    **lora.OPERANDS,
     roles.GAIN: Symbol("γ"),
     roles.SHIFT: Symbol("β"),
     roles.W_U: Symbol("W", "U"),

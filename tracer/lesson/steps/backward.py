@@ -23,7 +23,7 @@ from tracer.formula.arithmetic import Array
 from tracer.formula.expression import Difference, Expression, Number, Product, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps import attention, query_key_value, training
+from tracer.lesson.steps import attention, lora, query_key_value, training
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
@@ -115,12 +115,15 @@ ADDED_UP = (
 )
 THROUGH_THE_NORM: Sentence = ("Backpropagate the gradient through the norm.",)
 OF_A_POSITION: Sentence = ("Compute the gradient at the vector of each position.",)
+OF_LORA: Sentence = (
+    "The gradient passes from the sum to the product; the frozen weights need none.",
+)
 COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
 
 
 def _back(
     forward: StepKind,
-    goal: str | SentenceOf,
+    goal: str | Sentence | SentenceOf,
     learned: Sequence[Role] = (),
     own: Mapping[Role, RoleText] | None = None,
     reasons: ReasonsOf = (),
@@ -359,6 +362,7 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(query_key_value.QUERY_STEP, _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
         _back(query_key_value.KEY_STEP, _at_the("key", "keys"), (roles.W_K, roles.B_K)),
         _back(query_key_value.VALUE_STEP, _at_the("value", "values"), (roles.W_V, roles.B_V)),
+        *(_back(lora.STEPS[weights], OF_LORA, (of.a, of.b)) for weights, of in roles.LORA.items()),
         _back(INPUT_STEP, _at_the_input),
         _back(ENCODER_STEP, _at_the_encoder),
         _back(POSITION_STEP, OF_A_POSITION, (roles.POSITIONS,)),

@@ -133,6 +133,6 @@ class InnerKind(StepKind):
 
 def linear(step: Step, ctx: LessonContext) -> Sign:
     """· W + b: the sign of a step whose first record multiplies with weights."""
-    weights, *bias = (v for v in step.records[0].inputs if v.role.parameter)
+    _, weights, *bias = step.records[0].inputs
     added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]
     return ("· ", ctx.symbols[weights.address], *added)

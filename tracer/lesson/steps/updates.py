@@ -10,7 +10,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 
-PARAMETERS = tuple(role for role in roles.ROLES if role.parameter)
+PARAMETERS = tuple(role for role in roles.ROLES if role.parameter and role not in roles.FROZEN)
 
 ALIKE = 1.1
 """Steps are of about the same size if the largest is at most this many times the smallest."""

@@ -18,12 +18,15 @@ from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving, summands, where
 from tracer.lesson.working.formula_shapes import number_used
 from tracer.lesson.working.formulas import formula
+from tracer.scenario.parts import frozen_weights
 
 HOW_TO_READ: doc.Sentence = (
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and "
     "the number of the step that computes it.",
 )
 IN_FORMULAS: doc.Sentence = ("The same model in formulas:",)
+ADJUSTED = "numbers that training would adjust"
+ADJUSTED_IN_PART = "learned numbers; training would adjust those that the scenario names"
 SIZES: doc.Sentence = ("Its sizes:",)
 
 
@@ -159,7 +162,9 @@ SIZE_ROLES: tuple[tuple[str, roles.Role, int, str], ...] = (
 """The axis of which values is a size of the model, and what it means."""
 
 
-def sizes(ctx: LessonContext, parameters: int, layers: int | None = None) -> tuple[doc.Block, ...]:
+def sizes(
+    ctx: LessonContext, learned: int, frozen: int, layers: int | None = None
+) -> tuple[doc.Block, ...]:
     """The sizes of the decoder: their names, their values here, their meaning.
 
     `layers`: their number, where some of them stand for several.
@@ -185,17 +190,23 @@ def sizes(ctx: LessonContext, parameters: int, layers: int | None = None) -> tup
         *((name, *size) for name, size in known.items()),
         (
             "parameters",
-            f"{parameters:,}" if parameters else "",
-            "numbers that training would adjust",
+            f"{learned:,}" if learned else "",
+            ADJUSTED if ctx.trace.scenario.optimizer.trains is None else ADJUSTED_IN_PART,
         ),
+        ("frozen", f"{frozen:,}" if frozen else "", "parameters that LoRA leaves as they are"),
     ]
     found = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
     return (doc.Paragraph(SIZES), found)
 
 
 def parameters_used(teacher: Teacher) -> int:
-    """The number of parameters that a pass uses."""
+    """The number of parameters that a pass uses and training adjusts."""
     return number_used(teacher.trace.records, teacher.parameter_shapes)
+
+
+def frozen_used(teacher: Teacher) -> int:
+    """The number of parameters that a pass uses and LoRA freezes."""
+    return number_used(teacher.trace.records, frozen_weights(teacher.trace.scenario))
 
 
 def _is_of_decoder(place: roles.Place) -> bool:

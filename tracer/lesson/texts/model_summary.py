@@ -15,7 +15,7 @@ from tracer.lesson.steps.inputs import EMBEDDING_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.texts import lens
-from tracer.lesson.texts.at_a_glance import diagram, parameters_used, sizes
+from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import in_order
@@ -45,7 +45,7 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
     ]
     signed = teacher.with_signs(sections)
     opening = (*teacher.author.intro(), *teacher.introduction())
-    sized = sizes(ctx, parameters_used(teacher)) if full else ()
+    sized = sizes(ctx, parameters_used(teacher), frozen_used(teacher)) if full else ()
     introduction = (*opening, *diagram(ctx, teacher.steps), *sized)
     return doc.Document(trace.name, trace.scenario.title, introduction, signed, whole=True)
 

@@ -14,7 +14,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step, learned_merges, tokenization
+from tracer.lesson.steps import Step, learned_merges, lora, tokenization
 from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
@@ -205,6 +205,8 @@ def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
     """Arrange steps from bottom to top: side by side until one reads another of the row."""
     rows: list[list[Step]] = []
     for step in steps:
+        if step.kind in lora.KINDS:
+            continue  # it computes weights, through which no vector goes
         if rows and not any(_reads(step, other) for other in rows[-1]):
             rows[-1].append(step)
         else:

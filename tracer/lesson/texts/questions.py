@@ -141,7 +141,8 @@ def _that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:
     """Return the places of the weights that multiply a number of the followed token."""
     w = record.inputs[1] if len(record.inputs) > 1 else record.output
     given = any(isinstance(ctx.trace.producers[v].operation, op.Pinned) for v in (w, record.output))
-    if given or not (w.role.parameter and w.address.startswith(WEIGHTS) and len(w.axes) == 2):
+    is_matrix = w.role.parameter and w.address.startswith(WEIGHTS) and len(w.axes) == 2
+    if given or not (is_matrix and record.output.per_token):
         return []
     row = record.inputs[0].numbers[ctx.row(record.inputs[0])]
     return [(int(i), int(j)) for i, j in np.argwhere(w.array != 0) if row[i]]

@@ -59,7 +59,8 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     )
     ctx = _context(survey)
     yield from diagram(ctx, survey.steps, survey.layers)
-    yield from sizes(ctx, survey.parameters, sum(map(len, survey.outline.layers)))
+    learned, layers = survey.parameters - survey.frozen, sum(map(len, survey.outline.layers))
+    yield from sizes(ctx, learned, survey.frozen, layers)
 
 
 def _context(survey: Survey) -> LessonContext:
@@ -135,8 +136,9 @@ def _heads(matrix: Shaped) -> str:
 def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
     """Say the totals of a stage."""
     by_role = {matrix.role: matrix for matrix in matrices}
-    weights, concat, logits = map(by_role.get, (roles.W_Q, roles.CONCAT, roles.LOGITS))
-    if weights and concat and 1 < len(weights.heads) == weights.of_heads:
+    concat, logits = map(by_role.get, (roles.CONCAT, roles.LOGITS))
+    weights = by_role.get(roles.W_Q) or by_role.get(roles.LORA[roles.W_Q].adapted)
+    if weights and concat and 1 < len(weights.heads) == len(concat.records[0].inputs):
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
         yield (
@@ -195,6 +197,9 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
         share = "most are" if 2 * learned[most] > survey.parameters else "the largest part is"
         part = IN_SENTENCES.get(most, f"the {most}")
         yield (f"Of the {survey.parameters:,} parameters {share} in {part}: {learned[most]:,}.",)
+    if survey.frozen:
+        others = survey.parameters - survey.frozen
+        yield (f"LoRA freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -256,6 +261,9 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
 def _staying(survey: Survey) -> Iterator[str]:
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
+    adapted = [each for each in survey.matrices if each.role in roles.LOW_RANK]
+    if any(not each.place.encoder for each in adapted):
+        yield "the products of LoRA"
     if survey.cached[1]:
         yield "the keys and values of the encoder's tokens"
 

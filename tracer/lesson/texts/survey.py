@@ -26,7 +26,7 @@ from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import of_encoder, symbols
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import learned
+from tracer.scenario.parts import frozen_weights, learned
 from tracer.scenario.shape_only import Outline, outline
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
@@ -51,7 +51,7 @@ class Shaped:
     layers: range
     of_heads: int
     """The heads that have such a matrix of some shape."""
-    is_learned: bool
+    is_counted: bool
     """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
 
     @property
@@ -73,7 +73,7 @@ class Shaped:
     def shape(self) -> tuple[int, ...]:
         """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
         own = self.value.shape
-        if self.role.parameter:
+        if self.role.parameter or self.role in roles.ADAPTED:
             return (len(self.heads), *own) if self.heads else own
         return (1, len(self.heads), *own) if self.heads else (1, *own)
 
@@ -89,8 +89,8 @@ class Shaped:
 
     @property
     def parameters(self) -> int:
-        """Learned numbers in one layer."""
-        return prod(self.value.shape) * self.together if self.is_learned else 0
+        """Learned and frozen numbers in one layer."""
+        return prod(self.value.shape) * self.together if self.is_counted else 0
 
     @property
     def multiply_adds(self) -> int:
@@ -152,7 +152,7 @@ class Survey:
     def _matrices(self) -> Iterator[Shaped]:
         records = in_order(self.trace.records)
         names = {**symbols(records, apart=False), **dict(self._concatenated())}
-        step_of = self._step_of
+        step_of, counted = self._step_of, {*self.learned, *frozen_weights(self.trace.scenario)}
         of_all_heads: dict[tuple[roles.Place, roles.Role], list[Record]] = defaultdict(list)
         for record in records:
             value = record.output
@@ -170,7 +170,7 @@ class Survey:
                     tuple(r.output.place.head for r in found if r.output.place.head),
                     self.layers(value.place),
                     len(several),
-                    value.address in self.learned,
+                    value.address in counted,
                 )
 
     def _concatenated(self) -> Iterator[tuple[str, Expression]]:
@@ -222,6 +222,12 @@ class Survey:
     def parameters(self) -> int:
         """The number of parameters; a shared one counts once."""
         return sum(learned for learned, _ in self.parts.values())
+
+    @property
+    def frozen(self) -> int:
+        """The number of parameters that LoRA freezes."""
+        every = (each for each in self.matrices if each.role in roles.FROZEN)
+        return sum(each.parameters * each.times for each in every)
 
     @property
     def multiply_adds(self) -> int:

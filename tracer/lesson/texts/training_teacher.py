@@ -88,8 +88,12 @@ class TrainingTeacher(Teacher):
     def is_worked(self, value: Value) -> bool:
         """Return whether a gradient is worked out; of the parameters only one is."""
         whole = self.totals.get(value, value)
-        of_weight = whole.role.of is not None and whole.role.of.parameter
-        return not of_weight or parameter_of(whole) == self.worked
+        of = whole.role.of
+        if of in roles.LOW_RANK or of in roles.ADAPTED:
+            place = replace(whole.place, phase="forward", example=None)
+            lora = next(each for each in roles.LORA.values() if of in (each.low_rank, each.adapted))
+            return self.worked in (place.address(lora.a), place.address(lora.b))
+        return not (of and of.parameter) or parameter_of(whole) == self.worked
 
     @cached_property
     def totals(self) -> dict[Value, Value]:

@@ -23,6 +23,7 @@ from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
 from tracer.names import closest, count
 from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.parts import frozen_weights
 
 A, B, W = ex.Symbol("a"), ex.Symbol("b"), ex.Symbol("W")
 
@@ -129,7 +130,8 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
         ):
             section = teacher.section(replace(step, records=records))
             how = doc.Paragraph(_how(optimizer))
-            in_same_way = OTHERS if optimizer.trains is None else OTHERS_TRAINED
+            all_learn = optimizer.trains is None and not frozen_weights(teacher.trace.scenario)
+            in_same_way = OTHERS if all_learn else OTHERS_TRAINED
             learned = set(_learned(teacher.trace))
             others = doc.paragraphs(in_same_way if learned != {worked} else None)
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)

@@ -20,7 +20,7 @@ from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.architecture import architecture
-from tracer.lesson.texts.at_a_glance import diagram, formulas, parameters_used, sizes
+from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
@@ -75,7 +75,8 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     general = map(doc.Paragraph, asked[1:] if intro else asked)
     glance = diagram(teacher.ctx, teacher.steps)
     if whole:
-        sized = sizes(teacher.ctx, parameters_used(teacher)) if teacher.full else ()
+        numbers = parameters_used(teacher), frozen_used(teacher)
+        sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
         glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
     introduction = (*intro, *general, *padded_batch(found), *glance)
     sections = teacher.with_signs([*map(teacher.section, chosen)])

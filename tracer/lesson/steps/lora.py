@@ -1,0 +1,89 @@
+"""LoRA: the frozen weights and the product that is added to them."""
+
+from __future__ import annotations
+
+from tracer.decoder.elementwise import Adapt
+from tracer.decoder.operations import Pinned
+from tracer.decoder.roles import LORA, Lora, Role
+from tracer.formula.expression import Expression, Number, Quotient, Symbol
+from tracer.lesson.context import LessonContext
+from tracer.lesson.document import Sentence
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
+from tracer.lesson.steps.query_key_value import of_head
+
+MERGED: Sentence = (
+    "After training, the sum can be stored as one matrix; the adapted model then needs no more "
+    "computation than the original one.",
+)
+
+
+def _symbols(step: Step, ctx: LessonContext) -> tuple[Expression, ...]:
+    """The symbols of the sum, the frozen weights, A and B."""
+    product, total = step.records
+    values = (total.output, total.inputs[0], *product.inputs)
+    return tuple(ctx.symbols[value.address] for value in values)
+
+
+def _goal(step: Step, ctx: LessonContext) -> Sentence:
+    w, frozen, a, b = _symbols(step, ctx)
+    adapt = step.last.operation
+    assert isinstance(adapt, Adapt)
+    factor = Quotient(Number(adapt.alpha), Number.of(adapt.rank))
+    return (
+        *(w, " is the sum of the frozen weights ", frozen, " and the product of ", a, " and ", b),
+        *(", multiplied by ", Quotient(Symbol("α"), Symbol("r")), " = ", factor, ", where "),
+        *(Symbol("r"), " is the number of columns of ", a, "."),
+    )
+
+
+def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    _, frozen, a, b = _symbols(step, ctx)
+    product, total = step.records
+    learned = sum(value.array.size for value in product.inputs)
+    kept = ("Training leaves ", frozen, " as it is; only ", a, " and ", b, " can learn. ")
+    sizes = (f"They have {learned} numbers together, ", frozen, f" has {total.output.array.size}.")
+    return ((*kept, *sizes), MERGED)
+
+
+def _unchanged(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say that nothing is added while A or B is 0."""
+    if any(isinstance(record.operation, Pinned) for record in step.records):
+        return None
+    w, frozen, *factors = _symbols(step, ctx)
+    same = bool((step.last.output.array == step.last.inputs[0].array).all())
+    for symbol, value in zip(factors, step.records[0].inputs, strict=True):
+        if same and not value.array.any():
+            return ("All numbers of ", symbol, " are 0, so ", w, " equals ", frozen, ".")
+    return None
+
+
+def _of(letter: str, weights: Role) -> SymbolOf:
+    return of_head(letter, weights.name.removeprefix("W_"))
+
+
+def _kind(weights: Role, lora: Lora) -> InnerKind:
+    return InnerKind(
+        f"lora_{weights.name}",
+        f"Low-rank adaptation (LoRA) of {weights.name}",
+        "the frozen weights plus a product of two matrices",
+        _goal,
+        {
+            lora.low_rank: RoleText(_of("ΔW", weights), "The product:"),
+            lora.adapted: RoleText(_of("W", weights), "The sum:"),
+        },
+        reasons=_reasons,
+        claim=_unchanged,
+        groups=("lora",),
+    )
+
+
+STEPS = {weights: _kind(weights, lora) for weights, lora in LORA.items()}
+"""The step of each weight matrix that can have LoRA."""
+
+OPERANDS: dict[Role, SymbolOf] = {
+    role: _of(letter, weights)
+    for weights, lora in LORA.items()
+    for role, letter in ((lora.frozen, "F"), (lora.a, "A"), (lora.b, "B"))
+}
+
+KINDS = tuple(STEPS.values())
