@@ -116,7 +116,7 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"Longer vectors tend to have dot products of larger magnitude\. Dividing by "
+    r"Vectors of more numbers tend to have dot products of larger magnitude\. Dividing by "
     r"(?P<scale>√d_k|c) brings the scores closer together; otherwise the softmax may give nearly "
     r"all weight to one token, so that its gradient nearly vanishes\."
 )
@@ -177,7 +177,7 @@ def of_heads(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Attention compares queries with keys, and adds up values\."
-    r"(?P<weights> The same weights .+ has learned them\.)?"
+    r"(?P<weights> Each has its own weights, .+ has learned them\.)?"
 )
 @form(r"A separate key lets a token be found by something other than what it looks for\.")
 @form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
@@ -200,9 +200,9 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Attention computes a sum over tokens, and a sum does not depend on the order of its terms\. "
-    r"Positions therefore have to be part of what attention reads\.(?P<turned> Rotation marks the "
-    r"position without changing a vector's length(?P<embeddings> or the embeddings)?\.)?"
+    r"Attention adds up values\. Because a sum does not depend on the order of its terms, "
+    r"positions are needed to make the order count\.(?P<turned> Rotation marks the position "
+    r"without changing a vector's length(?P<embeddings> or the embeddings)?\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
     assert not said["turned"] or bool(said["embeddings"]) != at.typed

@@ -72,7 +72,7 @@ def penalized(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Attention computes a sum over tokens, and a sum does not depend on the order of its terms\. "
+    r"Attention adds up values, and a sum does not depend on the order of its terms\. "
     r"The distances make the order count\."
 )
 def order_counts(at: Judge, said: dict[str, Any]) -> None:

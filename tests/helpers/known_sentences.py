@@ -79,7 +79,7 @@ ANYWHERE = frozenset(
         "Only the last prediction is kept and appended to the input of the next turn; the words "
         "after the others are already known. Words cannot be generated at the same time, because "
         "each pass reads the word before.",
-        "These numbers are learned in training; each row names a step that uses them.",
+        "Training can adjust these numbers; each row names a step that uses them.",
         "Training repeats these stages, each time with the changed parameters.",
         # Captions.
         "The frequencies, one for each pair of columns:",
@@ -132,8 +132,9 @@ ANYWHERE = frozenset(
         "A second layer reads vectors that hold what the first layer gathered, so it can follow "
         "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
         "96.",
-        "Probabilities are computed so that a word can be chosen at random and training can "
-        "measure how probable the correct word is. They also show how sure the model is.",
+        "Probabilities are computed so that training can measure how probable the correct word "
+        "is, and so that a program can choose a word at random. They also show how sure the model "
+        "is.",
         "To continue the text, the word is appended and the decoder runs again. It generates one "
         "word at a time, because each word depends on the words before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "

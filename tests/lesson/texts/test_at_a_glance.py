@@ -133,7 +133,7 @@ def assert_sizes_are_those(text: str, spec: Scenario, values: dict[str, Any]) ->
     assert sum(int(row[3].replace(",", "")) for row in rows) == numbers_learned(spec)
 
 
-PARAMETERS = "These numbers are learned in training; each row names a step that uses them."
+PARAMETERS = "Training can adjust these numbers; each row names a step that uses them."
 ATTENTIONS = ("attention", "cross_attention")
 
 

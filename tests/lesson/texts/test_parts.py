@@ -90,8 +90,8 @@ def test_what_is_given_has_no_formula() -> None:
 @pytest.mark.parametrize(
     ("name", "does"),
     [
-        ("alex", "each token gathers information from the tokens before it; with residual "
-         "connection and LayerNorm"),
+        ("alex", "each token gathers information from itself and the tokens before it; with "
+         "residual connection and LayerNorm"),
         ("science", "each token is transformed separately"),
         ("pizza", "tokens gather information from the encoder; with residual connection and "
          "LayerNorm"),

@@ -127,11 +127,19 @@ def test_cross_attention_is_compared_where_there_is_one() -> None:
 def test_the_stages_of_training_name_their_steps() -> None:
     without = table(printed("tutorial", "comics"), "One step of training")
     assert [row[1] for row in without] == [
-        *("where", "below", "steps 1 to 30", "below", "decoder-trace train", "decoder-trace train")
+        *(
+            "where",
+            "below",
+            "steps 1 to 30",
+            "below",
+            "command decoder-trace train",
+            "command decoder-trace train",
+        )
     ]
     trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
     assert [row[1] for row in trained] == [
-        *("where", "below", "steps 1 to 30", "step 31", "steps 32 to 58", "steps 59 to 63")
+        *("where", "below", "steps 1 to 30 of decoder-trace run", "step 31", "steps 32 to 58"),
+        "from step 59 on",
     ]
 
 

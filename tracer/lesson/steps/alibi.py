@@ -21,7 +21,7 @@ def _goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 ORDER: Sentence = (
-    "Attention computes a sum over tokens, and a sum does not depend on the order of its terms. "
+    "Attention adds up values, and a sum does not depend on the order of its terms. "
     "The distances make the order count.",
 )
 NOTHING_LEARNED: Sentence = (

@@ -14,8 +14,8 @@ from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS = "Attention compares queries with keys, and adds up values."
 THEIR_WEIGHTS = (
-    " The same weights compute all three for every token, so that they work for a text of any "
-    "length; a trained model has learned them."
+    " Each has its own weights, which are the same for every token, so that they work for a text "
+    "of any length; a trained model has learned them."
 )
 
 ACROSS: Sentence = (
@@ -96,7 +96,7 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
-        "Longer vectors tend to have dot products of larger magnitude. Dividing by ",
+        "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by ",
         *(ctx.symbols[scale.address], " brings the scores closer together; otherwise the softmax "),
         "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )

@@ -100,8 +100,8 @@ def _waves(step: Step) -> bool:
 
 
 ORDER: doc.Sentence = (
-    "Attention computes a sum over tokens, and a sum does not depend on the order of its terms. "
-    "Positions therefore have to be part of what attention reads.",
+    "Attention adds up values. Because a sum does not depend on the order of its terms, positions "
+    "are needed to make the order count.",
 )
 
 SHORT_AND_LONG: doc.Sentence = (

@@ -160,8 +160,9 @@ PROBABILITIES_STEP = StepKind(
     sign=("softmax",),
     reasons=(
         (
-            "Probabilities are computed so that a word can be chosen at random and training can "
-            "measure how probable the correct word is. They also show how sure the model is.",
+            "Probabilities are computed so that training can measure how probable the correct word "
+            "is, and so that a program can choose a word at random. They also show how sure the "
+            "model is.",
         ),
     ),
 )

@@ -18,7 +18,7 @@ from tracer.lesson.wiring import leaving
 ARCHITECTURE = "Architecture"
 
 PARAMETERS: doc.Sentence = (
-    "These numbers are learned in training; each row names a step that uses them.",
+    "Training can adjust these numbers; each row names a step that uses them.",
 )
 STACKED: doc.Sentence = (
     "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
 from tracer.formula import expression as ex
@@ -64,7 +66,10 @@ def _gathers(ctx: LessonContext) -> str:
     """From which tokens self-attention gathers information, as far as the mask says it."""
     if not ctx.trace.scenario.has_numbers:
         return f"{OF_SUB_LAYERS['attention']}, as far as the mask allows" if ctx.mask else ""
-    return f"each token gathers information from {seen}" if (seen := ctx.visible_tokens) else ""
+    if not (seen := ctx.visible_tokens):
+        return ""
+    sees_itself = ctx.mask is None or np.isfinite(np.diagonal(ctx.mask.array)).all()
+    return f"each token gathers information from {'itself and ' * bool(sees_itself)}{seen}"
 
 
 def _begun(title: str) -> str:

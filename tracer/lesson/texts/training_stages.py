@@ -19,7 +19,7 @@ STAGES: dict[str, Callable[[Step], bool]] = {
 }
 """The name of each stage, and which steps belong to it."""
 
-BELOW, ELSEWHERE = "below", "decoder-trace train"
+BELOW, ELSEWHERE = "below", "command decoder-trace train"
 
 
 def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
@@ -31,8 +31,15 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
     is_trained = any(step.place.phase != "forward" for step in steps)
     for stage, what in _what_happens(ctx):
         numbers = [step.number for step in steps if STAGES[stage](step)]
-        where = _between(numbers) if numbers else BELOW if stage == "data" else ELSEWHERE
-        rows.append((stage, BELOW if stage == "loss" and not is_trained else where, what))
+        if not numbers or (stage == "loss" and not is_trained):
+            where = BELOW if stage in ("data", "loss") else ELSEWHERE
+        else:
+            where = _between(numbers)
+            if is_trained and stage == "forward pass":
+                where += " of decoder-trace run"
+            elif stage == "update":  # only one of them is worked
+                where = f"from step {numbers[0]} on"
+        rows.append((stage, where, what))
     table = doc.Table.of(("stage", "where", "what happens"), rows)
     return (table,) if ctx.trace.scenario.upstream else (table, doc.Paragraph(REPEATED))
 
