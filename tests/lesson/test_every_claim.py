@@ -238,7 +238,9 @@ def test_random_scenarios() -> None:
     assert [name for name in CLAIMS if not SEEN[f"{name} is due"]] == []
 
 
-ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "learning"))
+ELSEWHERE = tuple(
+    f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "learning", "losses")
+)
 """What is said of texts, of trained models and of training has random ones of its own."""
 
 SELDOM = (
@@ -249,6 +251,8 @@ SELDOM = (
     "Each token may attend only to itself:|"
     "Each token may attend to earlier and later|Layers? .* repeats? layer|"
     "The model is trained on other texts|"
+    "The queries.* belong to|Layers can be stacked|This section follows the token|"
+    "Only the last token passes|"
     "The encoder's vectors are reused|All sequences of a batch|In sequence |For all "
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
@@ -258,6 +262,29 @@ def test_a_tutorial_that_starts_at_queries() -> None:
     head = {"Q": [[1], [2]], "K": [[1], [0]], "V": [[1, 0], [2, 1]]}
     spec = {"title": "Q, K, V", "tokens": ["a", "b"], "layers": [{"attention": {"heads": [head]}}]}
     assert wrong("tutorial", {**spec, "rounding": {"decimals": 3}}) == []
+
+
+LOSSES = (
+    {"kind": "squared", "target": ["0.5", 1]},
+    {"kind": "squared", "target": [[1, 0], ["0.5", 1]], "reduction": "sum"},
+    {"kind": "binary", "target": [[1, 0], [0, 1]]},
+    {"kind": "binary", "target": [1, 0], "reduction": "sum"},
+    {"kind": "binary"},
+    {"kind": "cross_entropy", "reduction": "sum"},
+)
+
+
+def test_other_losses() -> None:
+    SEEN.clear()
+    spec = {"title": "Losses", "tokens": ["a", "b"], "embeddings": {"a": [1, 2], "b": [0, 1]}}
+    words = {"vocabulary": ["a", "b"], "unembedding": {"W_U": [[1, "0.5"], [0, 1]]}}
+    for loss in LOSSES:
+        targets = {} if "target" in loss else {"targets": ["b", "none"]}
+        for more in ({}, words) if loss["kind"] == "squared" else (words,):
+            for command in ("loss", "train"):
+                assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+    forms = [pattern.pattern for pattern, check in FORMS if "losses" in check.__module__]
+    assert [words for words in forms if not SEEN[words]] == []
 
 
 class AllMetError(Exception):
