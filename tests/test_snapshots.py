@@ -33,6 +33,7 @@ COMMANDS = {
     "alex-emma-line": ("run", "alex.yaml", "--token", "Emma", "--carry", "line"),
     "science": ("run", "science.yaml"),
     "science-first-never": ("run", "science.yaml", "--token", "1", "--carry", "never"),
+    "blocks": ("run", "blocks.yaml"),
     "attention": ("step", "attention", "--token", "4"),
 }
 

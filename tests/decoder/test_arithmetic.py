@@ -17,6 +17,7 @@ from decimal import (
     Underflow,
     localcontext as decimal_context,
 )
+from operator import sub
 from typing import Any, get_args
 
 import numpy as np
@@ -113,6 +114,27 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         el.Adapt(Decimal(3), 2),
         [array(["1", "2.5"]), array(["0.5", "-2"])],
         array(["1.75", "-0.5"]),
+    ),
+    (
+        el.BelowMaximum(),  # a row of which all is masked stays
+        [array(["1", "-Infinity"], ["-Infinity", "-Infinity"]), array("3", "-Infinity")],
+        array(["-2", "-Infinity"], ["-Infinity", "-Infinity"]),
+    ),
+    (
+        el.MaximumChange(),
+        [array("1", "-Infinity", "-Infinity"), array("3", "2", "-Infinity")],
+        array("-2", "-Infinity", "-Infinity"),
+    ),
+    (el.Rescale(), [array("2", "4"), array("0.5", "1"), array("3", "0")], array("4", "4")),
+    (
+        el.RescaleRows(),
+        [array(["2", "4"], ["1", "1"]), array("0.5", "0"), array(["1", "2"], ["3", "4"])],
+        array(["2", "4"], ["3", "4"]),
+    ),
+    (
+        op.LargestSoFar(),
+        [array(["1", "-Infinity"], ["-Infinity", "-Infinity"]), array("3", "-Infinity")],
+        array("3", "-Infinity"),
     ),
     (op.PowerOfTwo(-16, 4), [], np.array(Decimal("0.0625"))),
     (op.PowerOfTwo(-8, 16), [], np.array(Decimal("0.70710678118654752"))),
@@ -331,6 +353,7 @@ SUMS = (
     el.Normalize,
     el.Penalize,
     el.Adapt,
+    *(el.BelowMaximum, el.MaximumChange, el.Rescale, el.RescaleRows),
 )
 
 
@@ -481,6 +504,30 @@ def trials(d: Drawn) -> list[Trial]:
             el.Adapt(Decimal(k), m),
             [wide, d.matrix(n, m)],
             elementwise(lambda _, a, b: a + k * b / m),
+        ),
+        (
+            el.BelowMaximum(),
+            [wide, d.row(n)],
+            lambda _, a, b: [[x - y for x in row] for row, y in zip(a, b, strict=True)],
+        ),
+        (el.MaximumChange(), [d.row(n), d.row(n)], lambda _, a, b: list(map(sub, a, b))),
+        (
+            el.Rescale(),
+            [d.row(n), d.row(n), d.row(n)],
+            lambda _, a, f, b: [x * y + z for x, y, z in zip(a, f, b, strict=True)],
+        ),
+        (
+            el.RescaleRows(),
+            [wide, d.row(n), d.matrix(n, m)],
+            lambda _, a, f, b: [
+                [x * by + y for x, y in zip(row, added, strict=True)]
+                for row, by, added in zip(a, f, b, strict=True)
+            ],
+        ),
+        (
+            op.LargestSoFar(),
+            [wide, d.row(n)],
+            lambda _, a, b: [max(*row, y) for row, y in zip(a, b, strict=True)],
         ),
         (op.PowerOfTwo(-8 * k, m), [], lambda maths: maths.power(2, -8 * k, m)),
         (el.Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),

@@ -57,8 +57,11 @@ def test_bundled_scenarios(name: str) -> None:
 @given(scenarios())
 def test_random_scenarios(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "f.yaml")
+    for layer in (*spec["layers"], *spec.get("encoder", {}).get("layers", ())):
+        for name in ("attention", "cross_attention"):
+            layer.get(name, {}).pop("blocks", None)  # which repeat what is counted without them
     try:
-        expected = counted(scenario)
+        expected = counted(parse(to_yaml(spec), "f.yaml"))
     except TracerError:
         return  # the numbers lead nowhere
     assert cost(scenario) == expected

@@ -243,6 +243,8 @@ WITHOUT = (
     op.Join,
     op.DivTerm,
     op.PowerOfTwo,
+    op.LargestSoFar,
+    *(el.BelowMaximum, el.MaximumChange, el.Rescale, el.RescaleRows),
     el.Outer,
     el.Sin,
     el.Cos,

@@ -31,6 +31,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (el.Multiply(), [(TOKEN, QUERY)] * 2, (TOKEN, QUERY)),
     (op.Rotate("halves"), [(TOKEN, QUERY), (TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, QUERY)),
     (op.Largest(), [(TOKEN, KEY)], (TOKEN,)),
+    (op.LargestSoFar(), [(TOKEN, KEY), (TOKEN,)], (TOKEN,)),
     (op.Total(), [(TOKEN, KEY)], (TOKEN,)),
     (op.Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
     (op.MeanOf((0,)), [(TOKEN,)], ()),

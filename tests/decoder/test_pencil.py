@@ -303,7 +303,7 @@ def test_the_roles_of_each_kind() -> None:
         keeps: {role.name for role in roles.ROLES if role.rounding_rule is keeps}
         for keeps in roles.RoundingRule
     }
-    assert kept.pop(roles.RoundingRule.WORKING) == WORKING
+    assert kept.pop(roles.RoundingRule.WORKING) == WORKING | WORKING_IN_BLOCKS
     assert kept.pop(roles.RoundingRule.SHARED) == SHARED
     assert kept.pop(roles.RoundingRule.EXACT) == EXACT
     assert kept.pop(roles.RoundingRule.ALL) == ALL
@@ -317,7 +317,9 @@ WORKING = {
     *("norm.mean_square", "norm.rms"),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
 }
+WORKING_IN_BLOCKS = {"factor", "sum", "output", "block_output"}
 SHARED = {
+    "block_sum",
     *("exp", "exp_sum", "unmasked.exp", "unmasked.exp_sum"),
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
 }
@@ -437,7 +439,7 @@ class ByHand:
             return [self.written(x, self.usual) for x in flat]
         if name in EXACT:
             return flat
-        if name in WORKING:
+        if name in WORKING or (record.output.place.block and name in WORKING_IN_BLOCKS):
             return [self.working(x) for x in flat]
         if name in SHARED:
             rows = exact if exact.ndim == 2 else record.inputs[0].numbers

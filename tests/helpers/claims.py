@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import pairwise
 
 from tests.helpers import (
+    claims_of_blocks,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -30,6 +31,7 @@ from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 __all__ = [
     "FORMS",
     "Judge",
+    "claims_of_blocks",
     "claims_of_learning",
     "claims_of_lora",
     "claims_of_losses",

@@ -5,6 +5,7 @@ The judge decides on its own; each name is that of the check of the sentence tha
 
 from __future__ import annotations
 
+from tests.helpers.claims_of_blocks import is_the_whole, is_touched, moves_the_maximum
 from tests.helpers.claims_of_learning import says_what_a_weight_means
 from tests.helpers.claims_of_lora import says_that_nothing_is_added
 from tests.helpers.claims_of_reasons import partly_given
@@ -114,7 +115,7 @@ MOST, NOT_ALL = 0.6, 0.9
 
 def _main_source(at: Judge) -> str | None:
     """Whether most of the largest number comes from one part of its sum."""
-    if at.result["operation"] != "matmul":
+    if at.result["operation"] != "matmul" or ".block" in at.address:
         return None
     if at.spec.get("rounding", {}).get("trailing_zeros") == "trim":  # a 1 may stand for 1.00
         return None
@@ -130,6 +131,13 @@ def _main_source(at: Judge) -> str | None:
     return "main_source" if large and min(parts) >= 0 and main else None
 
 
+def _of_blocks(at: Judge) -> str | None:
+    """What is owed of a block; its row of the output is a sum before it is divided."""
+    if at.address.endswith(".blocks.output"):
+        return "all_blocks" if is_the_whole(at) or not is_touched(at) else None
+    return "maximum" if ".block" in at.address and moves_the_maximum(at) else None
+
+
 DUE = {
     "query key value": _labels_read_out,
     "scores": _best_key,
@@ -139,7 +147,7 @@ DUE = {
     "activation": _relu,
     "residual": _changes,
     "norm": _extremes,
-    "output": lambda at: _compared(at) or _main_source(at),
+    "output": lambda at: _of_blocks(at) or _compared(at) or _main_source(at),
     "logits": _logit,
     "prediction": _prediction,
 }
@@ -147,6 +155,6 @@ DUE = {
 
 CLAIMS = (
     *("labels_read_out", "best_key", "hidden", "shares", "relu", "changes", "extremes", "compared"),
-    *("logit", "prediction", "main_source", "nothing_added"),
+    *("logit", "prediction", "main_source", "nothing_added", "maximum", "all_blocks"),
 )
 """All that may be due."""

@@ -13,6 +13,10 @@ from tests.helpers.unembeddings import is_tied, unembedding_of
 
 SOFTMAX = ("max", "shifted", "exp", "exp_sum")
 NORM = ("mean", "deviation", "squared", "variance", "std", "mean_square", "rms")
+BLOCK = (
+    *("scores", "values", "max", "change", "factor", "shifted", "exp", "sum"),
+    *("block_sum", "block_output"),
+)
 WAVES = ("index", "div_term", "angle", "sin", "cos")
 
 
@@ -34,7 +38,11 @@ def inside(address: str) -> list[str]:
         "biased": ("slope",),
         "weights": SOFTMAX if not place.endswith("unmasked") else (),
         "gated": ("up",),
-        "output": ("projected",) if place.endswith("ffn") else (),
+        "output": BLOCK
+        if re.search(r"\.block\d+$", place)
+        else ("projected",)
+        if place.endswith("ffn")
+        else (),
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped",),
         "embedding.scaled": ("d_model", "scale"),

@@ -14,6 +14,7 @@ ANYWHERE = frozenset(
         "and the number of the step that computes it.",
         "W_U is the transposed table of embeddings, so its numbers are counted there.",
         "Its sizes:",
+        "The blocks repeat the products of weights and values, which are counted once.",
         "Bytes, with each number stored as float32 (4) or float16 (2):",
     }
 )

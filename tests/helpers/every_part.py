@@ -32,6 +32,7 @@ layers:
     attention:
       heads: [{W_Q: {random: {seed: 1, columns: 4}}, W_K: {random: {seed: 2}}, W_V: identity}]
       scale: 2.5
+      blocks: 2
     ffn:
       labels: [first, second]
       W_1: {random: {seed: 2, columns: 2}}

@@ -361,6 +361,10 @@ def address_of(heading: str, at: Judge) -> str:
     attention = f"{layer}{'cross_attention' if crossed else 'attention'}."
     if title in OF_ALL_HEADS:
         return attention + OF_ALL_HEADS[title]
+    if block := re.fullmatch(r"Block (\d+)|Output of all blocks", title):
+        head = re.search(r"head (\d+)", where, re.IGNORECASE)
+        name = f"block{block[1]}" if block[1] else "blocks"
+        return f"{attention}head{head[1] if head else 1}.{name}.output"
     if title in ATTENTIONS:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         at_head, name = f"{attention}head{head[1] if head else 1}.", ATTENTIONS[title]

@@ -32,9 +32,9 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index), Entry(d_k if x[1].role.name == "scale" else x[1], ())]
         case el.Divide():
             return [Entry(x[0], index), Entry(x[1], ())]
-        case el.DivideByRowSum() | el.Subtract():
+        case el.DivideByRowSum() | el.Subtract() | el.BelowMaximum():
             return [Entry(x[0], index), Entry(x[1], index[:1])]
-        case el.Add() | el.Mask() | el.Multiply() | el.Difference():
+        case el.Add() | el.Mask() | el.Multiply() | el.Difference() | el.MaximumChange():
             return [Entry(x[0], index), Entry(x[1], index)]
         case el.Outer():
             return [Entry(x[0], index[:1]), Entry(x[1], index[1:])]
@@ -68,6 +68,12 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [it, None, None, it, None, it, None]
         case op.Rotate():
             return _turned(record, index)
+        case op.LargestSoFar():
+            return [*(Entry(before, index) for before in x[1:]), *_row(x[0], index[0])]
+        case el.Rescale():
+            return [Entry(x[1], index), Entry(x[0], index), Entry(x[2], index)]
+        case el.RescaleRows():
+            return [Entry(x[1], index[:1]), Entry(x[0], index), Entry(x[2], index)]
         case op.Total():
             return _row(x[0], index[0])
         case op.Mean():
@@ -102,8 +108,10 @@ def has_line(record: Record, index: Index) -> bool:
     match record.operation:
         case el.DivideByRowSum():
             return bool(record.inputs[1].numbers[index[0]])  # else the whole row is hidden
-        case el.Subtract():
+        case el.Subtract() | el.BelowMaximum():
             return not is_hidden(record, index)
+        case el.MaximumChange():
+            return bool(record.inputs[1].numbers[index].is_finite())
         case el.NegativeLogLikelihood(columns, _):
             return columns[index[0]] is not None
         case op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask():

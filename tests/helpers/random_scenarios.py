@@ -141,6 +141,7 @@ def scenarios(
     for number in range(1, draw(st.integers(0 if alike else 1, max_layers)) + 1):
         layer, width = make.layer(f"layer{number}", width, source)
         scenario["layers"].append(layer)
+    limit_blocks(scenario)
     scenario |= make.final_norm("final", width)
     if vocabulary is not None:
         scenario |= make.unembedding(width, vocabulary)
@@ -152,6 +153,17 @@ def scenarios(
         scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
     return with_parts(scenario, make.seed)
+
+
+def limit_blocks(scenario: Scenario) -> None:
+    """Let no softmax have more blocks than keys."""
+    encoder = scenario.get("encoder", {})
+    for tower in (scenario, encoder):
+        for layer in tower.get("layers", ()):
+            for name in ("attention", "cross_attention"):
+                of = encoder if tower is encoder or name == "cross_attention" else scenario
+                if "blocks" in (part := layer.get(name, {})):
+                    part["blocks"] = min(part["blocks"], len(of["tokens"]))
 
 
 def printed_or_rejected(spec: Scenario, *arguments: str, width: int = 80) -> str:
@@ -340,6 +352,8 @@ class _Maker:
         if self.choose(False, False, True):
             attention["scale"] = self.choose("sqrt", "none", Decimal("0.5"), Decimal("2.5"))
         attention |= self.softcap()
+        if self.choose(False, False, False, True):
+            attention["blocks"] = self.choose(1, 2, 2, 3)
         concat_width = sum(len(head["W_V"][0]) for head in read)
         if self.flag():
             attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)

@@ -304,6 +304,9 @@ def _attention(
             f"head{h + 1}.output": output[h][:, has_value[h]],
         }
         found |= {f"head{h + 1}.{name}": part[h] for name, part in weights.items()}
+        if "blocks" in attention:
+            of_blocks = _blocks(masked[h], value[h][:, has_value[h]], attention["blocks"])
+            found |= {f"head{h + 1}.{name}": part for name, part in of_blocks.items()}
         if asked != "none":
             found[f"head{h + 1}.dot"] = dot[h]
         if asked == "sqrt":
@@ -334,6 +337,37 @@ def _attention(
         if attention.get("b_O") is not None:
             found["output"] = found["output"] + _floats(attention["b_O"])
     return found
+
+
+def _blocks(scores: Array, value: Array, blocks: int) -> dict[str, Array]:
+    """What runs from block to block, each from the keys up to there and from no block before."""
+    found: dict[str, Array] = {}
+    keys = np.arange(scores.shape[1])
+    before = np.full(len(scores), -np.inf)
+    for number, own in enumerate(np.array_split(keys, min(blocks, len(keys))), start=1):
+        at, so_far = f"block{number}.", slice(own[-1] + 1)
+        largest = scores[:, so_far].max(axis=-1)
+        finite = np.where(np.isneginf(largest), 0, largest)
+        powers = np.exp(scores[:, so_far] - finite[:, np.newaxis])
+        found |= {
+            f"{at}scores": scores[:, own],
+            f"{at}values": value[own],
+            f"{at}max": largest,
+            f"{at}shifted": scores[:, own] - finite[:, np.newaxis],
+            f"{at}exp": powers[:, own],
+            f"{at}sum": powers.sum(axis=-1),
+            f"{at}output": powers @ value[so_far],
+        }
+        if number > 1:
+            found |= {
+                f"{at}change": before - finite,
+                f"{at}factor": np.exp(before - finite),
+                f"{at}block_sum": powers[:, own].sum(axis=-1),
+                f"{at}block_output": powers[:, own] @ value[own],
+            }
+        before = largest
+    shares = np.where(np.isneginf(scores), 0, np.exp(_log_softmax(scores)))
+    return found | {"blocks.output": shares @ value}
 
 
 def _slopes(heads: int) -> Array:

@@ -38,6 +38,9 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     examples = spec.get("training", ())
     if examples and "targets" not in spec:
         spec["tokens"], spec["targets"] = examples[0]["tokens"], examples[0]["targets"]
+    for each in spec["layers"]:
+        if "blocks" in each.get("attention", ()):
+            each["attention"]["blocks"] = min(each["attention"]["blocks"], len(spec["tokens"]))
     crosses, part = name == "cross_attention", layer[name]
     if crosses:
         several = sum("cross_attention" in each for each in spec["layers"]) > 1

@@ -202,7 +202,10 @@ def assert_true(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
 # --- what is asked of them -----------------------------------------------------------------------
 
 BUNDLED = (
-    *(("tutorial", name, ()) for name in ("alex", "science", "pizza", "comics", "picture")),
+    *(
+        ("tutorial", name, ())
+        for name in ("alex", "science", "pizza", "comics", "picture", "blocks")
+    ),
     ("run", "science", ("--token", "1", "--carry", "line")),
     ("run", "comics", ("--token", "1", "--no-mask")),
     ("run", "alex", ("--token", "2", "--carry", "never")),

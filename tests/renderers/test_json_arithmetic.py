@@ -55,6 +55,17 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return a + b
         case "subtract", [a, b]:
             return a - b[:, None]
+        case "below_maximum", [a, b]:
+            masked = b == -Decimal("Infinity")  # and so is all of the row
+            finite = np.where(masked, 0, b)
+            return a - finite.reshape(b.shape + (1,) * (a.ndim - b.ndim))
+        case "running_max", [a, *before]:
+            return np.array([max(row) for row in np.column_stack([a, *before])])
+        case "rescale", [a, f, b]:
+            scaled = f.reshape(f.shape + (1,) * (a.ndim - f.ndim)) * a
+            if decimals is not None:
+                scaled = np.vectorize(rounded, otypes=[object])(scaled, decimals)
+            return scaled + b
         case "square", [a]:
             return a * a
         case "multiply", [a, b]:
@@ -258,7 +269,7 @@ PARAMETERS = {
     **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
-    **{"sum_of": {"counted"}, "rows": {"rows"}},
+    **{"sum_of": {"counted"}, "rows": {"rows"}, "columns": {"start", "stop"}},
     "select": {"columns"},
     **{"argmax": {"words"}, "pick": {"words"}},
 }

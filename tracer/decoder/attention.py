@@ -11,6 +11,7 @@ from decimal import Decimal
 from tracer.decoder import operations as op, roles
 from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.blocks import softmax_in_blocks
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
@@ -73,7 +74,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
             read.append(k_v)
             scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
             scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
-            heads.append(attention_head(tape, scores, k_v[1], inputs))
+            heads.append(attention_head(tape, scores, k_v[1], inputs, parameters.blocks))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
@@ -157,8 +158,13 @@ def capped(tape: Tape, scores: Value, cap: Decimal | None) -> Value:
     return scores if cap is None else tape.record(roles.CAPPED, SoftCap(cap), scores)
 
 
-def attention_head(tape: Tape, scores: Value, v: Value, inputs: AttentionInputs) -> Value:
-    """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v)."""
+def attention_head(
+    tape: Tape, scores: Value, v: Value, inputs: AttentionInputs, blocks: int | None
+) -> Value:
+    """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v).
+
+    With `blocks`, it is also computed in that many blocks of keys.
+    """
     masked, exp = scores, Exp()
     if inputs.mask and inputs.only_hides:
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
@@ -167,4 +173,7 @@ def attention_head(tape: Tape, scores: Value, v: Value, inputs: AttentionInputs)
     shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted, exp=exp)
     if inputs.mask and inputs.unmasked:
         softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
-    return tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
+    output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
+    if blocks:
+        softmax_in_blocks(tape, masked, v, blocks)
+    return output

@@ -33,8 +33,8 @@ class SameAxes:
 
 
 class RowAxes:
-    """The result has one entry for each row of its input."""
+    """The result has one entry for each row of the first input."""
 
-    def axes(self, a: Axes) -> Axes:
+    def axes(self, first: Axes, *others: Axes) -> Axes:
         """Return the row axis."""
-        return a[:1]
+        return first[:1]

@@ -29,6 +29,8 @@ def degree(record: Record) -> int:
 def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
     """The axes of the products: rows, summed axis, columns; empty axes for a free operation."""
     match record.operation:
+        case _ if record.output.place.block:
+            return (NOTHING, NOTHING, NOTHING)  # the same products as those of the whole rows
         case MatMul():
             x, w, *_ = record.inputs
             return (*x.axes, w.axes[1])  # type: ignore[return-value]  # x has two

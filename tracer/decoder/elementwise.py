@@ -73,6 +73,20 @@ class Difference(Elementwise):
     entry = ex.Difference(A, B)
 
 
+class BelowMaximum(Elementwise):
+    """a - m, with the running maximum m (n,); -∞ where m is -∞, since then a is -∞, too."""
+
+    name = "below_maximum"
+    entry = ex.Difference(A, B_OF_ROW)
+
+
+class MaximumChange(Elementwise):
+    """a - m of two running maxima (n,); -∞ where m is -∞, since then a is -∞, too."""
+
+    name = "below_maximum"
+    entry = ex.Difference(A, B)
+
+
 class Multiply(Elementwise):
     """a ⊙ b."""
 
@@ -201,6 +215,20 @@ def _by_rank(x: ex.Expression, alpha: Decimal, rank: int) -> ex.Expression:
     """α x / r."""
     product = ex.Product((ex.Number(alpha), x))
     return product if rank == 1 else ex.Quotient(product, ex.Number.of(rank))
+
+
+class Rescale(Elementwise):
+    """f a + b: a running sum a (n,), rescaled by f (n,), and the sum b (n,) of a block."""
+
+    name = "rescale"
+    entry = ex.Sum((ex.Part(ex.Product((B, A))), ex.Operand(2)))
+
+
+class RescaleRows(Elementwise):
+    """f a + b, with f (n,): a running output a, rescaled by f, and the output b of a block."""
+
+    name = "rescale"
+    entry = ex.Sum((ex.Part(ex.Product((B_OF_ROW, A))), ex.Operand(2)))
 
 
 class Normalize(Elementwise):

@@ -252,6 +252,8 @@ class _BackwardPass:
                 return  # a softmax is differentiated as a whole
             case el.NegativeLogLikelihood() | op.Join() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
+            case op.LargestSoFar():
+                return  # the blocks are computed beside the softmax that is differentiated
             case op.PowerOfTwo():
                 return  # the slopes of ALiBi are not learned
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():

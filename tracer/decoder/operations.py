@@ -205,6 +205,12 @@ class Largest(RowAxes):
     name: ClassVar[str] = "max"
 
 
+class LargestSoFar(RowAxes):
+    """The largest of each row (n, m) and of b (n,), if there is one: (n,); -∞ of only -∞."""
+
+    name: ClassVar[str] = "running_max"
+
+
 @frozen
 class Mean(RowAxes):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
@@ -359,7 +365,17 @@ class SumOfSquares:
 
 
 Moved: TypeAlias = (
-    Reused | Append | Join | Copy | Concat | Interleave | Mask | Rows | Select | Largest
+    Reused
+    | Append
+    | Join
+    | Copy
+    | Concat
+    | Interleave
+    | Mask
+    | Rows
+    | Select
+    | Largest
+    | LargestSoFar
 )
 """Operations that move the numbers of their inputs without changing their digits."""
 

@@ -49,6 +49,9 @@ def _result(
             largest = x[0].max(axis=1)
             masked = largest == -np.inf
             return np.where(masked, arithmetic.array(0), largest) if masked.any() else largest
+        case op.LargestSoFar():
+            columns = [x[0], *(before[:, np.newaxis] for before in x[1:])]
+            return np.asarray(np.concatenate(columns, axis=1).max(axis=1))
         case op.Rotate():
             return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
         case op.MeanOf(counted):
@@ -120,6 +123,10 @@ def _entries(
     match operation:
         case el.DivideByRowSum():
             return compute([x[0], _divisors(x[0], x[1])], arithmetic, part)
+        case el.BelowMaximum() | el.MaximumChange():
+            masked = x[1] == -np.inf
+            finite = np.where(masked, arithmetic.array(0), x[1])
+            return np.asarray(compute([x[0], finite], arithmetic, part))
         case el.NegativeLogLikelihood(columns):
             rows, correct = _with_target(columns)
             right = x[0][rows, correct]

@@ -27,6 +27,8 @@ class Place:
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
+    block: int | None = None
+    """A block of a head's keys, counted from 1."""
     final: bool = False
     """At the norm after the last layer."""
     encoder: bool = False
@@ -45,7 +47,8 @@ class Place:
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
-        return within + layer + sub_layer + head
+        block = f"block{self.block}." if self.block else ""
+        return within + layer + sub_layer + head + block
 
     @property
     def yaml_path(self) -> tuple[int | str, ...]:
@@ -225,6 +228,18 @@ UNMASKED_EXP = Role("unmasked.exp", RoundingRule.SHARED)
 UNMASKED_EXP_SUM = Role("unmasked.exp_sum", RoundingRule.SHARED)
 UNMASKED_WEIGHTS = Role("unmasked.weights")
 HEAD_OUTPUT = Role("output")
+BLOCK_SCORES = Role("scores")
+BLOCK_VALUES = Role("values")
+RUNNING_MAX = Role("max")
+MAX_CHANGE = Role("change")
+FACTOR = Role("factor", RoundingRule.WORKING)
+BLOCK_SHIFTED = Role("shifted")
+BLOCK_EXP = Role("exp", RoundingRule.SHARED)
+BLOCK_SUM = Role("block_sum", RoundingRule.SHARED)
+RUNNING_SUM = Role("sum", RoundingRule.WORKING)
+BLOCK_OUTPUT = Role("block_output", RoundingRule.WORKING)
+RUNNING_OUTPUT = Role("output", RoundingRule.WORKING)
+BLOCKS_OUTPUT = Role("blocks.output")
 
 CONCAT = Role("concat")
 W_O = Role("W_O", parameter=True)
@@ -349,7 +364,7 @@ ADAPTED = tuple(lora.adapted for lora in LORA.values())
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
 
-MASKS = (MASK, MASKED, SHIFTED)
+MASKS = (MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED)
 """The values that can hold -∞."""
 
 ROLES = (

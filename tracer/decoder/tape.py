@@ -81,16 +81,18 @@ class Tape:
         layer: int | None = None,
         sub_layer: roles.SubLayer | None = None,
         head: int | None = None,
+        block: int | None = None,
         final: bool = False,
         encoder: bool = False,
     ) -> AbstractContextManager[None]:
-        """Values recorded inside are in this layer, sub-layer or head of the present place."""
+        """Values recorded inside are in this layer, sub-layer, head or block of the place."""
         outer = self.place
         return self.within(
             roles.Place(
                 layer or outer.layer,
                 sub_layer or outer.sub_layer,
                 head or outer.head,
+                block,
                 final,
                 encoder or outer.encoder,
                 example=outer.example,

@@ -200,6 +200,12 @@ class Attention(SubLayer):
     softcap: fields.Positive | None = described(
         "c of the soft cap c·tanh(s/c), which keeps each score s between −c and c.", "50", None
     )
+    blocks: fields.AtLeastOne | None = described(
+        "The number of blocks of keys in which the softmax is also computed, with a running "
+        "maximum and sum (FlashAttention, Dao et al. 2022).",
+        "2",
+        None,
+    )
 
 
 class FFN(SubLayer):

@@ -203,7 +203,20 @@ class _Counted(Counting):
         concat = sum(own) if own and len(own) == len(widths) else None
         known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
+        self.blocks(place)
         return known["out"].size if "out" in known else concat
+
+    def blocks(self, place: YamlPath) -> None:
+        """Report more blocks than keys."""
+        blocks, keys = positive(self.part(*place, "blocks")), self.keys(place)
+        if blocks and keys and blocks > keys:
+            message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
+            self.report((*place, "blocks"), message)
+
+    def keys(self, attention: YamlPath) -> Size:
+        """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""
+        of_encoder = attention[0] == "encoder" or "cross_attention" in attention
+        return self.size("encoder", "tokens") if of_encoder else self.tokens
 
     def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""
@@ -227,7 +240,7 @@ class _Counted(Counting):
     def typed_head(self, place: YamlPath, shared: YamlPath, *, crossed: bool) -> Size:
         """Return the width of a typed head's values, its own or shared ones."""
         own = Expected(self.tokens, "one per token")
-        encoders = Expected(self.size("encoder", "tokens"), "one per token of the encoder")
+        encoders = Expected(self.keys(place), "one per token of the encoder")
         keys = encoders if crossed else own
         rows = {"Q": own, "K": keys, "V": keys}
         found = typed_heads.typed_head(self, place, rows, self.widths.get((*shared, "K")))

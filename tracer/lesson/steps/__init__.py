@@ -74,6 +74,8 @@ NO_GRADIENT = (
     "tokenization",
     "rotary",
     "unmasked",
+    "block",
+    "blocks",
     "probabilities",
     "prediction",
     "sampling",

@@ -10,6 +10,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
 from tracer.lesson.steps.alibi import ALIBI_STEP
+from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
 from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
@@ -249,5 +250,5 @@ PROJECTION_STEP = InnerKind(
 KINDS = (
     *query_key_value.KINDS,
     *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
-    *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
+    *(WEIGHTED_SUM_STEP, BLOCK_STEP, BLOCKS_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

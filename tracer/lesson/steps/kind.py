@@ -50,6 +50,8 @@ class Naming:
     x: Expression
     typed: bool = False
     """Whether the sub-layer reads typed queries, keys and values, and no x."""
+    block: str = ""
+    """The number of the block of keys, if it belongs to one."""
 
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]

@@ -150,5 +150,13 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             if is_fully_masked(record, index):
                 return None
             return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
+        case op.LargestSoFar():
+            largest = entry.value.numbers[index]
+            if largest == HIDDEN.value:
+                return None
+            for before in record.inputs[1:]:
+                if before.numbers[index] == largest:
+                    return Entry(before, index)
+            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
         case _:
             assert_never(operation)

@@ -14,7 +14,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step, learned_merges, lora, tokenization
+from tracer.lesson.steps import Step, blocks, learned_merges, lora, tokenization
 from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
@@ -37,9 +37,10 @@ def picture(
 
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
-    # The lens looks at the model, and the tokenization comes before it.
-    before = (*learned_merges.KINDS, *tokenization.KINDS)
-    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in before]
+    # The lens looks at the model, the tokenization comes before it, and the blocks of a softmax
+    # compute what a head computes without them.
+    outside = (*learned_merges.KINDS, *tokenization.KINDS, *blocks.KINDS)
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in outside]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))

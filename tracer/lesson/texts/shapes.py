@@ -149,6 +149,8 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         if len(set(each)) == 1:
             product = f"{len(each)} × {each[0]} = {sum(each)}"
             yield (f"Their concatenated outputs have {product} numbers for each token.",)
+    if roles.BLOCKS_OUTPUT in by_role:
+        yield ("The blocks repeat the products of weights and values, which are counted once.",)
     if roles.HIDDEN in by_role and roles.FFN_OUTPUT in by_role:
         taken = by_role[roles.HIDDEN].records[0].inputs[0].shape[1]
         hidden, out = (by_role[each].value.shape[1] for each in (roles.HIDDEN, roles.FFN_OUTPUT))

@@ -220,7 +220,9 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.writer.lines(record, self.ctx.at(value.place).token)
-        gathered = isinstance(operation, op.Select | op.Join | op.Rows)
+        gathered = isinstance(operation, op.Select | op.Join | op.Rows) or (
+            isinstance(operation, Columns) and record is not step.last
+        )
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(record) if told_of else None
         if caption and (caption not in self.captions or value.role is roles.ROOT_SQUARED):

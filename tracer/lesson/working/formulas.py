@@ -45,6 +45,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("sum", (of[0],))
         case op.Largest():
             return ex.Call("largest", (of[0],))
+        case op.LargestSoFar():
+            return ex.Call("largest", (*of[1:], of[0]))
         case op.DivTerm(width, base, factors):
             power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power

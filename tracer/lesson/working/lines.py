@@ -119,10 +119,12 @@ def is_fully_masked(record: Record, index: Index) -> bool:
     match record.operation:
         case el.DivideByRowSum():
             return not record.inputs[1].numbers[index[0]]  # and nothing is divided
-        case Largest() | el.Subtract():
+        case Largest() | el.Subtract() | el.BelowMaximum():
             return all(
                 number == -Decimal("Infinity") for number in record.inputs[0].numbers[index[0]]
             )
+        case el.MaximumChange():
+            return bool(record.inputs[1].numbers[index] == -Decimal("Infinity"))
         case _:
             return False
 

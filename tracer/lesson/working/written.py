@@ -19,7 +19,7 @@ from tracer.lesson import entries
 from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms
 
-Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.Trained
+Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.LargestSoFar | op.Trained
 """Operations that have worked lines."""
 
 EXACT_DIGITS_MORE = 2
@@ -60,6 +60,9 @@ class LineSides:
                 return [sums.of_row(inputs[0], index[0])]
             case op.Largest():
                 return [ex.Call("max", self._candidates(index[0], guard))]
+            case op.LargestSoFar():
+                so_far = [self.number(each, index, guard) for each in inputs[1:]]
+                return [ex.Call("max", (*so_far, *self._candidates(index[0], guard)))]
             case op.Mean(sample):
                 terms = sums.of_row(inputs[0], index[0])
                 return _mean(terms, inputs[0].shape[1] - sample, limit)

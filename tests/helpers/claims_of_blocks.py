@@ -1,0 +1,135 @@
+"""What is said of a softmax in blocks: each form with its check."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers.claims_of_reasons import part_of, partly_given
+from tests.helpers.judge import Judge, form, listed, number, told_apart
+
+
+def of_head(at: Judge, name: str) -> Any:
+    """A value of the head that a block belongs to, or None."""
+    return at.values.get(re.sub(r"\.blocks?\d*\.output$", f".{name}", at.address))
+
+
+def of_block(at: Judge, name: str, back: int = 0) -> Any:
+    """A value of the section's block, or of one so many before."""
+    place, block = re.fullmatch(r"(.+\.block)(\d+)\.output", at.address).groups()  # type: ignore[union-attr]
+    return at.values.get(f"{place}{int(block) - back}.{name}")
+
+
+def of_row(at: Judge, value: Any) -> tuple[float, str]:
+    """The followed token's number of a column, and how it is printed."""
+    row = at.followed - (len(at.tokens) - len(value["data"]))
+    return number(str(value["data"][row])), value["printed"][row]
+
+
+def keys(at: Judge) -> list[list[str]]:
+    """The keys of each block: as even as possible, the larger blocks first."""
+    names = told_apart(of_head(at, "weights")["axes"][1]["labels"])
+    blocks = min(int(part_of(at)["blocks"]), len(names))
+    size, more = divmod(len(names), blocks)
+    sizes = [size + 1] * more + [size] * (blocks - more)
+    return [names[sum(sizes[:i]) : sum(sizes[: i + 1])] for i in range(blocks)]
+
+
+def _has_its_keys(at: Judge, said: dict[str, Any]) -> None:
+    block = re.search(r"\.block(\d+)\.output$", at.address)
+    assert block and said["block"] == block[1] and not partly_given(at)
+    own = keys(at)[int(block[1]) - 1]
+    assert said["keys"] == listed(own) and (said["noun"] == "key") == (len(own) == 1)
+
+
+@form(
+    r"The same result can be computed from one block of keys after the other\. "
+    r"Block (?P<block>1) has the (?P<noun>keys?) of (?P<keys>“.+?”)\. Its largest score "
+    r"(?P<m>\S+) is subtracted, the exponentials are added up to (?P<l>\S+), and (?P<o>\S+) is the "
+    r"sum of the values, each multiplied by its exponential\."
+)
+def first(at: Judge, said: dict[str, Any]) -> None:
+    _has_its_keys(at, said)
+    symbols = [of_block(at, name)["symbol"] for name in ("max", "sum", "output")]
+    assert [said[name] for name in "mlo"] == symbols
+
+
+@form(
+    r"Block (?P<block>\d+) has the (?P<noun>keys?) of (?P<keys>“.+?”)\. The sum and the output of "
+    r"the blocks before are multiplied by (?P<factor>.+?), so that their exponentials, too, are "
+    r"relative to the maximum (?P<m>\S+)\."
+)
+def later(at: Judge, said: dict[str, Any]) -> None:
+    _has_its_keys(at, said)
+    assert said["m"] == of_block(at, "max")["symbol"]
+    assert said["factor"] == of_block(at, "factor")["symbol"]
+
+
+@form(
+    r"FlashAttention \(Dao et al\. 2022\) computes attention in blocks\. It never stores the "
+    r"scores of all keys at once, so its memory does not grow with the square of the number of "
+    r"tokens\."
+)
+def in_memory(at: Judge, said: dict[str, Any]) -> None:
+    assert ".block" in at.address and part_of(at)["blocks"]
+
+
+def moves_the_maximum(at: Judge) -> bool:
+    """Whether a block changes the maximum as far as its digits show, or follows another block."""
+    new, shown = of_row(at, of_block(at, "max"))
+    before = of_block(at, "max", back=1)
+    if before is None:
+        return new == -float("inf")
+    old, old_shown = of_row(at, before)
+    return new == old or old_shown != shown
+
+
+@form(r"For “(?P<who>.+?)”, the maximum stays (?P<m>\S+): the factor is (?P<f>\S+)\.")
+@form(
+    r"For “(?P<who>.+?)”, the maximum rises from (?P<old>\S+) to (?P<m>\S+): the sum and the "
+    r"output of the blocks before are multiplied by (?P<f>\S+)\."
+)
+@form(r"Every key (?P<which>so far|of the blocks before) is masked for “(?P<who>.+?)”\.")
+def maximum(at: Judge, said: dict[str, Any]) -> None:
+    assert said["who"] == at.who and not partly_given(at)
+    new, shown = of_row(at, of_block(at, "max"))
+    if said.get("which") == "so far":
+        assert new == -float("inf")
+        return
+    old, old_shown = of_row(at, of_block(at, "max", back=1))
+    assert (old == -float("inf")) == ("which" in said) and new > -float("inf")
+    if "which" not in said:
+        assert (said["m"], said["f"]) == (shown, of_row(at, of_block(at, "factor"))[1])
+        assert said.get("old", shown) == old_shown and ("old" in said) == (new > old)
+
+
+def is_the_whole(at: Judge) -> bool:
+    """Whether the result prints as that of the whole softmax."""
+    return bool(at.result["printed"] == of_head(at, "output")["printed"])
+
+
+def is_touched(at: Judge) -> bool:
+    """Whether a number is given in the head."""
+    head = at.address.removesuffix("blocks.output")
+    return any(address.startswith(head) for address in at.spec.get("given", {}))
+
+
+@form(r"All numbers are equal to those of (?P<o>\S+), computed without blocks\.")
+@form(
+    r"Without rounding, all numbers would be equal to those of (?P<o>\S+)\. As printed, they "
+    r"differ by at most (?P<x>\S+)\."
+)
+def all_blocks(at: Judge, said: dict[str, Any]) -> None:
+    whole = of_head(at, "output")
+    assert at.address.endswith(".blocks.output") and said["o"] == whole["symbol"]
+    pairs = zip(_numbers(at.result), _numbers(whole), strict=True)
+    furthest = max(abs(a - b) for a, b in pairs)
+    if "x" not in said:
+        assert furthest == 0
+        return
+    assert not is_touched(at) and furthest > 0
+    assert abs(number(said["x"]) - furthest) < 1e-9 * abs(furthest)
+
+
+def _numbers(value: Any) -> list[float]:
+    return [number(shown) for row in value["printed"] for shown in row]
