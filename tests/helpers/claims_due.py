@@ -155,6 +155,6 @@ DUE = {
 
 CLAIMS = (
     *("labels_read_out", "best_key", "hidden", "shares", "relu", "changes", "extremes", "compared"),
-    *("logit", "prediction", "main_source", "nothing_added", "maximum", "all_blocks"),
+    *("logit", "prediction", "main_source", "maximum", "all_blocks"),
 )
 """All that may be due."""

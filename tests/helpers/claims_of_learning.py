@@ -62,6 +62,8 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
+    # The sum of LoRA is no parameter.
+    addresses = [address for address in addresses if f"{address}.frozen" not in at.values]
     if is_tied(at.spec):  # W_U is learned as the rows of the embeddings
         addresses = [address for address in addresses if address != "unembedding.W_U"]
     found = []

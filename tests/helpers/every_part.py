@@ -55,7 +55,7 @@ layers:
   - attention:
       heads:
         - W_Q: {frozen: [[1, 0], [0.5, 1]], A: [[1], [0.5]], B: [[0.2, -0.4]], alpha: 2}
-          W_K: {frozen: identity, A: identity, B: [[0.1, 0.2], [0.3, 0]], alpha: 1}
+          W_K: {frozen: [[1, 0], [0, 1]], A: [[1, 0], [0, 1]], B: [[0.1, 0.2], [0.3, 0]], alpha: 1}
           W_V: {frozen: [[1, 2], [0, 1]], A: [[0.3], [0.1]], B: [[0, 0]], alpha: 0.5}
       W_O: {frozen: [[1, 0.5], [0.2, 1]], A: [[0.1], [1]], B: [[1, -0.3]], alpha: 1}
     ffn:

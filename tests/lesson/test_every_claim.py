@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.helpers.claims import FORMS, Judge, faults
 from tests.helpers.claims_due import CLAIMS
 from tests.helpers.command import run
+from tests.helpers.every_part import ADAPTED
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.sentences import unbroken
@@ -242,7 +243,8 @@ def test_random_scenarios() -> None:
 
 
 ELSEWHERE = tuple(
-    f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "learning", "losses")
+    f"tests.helpers.claims_of_{what}"
+    for what in ("tokens", "trained", "learning", "losses", "lora")
 )
 """What is said of texts, of trained models and of training has random ones of its own."""
 
@@ -288,6 +290,16 @@ def test_other_losses() -> None:
                 assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
     forms = [pattern.pattern for pattern, check in FORMS if "losses" in check.__module__]
     assert [words for words in forms if not SEEN[words]] == []
+
+
+def test_lora() -> None:
+    SEEN.clear()
+    for source in (ADAPTED, (SCENARIOS / "lora.yaml").read_text(encoding="utf-8")):
+        for command in ("tutorial", "train"):
+            assert wrong(command, yaml.safe_load(source), stdin=source) == []
+    forms = [pattern.pattern for pattern, check in FORMS if "lora" in check.__module__]
+    assert [words for words in forms if not SEEN[words]] == []
+    assert SEEN["nothing_added is due"]
 
 
 class AllMetError(Exception):
