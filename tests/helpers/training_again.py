@@ -50,7 +50,9 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             return (a * b).sum(axis=1) * (-1 if given["negative"] else 1)
         case "negative_sum", [a]:
             return -a.sum(axis=1)
-        case "times_row" | "times", [a, b]:
+        case "times_row", [a, b]:
+            return a * (b + given.get("unit_offset", 0))
+        case "times", [a, b]:
             return a * b
         case "adapt_gradient", [g]:
             return g * given["alpha"] / given["rank"]

@@ -86,7 +86,8 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             whole = a / b[:, None]
             if decimals is not None and parameters:
                 whole = np.vectorize(rounded, otypes=[object])(whole, decimals)
-            whole = whole * parameters.pop(0) if given["gain"] else whole
+            if given["gain"]:
+                whole = whole * (parameters.pop(0) + given.get("unit_offset", 0))
             if decimals is not None and parameters:
                 whole = np.vectorize(rounded, otypes=[object])(whole, decimals)
             return whole + parameters.pop(0) if given["shift"] else whole
@@ -304,7 +305,8 @@ def test_every_operation_can_be_done_again() -> None:
         # Of a value that is carried on through all turns the latest is the one to go on from.
         earlier |= now
         for value in now.values():
-            assert value["parameters"].keys() == PARAMETERS.get(value["operation"], set())
+            named = value["parameters"].keys() - {"unit_offset"}
+            assert named == PARAMETERS.get(value["operation"], set())
     # An activation function gives its operation the name.
     unnamed = (Elementwise, Activate, GradientOf)
     known = {*get_args(Recorded), *Elementwise.__subclasses__()}

@@ -212,12 +212,16 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
     ]
 
 
+ONLY_IF_SET = ("unit_offset",)
+"""Parameters without which documents stay as they were before there was such a parameter."""
+
+
 def _parameters(operation: Operation) -> dict[str, Any]:
     """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
         name: _plain(parameter)
         for name, parameter in vars(operation).items()
-        if parameter != operation.name
+        if parameter != operation.name and (parameter or name not in ONLY_IF_SET)
     }
 
 
