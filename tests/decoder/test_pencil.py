@@ -306,8 +306,8 @@ def test_the_roles_of_each_kind() -> None:
     assert kept.pop(roles.RoundingRule.WORKING) == WORKING | WORKING_IN_BLOCKS
     assert kept.pop(roles.RoundingRule.SHARED) == SHARED
     assert kept.pop(roles.RoundingRule.EXACT) == EXACT
-    assert kept.pop(roles.RoundingRule.ALL) == ALL
-    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope"}
+    assert kept.pop(roles.RoundingRule.ALL) == ALL | OF_ALIBI
+    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope", "position.distance"}
     assert set(kept) == {roles.RoundingRule.RESULT}
 
 
@@ -316,6 +316,9 @@ WORKING = {
     *("norm.mean", "norm.deviation", "norm.squared", "norm.variance", "norm.std"),
     *("norm.mean_square", "norm.rms"),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
+    *("norm.standardized", "embedding.scale"),
+    *("loss.error", "loss.squared", "loss.surprise"),
+    *(f"W_{name}.low_rank" for name in "QKVO123"),
 }
 WORKING_IN_BLOCKS = {"factor", "sum", "output", "block_output"}
 SHARED = {
@@ -324,7 +327,7 @@ SHARED = {
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
 }
 EXACT = {"dot", "scale"}
-ALL = {"sampling.cumulative"}
+ALL, OF_ALIBI = {"sampling.cumulative"}, {"slope"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------
@@ -426,7 +429,9 @@ class ByHand:
         flat = exact.ravel().tolist()
         if self.carry == "never" or record.output.role.words:
             return flat
-        if name in ALL:  # nobody reads more than twelve decimals
+        if name in ALL or (
+            name in OF_ALIBI and ".head" in address
+        ):  # nobody reads more than twelve decimals
             return [
                 x if len(str(x).partition(".")[2]) <= 12 else self.written(x, self.usual)
                 for x in flat

@@ -66,8 +66,8 @@ def later(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"FlashAttention \(Dao et al\. 2022\) computes attention in blocks\. It never stores the "
-    r"scores of all keys at once, so its memory does not grow with the square of the number of "
+    r"FlashAttention \(Dao et al\. 2022\) computes attention in blocks so that it never stores "
+    r"the scores of all keys at once: its memory does not grow with the square of the number of "
     r"tokens\."
 )
 def in_memory(at: Judge, said: dict[str, Any]) -> None:

@@ -45,7 +45,7 @@ def inside(address: str) -> list[str]:
         else (),
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped",),
-        "embedding.scaled": ("d_model", "scale"),
+        "scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
 

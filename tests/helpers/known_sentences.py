@@ -12,7 +12,8 @@ GOALS = frozenset(
         "The keys of the encoder's tokens are reused from the previous turn.",
         "The values of the encoder's tokens are reused from the previous turn.",
         "The softmax is computed again from the same scores, without the mask.",
-        "The output after the last block is divided by the sum after the last block.",
+        "The output after the last block is divided by the sum after the last block, because only "
+        "that sum is complete.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
         "The most probable word is the model's prediction of the next token.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
-APART = ("norm", "labels", "rotary", "frozen", "alpha")
+APART = ("norm", "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
 READ = ("embeddings", "positions", "layers", "final_norm", "unembedding")
 
 

@@ -114,7 +114,7 @@ def has_line(record: Record, index: Index) -> bool:
             return bool(record.inputs[1].numbers[index].is_finite())
         case el.NegativeLogLikelihood(columns, _):
             return columns[index[0]] is not None
-        case op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask():
+        case op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask() | op.Columns():
             return False
         case operation:
             return not isinstance(operation, op.Moved)

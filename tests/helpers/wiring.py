@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from unittest.mock import patch
 from xml.etree import ElementTree
@@ -57,6 +58,9 @@ def recorded_by(trace: Trace, rank: Callable[[Record], float]) -> Trace:
     """The trace, of the records that could be next always that of the lowest rank first."""
     own = {record.output for record in trace.records}
     waiting = {record.output: own.intersection(record.inputs) for record in trace.records}
+    for before, record in pairwise(trace.records):
+        if record.output.place.block and before.output.place.block:
+            waiting[record.output].add(before.output)  # one block is worked after the other
     left, done = sorted(trace.records, key=rank), set[Value]()
     ordered: list[Record] = []
     while left:

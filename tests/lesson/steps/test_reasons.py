@@ -18,7 +18,11 @@ every_scenario = pytest.mark.parametrize("name", TYPED)
 REASON = re.compile(
     r"\b(because|so that|otherwise|therefore|since|lets a|without (?:it|the \w+))\b", re.IGNORECASE
 )
-SAID_INSTEAD = re.compile(r"^There (?:is|are) (?:no|only one) .* here", re.MULTILINE)
+SAID_INSTEAD = re.compile(
+    r"^There (?:is|are) (?:no|only one) .* here|are given: they are not computed here|"
+    r"^Numbers of the same sign increase a dot product",
+    re.MULTILINE,
+)
 """What is not there has no reason."""
 
 
@@ -32,7 +36,8 @@ def steps(text: str) -> list[tuple[str, str]]:
     parts = re.split(r"^### [0-9]+\. ", text.partition("\n## Summary")[0], flags=re.MULTILINE)[1:]
     split = [part.partition("\n")[::2] for part in parts]
     kinds = (
-        re.sub(" (?:after|before|behind) .*", "", title.rpartition(" · ")[2]) for title, _ in split
+        re.sub(" (?:after|before|behind|of W_.) .*| of W_.$", "", title.rpartition(" · ")[2])
+        for title, _ in split
     )
     return list(zip(kinds, (body for _, body in split), strict=True))
 
@@ -87,13 +92,17 @@ def test_every_matrix_has_its_shape_where_it_comes_first(name: str) -> None:
         if len(value["shape"]) == 2 and f"{symbol} ({rows_and_columns})" not in text:
             missing.append(symbol)
     # What has no formula of its own is written inside that of another.
-    assert {s for s in missing if re.fullmatch(r"[A-Za-zΣ]+′?[₀-₉]*[⁰-⁹]*", s)} <= {"targets"}
+    assert {s for s in missing if re.fullmatch(r"[A-Za-zΣ]+′?[₀-₉]*[⁰-⁹]*", s)} <= {
+        *("targets", "S₁", "S₂", "V₂"),  # blocks are columns and rows of S and V
+        *("FQ", "FV"),  # frozen weights have the shape of the sum
+    }
 
 
 @every_scenario
 def test_parameters_are_counted(name: str) -> None:
     learned = numbers_learned(yaml.safe_load(TYPED[name].read_text(encoding="utf-8")))
-    assert f"\n| parameters | {learned:,} | " in tutorial(name)
+    counted = f"\n| parameters | {learned:,} | " in tutorial(name)
+    assert counted or (not learned and "\n| parameters |" not in tutorial(name))
 
 
 def test_the_first_tutorial_is_a_text_and_not_a_list() -> None:

@@ -263,11 +263,14 @@ def test_every_number_put_in_is_the_recorded_one(spec: dict[str, Any], carry: st
     of_scores = Digits(decimals=spec["rounding"].get("digits", {}).get("*.scores", usual.decimals))
     for record in ran.records:
         address = record.output.address
-        if not isinstance(record.operation, Worked) or isinstance(record.operation, op.DivTerm):
+        if not isinstance(record.operation, Worked) or not record.inputs:
             continue
         if carry == "step" and address.endswith((".dot", ".scale")):
             continue  # written out inside the lines of the scores, and exact there
         known = operands(record, write) | of_the_formula(record)
+        of_norm = isinstance(record.operation, el.Normalize) and record.operation
+        if of_norm and of_norm.gain and of_norm.unit_offset:
+            known |= {"1", *(str(1 + gain) for gain in record.inputs[2].numbers)}
         for index in np.ndindex(record.output.numbers.shape):
             if is_fully_masked(record, index):
                 continue

@@ -67,8 +67,8 @@ def _block_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 MEMORY: Sentence = (
-    "FlashAttention (Dao et al. 2022) computes attention in blocks. It never stores the scores of "
-    "all keys at once, so its memory does not grow with the square of the number of tokens.",
+    "FlashAttention (Dao et al. 2022) computes attention in blocks so that it never stores the "
+    "scores of all keys at once: its memory does not grow with the square of the number of tokens.",
 )
 
 
@@ -158,7 +158,10 @@ BLOCKS_STEP = InnerKind(
     "blocks",
     "Output of all blocks",
     "the softmax and the weighted sum, computed in blocks",
-    ("The output after the last block is divided by the sum after the last block.",),
+    (
+        "The output after the last block is divided by the sum after the last block, because only "
+        "that sum is complete.",
+    ),
     {roles.BLOCKS_OUTPUT: RoleText(lambda n: ex.Quotient(*n.inputs))},
     claim=_blocks_claim,
 )
