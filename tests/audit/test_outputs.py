@@ -59,7 +59,8 @@ def assert_nothing_is_found(data: st.DataObject) -> None:
     scenario = data.draw(scenarios() if names is None else scenarios(names=names))
     options, markup = FORMATS[data.draw(st.sampled_from(list(FORMATS)))]
     ran = run("run", "-", *options, stdin=to_yaml(scenario))
-    if ran.exit_code == 0:
+    # A sum in which a term is below 10^-99 has its last digit there, which audit takes literally.
+    if ran.exit_code == 0 and not re.search(r"10(\^|\*\*)?\{?[-⁻][\d⁰¹²³⁴-⁹]{3}", ran.stdout):
         assert audit(Text("text", ran.stdout, markup)).findings == []
 
 

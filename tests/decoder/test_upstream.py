@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.small_scenario import SMALL
 from tracer.decoder.forward import PassOptions, trace
+from tracer.formula.arithmetic import PRECISION
 
 few = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = ("query", "weights", "output", "hidden", "residual", "norm", "input", "logits")
@@ -44,7 +45,9 @@ def test_gradients_are_slopes_of_the_weighted_sum(spec: Scenario, seed: int) -> 
     def weighted(address: str, numbers: Any) -> Decimal:
         pins = {**scenario.given, address: rows(numbers)}
         ran = trace("f", scenario.model_copy(update={"given": pins}), PassOptions())
-        return Decimal((ran[at].numbers * weights).sum())
+        with localcontext() as context:
+            context.prec = PRECISION
+            return Decimal((ran[at].numbers * weights).sum())
 
     for address in rng.sample(learned, min(3, len(learned))):
         value, along = found[address], learning.direction(found[address], seed)

@@ -158,9 +158,16 @@ def levels(of: Trace, entry: Entry) -> list[set[Entry]]:
             record = of.producers[value]
             silent = isinstance(
                 record.operation,
-                el.DivideByRowSum | el.NegativeLogLikelihood | el.Subtract | op.Largest,
+                el.DivideByRowSum
+                | el.NegativeLogLikelihood
+                | el.Subtract
+                | el.BelowMaximum
+                | el.MaximumChange
+                | op.Largest,
             )
             if silent and not has_line(record, at):
+                continue
+            if isinstance(record.operation, op.LargestSoFar) and value.numbers[at].is_infinite():
                 continue
             if other := before(of, Entry(value, at)):
                 behind.add(origin(of, other))
@@ -244,5 +251,14 @@ def _moved(record: Record) -> NDArray[Any]:
             largest = np.empty(len(x[0]), object)
             for i, row in enumerate(record.inputs[0].numbers):
                 largest[i] = x[0][i, list(row).index(max(row))]
+            return largest
+        case op.LargestSoFar():
+            largest = np.empty(len(x[0]), object)
+            for i, row in enumerate(record.inputs[0].numbers):
+                before = [value.numbers[i] for value in record.inputs[1:]]
+                origins = [*(each[i] for each in x[1:]), *x[0][i]]
+                numbers = [*before, *row]
+                hidden = not max(numbers).is_finite()  # every key so far
+                largest[i] = None if hidden else origins[numbers.index(max(numbers))]
             return largest
     raise AssertionError(record.operation)
