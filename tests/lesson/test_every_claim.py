@@ -257,7 +257,8 @@ SELDOM = (
     "Each token may attend to earlier and later|Layers? .* repeats? layer|"
     "The model is trained on other texts|"
     "The queries.* belong to|Layers can be stacked|This section follows the token|"
-    "Only the last token passes|The worked example is|"
+    "Only the last token passes|The worked example is|Every key .* is masked for|"
+    "There is no activation function here|It ends after|Teacher forcing|"
     "The encoder's vectors are reused|All sequences of a batch|In sequence |For all "
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
