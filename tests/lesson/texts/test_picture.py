@@ -160,7 +160,7 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
         return [*below, [x, *(["θ turns Q, K"] if attends else [])], ["X′"]]
-    return [*below, [x, "P"], ["X + P"]]
+    return [*below, [x, "P"], [f"{x} + P"]]
 
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}

@@ -218,8 +218,9 @@ def _looked_up(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 
 def _input_sign(step: Step, ctx: LessonContext) -> doc.Sign:
-    added = isinstance(step.last.operation, Add)
-    return (ex.Sum((ex.Symbol("X"), ex.Symbol("P"))) if added else ex.Symbol("X′"),)
+    if not isinstance(step.last.operation, Add):
+        return (ex.Symbol("X′"),)
+    return (ex.Sum(tuple(ctx.symbols[value.address] for value in step.last.inputs)),)
 
 
 EMBEDDING_STEP = StepKind(

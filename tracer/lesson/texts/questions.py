@@ -181,8 +181,8 @@ def _without(document: doc.Document, word: str, ctx: LessonContext) -> doc.Docum
 def _blanked(header: Sequence[str], row: tuple[doc.Cell, ...], word: str) -> tuple[doc.Cell, ...]:
     """Return a row of a table without the word as a prediction."""
     cells = list(zip(header, row, strict=True))
-    tells = any(IN_COLUMNS.get(h) == LEFT_OUT and cell == doc.Name(word) for h, cell in cells)
-    return tuple(IN_COLUMNS.get(h, cell) for h, cell in cells) if tells else row
+    names_it = any(IN_COLUMNS.get(h) == LEFT_OUT and cell == doc.Name(word) for h, cell in cells)
+    return tuple(IN_COLUMNS.get(h, cell) for h, cell in cells) if names_it else row
 
 
 def _tells(paragraph: doc.Paragraph, word: str, vocabulary: Sequence[str]) -> bool:
