@@ -95,13 +95,19 @@ def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
 def wrapped(words: Text | str, width: int, *, fold: bool = False) -> Iterator[Row]:
     """Words in as many rows as they need; with `fold`, long words are broken, too."""
     text = Text(words) if isinstance(words, str) else words
-    # Rich asks for a console to wrap, and needs one only to justify.
-    for line in text.wrap(None, width, overflow="fold" if fold else None):  # type: ignore[arg-type]
+    for line in _lines(text, width, fold):
         row = Row(line.plain.rstrip())
         row.spans = [(span.start, span.end, str(span.style)) for span in line.spans]
         if line.style:
             row.stylize(str(line.style))
         yield row
+
+
+def _lines(text: Text, width: int, fold: bool) -> Iterable[Text]:
+    if text.cell_len <= width and not {"\n", "\t"} & set(text.plain):
+        return (text,)
+    # Rich asks for a console to wrap, and needs one only to justify.
+    return text.wrap(None, width, overflow="fold" if fold else None)  # type: ignore[arg-type]
 
 
 def padded(cell: str, width: int) -> str:

@@ -17,6 +17,7 @@ from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.sentences import told
 from tracer.decoder.forward import PassOptions
 from tracer.decoder.lazy import LazyValue
+from tracer.lesson.texts import author_text
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import load
 
@@ -78,6 +79,17 @@ def test_a_text_is_seen_as_it_is_meant(text: str) -> None:
     assert in_markdown(text) == expected
     document = json.loads(printed("run", "-", "--format", "json", stdin=written(intro=text)))
     assert document["intro"].split("\n\n") == expected
+
+
+@given(
+    st.lists(st.sampled_from(["**", "**", "a", "b c", " ", ".", "\n", "\n\n", "{value x*}", "é"]))
+)
+def test_strong_words_are_read_as_the_parser_reads_them(parts: list[str]) -> None:
+    text = "".join(parts)
+    read = author_text.pieces_of(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(author_text, "STYLED", re.compile(""))
+        assert read == author_text.pieces_of(text)
 
 
 HARD = st.text(st.sampled_from("ab1. -+*_`~^$&<>[](){}|#!:\\\n=%@/'\"é日"), min_size=1, max_size=30)

@@ -12,8 +12,11 @@ from tracer.node import Node
 VALUE = re.compile(r"\{value\s+([^{}]*)\}")
 """What a number of the pass replaces. All other braces are the author's own."""
 
+STRONG = re.compile(r"(?<!\S)\*\*([^*`_\\\s](?:[^*`_\\\n]*[^*`_\\\s])?)\*\*(?!\S)")
+"""Strong words in one line: as much of Markdown as is read without the parser."""
+
 STYLED = re.compile(r"[*`\\]|(?<!\w)_|_(?!\w)")
-"""What may be markup. Most texts have none, and do without the parser, which is slow to load."""
+"""What may be other markup. Most texts have none, and do without the parser: it is slow to load."""
 
 RULES = ("emphasis", "backticks", "escape")
 """All else that Markdown knows, such as headings and HTML, is taken for words."""
@@ -31,7 +34,7 @@ Piece: TypeAlias = Any
 
 def pieces_of(text: str) -> tuple[tuple[Piece, ...], ...]:
     """The pieces of each paragraph."""
-    if STYLED.search(VALUE.sub("", text)):
+    if any(STYLED.search(STRONG.sub("", words)) for words in VALUE.split(text)[::2]):
         return tuple(tuple(_styled(iter(tokens))) for tokens in _tokens(text))
     blocks = re.split(r"\n[ \t]*\n", text.strip())
     return tuple(tuple(_plain(block)) for block in blocks if block)
@@ -39,7 +42,12 @@ def pieces_of(text: str) -> tuple[tuple[Piece, ...], ...]:
 
 def _plain(text: str) -> Iterator[Piece]:
     for i, piece in enumerate(VALUE.split(text)):
-        yield from (Asked(piece),) if i % 2 else _words(piece)
+        yield from (Asked(piece),) if i % 2 else _strong(piece)
+
+
+def _strong(text: str) -> Iterator[Piece]:
+    for i, piece in enumerate(STRONG.split(text)):
+        yield from (doc.Emphasis(tuple(_words(piece)), strong=True),) if i % 2 else _words(piece)
 
 
 def _words(text: str) -> Iterator[Piece]:
