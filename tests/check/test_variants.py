@@ -94,6 +94,10 @@ def row(spec: Scenario) -> list[str]:
     return [f"{number:.5f}" for number in reference(spec)["output"][1]]
 
 
+def last_row(spec: Scenario) -> list[str]:
+    return [f"{number:.5f}" for number in reference(spec)["output"][2]]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_variant_is_found_by_its_name(name: str, tmp_path: Path) -> None:
     figure = {"address": "output", "row": 2, "printed": row(changed(CASES[name]))}
@@ -122,6 +126,30 @@ def test_texts_leave_out_the_soft_cap(tmp_path: Path) -> None:
     found = checked(tmp_path, to_yaml(capped), figure).findings
     held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
     assert held == {("variant", "without the soft cap of scores")}
+
+
+def test_texts_leave_out_alibi(tmp_path: Path) -> None:
+    ours = {**SPEC, "positions": {"alibi": True}}
+    theirs = {**SPEC, "positions": "none"}
+    figure = {"address": "output", "row": 3, "printed": last_row(theirs)}
+    found = checked(tmp_path, to_yaml(ours), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "without ALiBi")}
+
+
+def test_texts_leave_out_the_factor_of_lora(tmp_path: Path) -> None:
+    def with_lora(alpha: int) -> Scenario:
+        spec = deepcopy(SPEC)
+        head = spec["layers"][0]["attention"]["heads"][0]
+        quarter = Decimal("0.25")
+        a, b = [[quarter, -quarter]] * 4, [[quarter, 0] * 3, [1, quarter] * 3]
+        head["W_V"] = {"frozen": head["W_V"], "A": a, "B": b, "alpha": alpha}
+        return spec
+
+    figure = {"address": "output", "row": 3, "printed": last_row(with_lora(2))}
+    found = checked(tmp_path, to_yaml(with_lora(6)), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "without the factor α / r of LoRA")}
 
 
 @pytest.mark.parametrize("other", ["mean", "sum"])

@@ -13,17 +13,18 @@ from typing import Any, TypeAlias, TypeVar
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
 from tracer.scenario.fields import Frozen
-from tracer.scenario.layers import FFN, Attention, Normalization
-from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Unembedding
+from tracer.scenario.layers import FFN, Attention, Lora, Normalization
+from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Tower, Unembedding
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
 _Part = TypeVar("_Part")
 
 EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.000000000001")))
+MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3")
 PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
-    *("norm", "final_norm", "unembedding"),
+    *("norm", "final_norm", "unembedding", "heads", *MATRICES),
 )
 """The fields that contain the parts that a variant changes."""
 
@@ -35,7 +36,7 @@ def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
 
 def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]) -> Any:
     """Return a changed part of a scenario; the same object if nothing changes."""
-    if isinstance(part, tuple):
+    if isinstance(part, tuple) and isinstance(part[0], Frozen):
         changed = tuple(_changed(each, kind, settings) for each in part)
         return part if changed == part else changed
     found: Settings = {}
@@ -78,16 +79,22 @@ def _rounded(places: int) -> Callable[[int], Decimal]:
     return lambda d_k: trimmed(round_half_away(Decimal(d_k).sqrt(), places))
 
 
-def _of_embeddings(scale: str) -> Change:
-    """Return a change of the factor of the embeddings, in both towers."""
+def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
+    """Return a change of the decoder's settings and of the encoder's, if there is one."""
 
     def fitting(scenario: Scenario) -> Settings:
         encoder = scenario.encoder
-        if encoder and encoder.is_computed and encoder.embedding_scale != scale:
-            encoder = encoder.model_copy(update={"embedding_scale": scale})
-        return {"embedding_scale": scale, "encoder": encoder}
+        if encoder and encoder.is_computed:
+            new = settings(encoder)
+            if any(getattr(encoder, name) != value for name, value in new.items()):
+                encoder = encoder.model_copy(update=new)
+        return {**settings(scenario), "encoder": encoder}
 
     return _with(Scenario, fitting)
+
+
+def _without_alibi(tower: Tower) -> Settings:
+    return {"positions": None} if tower.positions and tower.positions.alibi else {}
 
 
 def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
@@ -97,6 +104,10 @@ def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
 def _share_of_all(rotary: Rotary) -> Settings:
     """Rotate all columns, unless each pair of the present ones has a factor."""
     return {} if rotary.factors else {"share": Decimal(1)}
+
+
+def _rank(lora: Lora) -> Decimal:
+    return Decimal(len(lora.B))
 
 
 def _of_loss(reduction: str) -> Change:
@@ -116,15 +127,17 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
-    ("with embeddings multiplied by √d_model", _of_embeddings("sqrt")),
-    ("without a factor of the embeddings", _of_embeddings("none")),
+    ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
+    ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
+    ("without ALiBi", _of_towers(_without_alibi)),
     *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
     ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("with all columns rotated", _with(Rotary, _share_of_all)),
+    ("without the factor α / r of LoRA", _with(Lora, lambda lora: {"alpha": _rank(lora)})),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
