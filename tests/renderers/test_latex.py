@@ -185,6 +185,11 @@ def test_references_lead_to_their_steps(name: str) -> None:
     assert "step~" not in re.sub(r"\\hyperref\[.*?\]\{step~", "", latex)
 
 
+@pytest.mark.parametrize("words", ["run picture", "train alex-learns", "train lora", "loss comics"])
+def test_every_letter_of_the_program_is_in_the_font(words: str) -> None:
+    assert r"\letter{" not in printed(*words.split(), "--format", "latex")
+
+
 def test_two_fragments_in_one_paper_share_no_label() -> None:
     names = ("alex", "science")
     fragments = [printed("tutorial", name, "--format", "latex") for name in names]

@@ -21,11 +21,17 @@ GREEK = {
     "β": r"\beta",
     "ε": r"\varepsilon",
     "Σ": r"\Sigma",
+    "λ": r"\lambda",
+    "π": r"\pi",
+    "Δ": r"\Delta",
+    "Φ": r"\Phi",
+    "∂": r"\partial",
     "ℓ": r"\ell",
 }
 
 LETTERS = {
     **GREEK,
+    "ΔW": r"\Delta W",
     "x̂": r"\hat{x}",
     "ḡ": r"\bar{g}",
     "m̂": r"\hat{m}",
@@ -34,6 +40,7 @@ LETTERS = {
 """Letters of formulas that LaTeX has commands for."""
 
 ESCAPES = {
+    **{letter: f"${command}$" for letter, command in GREEK.items()},
     "\\": r"\textbackslash{}",
     **{c: f"\\{c}" for c in "&%$#_{}"},
     "~": r"\textasciitilde{}",
