@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -10,43 +12,11 @@ import pytest
 from tracer.decoder import roles
 from tracer.decoder.roles import ROLES, Role
 from tracer.lesson import steps
-from tracer.lesson.steps import KIND_OF, KINDS, OF_TRAINING, OPERANDS, backward
+from tracer.lesson.steps import KIND_OF, KINDS, OF_TRAINING, OPERANDS, undeclared
 
 EVERY_KIND = (*KINDS, *OF_TRAINING)
 PARTS = [(kind, role) for kind in EVERY_KIND for role in kind.roles]
 OF_THE_PASS = [(kind, role) for kind, role in PARTS if kind in KINDS]
-
-NO_GRADIENT = (
-    "learned_merges",
-    "tokenization",
-    "rotary",
-    "unmasked",
-    "block",
-    "blocks",
-    "probabilities",
-    "prediction",
-    "sampling",
-    "loss",
-)
-"""Steps that no gradient passes through, or that the loss takes back as one."""
-
-
-def undeclared() -> list[str]:
-    """The roles that no step explains, or several: parameters are operands; gradients count too."""
-    told = [
-        *steps.OPERANDS,
-        *(role for kind in (*steps.KINDS, *OF_TRAINING) for role in kind.roles),
-    ]
-    misplaced = [role for role in ROLES if role.parameter and role not in steps.OPERANDS]
-    gradients = [
-        f"the gradient of {role.name}"
-        for kind in steps.KINDS
-        for role in kind.roles
-        if kind.name not in NO_GRADIENT
-        and role not in backward.WITHOUT
-        and roles.derived(role, "gradient") not in steps.KIND_OF
-    ]
-    return [r.name for r in ROLES if told.count(r) != 1 or r in misplaced] + gradients
 
 
 def test_every_role_is_told_once() -> None:
@@ -101,3 +71,15 @@ def test_a_role_that_is_told_twice_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(steps, "KINDS", KINDS)
     monkeypatch.setitem(steps.OPERANDS, roles.QUERY, OPERANDS[roles.W_Q])
     assert undeclared() == ["query"]
+
+
+def test_a_gap_is_refused_when_the_program_starts() -> None:
+    code = (
+        "from tracer.decoder import roles\n"
+        "roles.ROLES = (*roles.ROLES, roles.Role('novelty'))\n"
+        "import tracer.lesson.steps\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert last == "AssertionError: to be told once each in tracer.lesson.steps: novelty"

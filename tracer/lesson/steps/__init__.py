@@ -1,9 +1,14 @@
-"""Every kind of step, declared once, by part of the model."""
+"""Every kind of step, declared once, by part of the model.
+
+A role that the decoder records and no kind tells would be a gap on the page: it is refused here.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from tracer.decoder import roles
-from tracer.decoder.roles import ROLES, Role
+from tracer.decoder.roles import ROLES, Role, derived
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
@@ -65,5 +70,39 @@ def symbol_of(role: Role) -> SymbolOf:
     """The symbol of a role."""
     return OPERANDS[role] if role in OPERANDS else KIND_OF[role].roles[role].symbol
 
+
+NO_GRADIENT = (
+    "learned_merges",
+    "tokenization",
+    "rotary",
+    "unmasked",
+    "block",
+    "blocks",
+    "probabilities",
+    "prediction",
+    "sampling",
+    "loss",
+)
+"""Steps that no gradient passes through, or that the loss takes back as one."""
+
+
+def undeclared() -> list[str]:
+    """The roles that no step explains, or several: parameters are operands; gradients count too."""
+    kinds = (*KINDS, *OF_TRAINING)
+    told = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
+    misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
+    gradients = [
+        f"the gradient of {role.name}"
+        for kind in KINDS
+        for role in kind.roles
+        if kind.name not in NO_GRADIENT
+        and role not in backward.WITHOUT
+        and derived(role, "gradient") not in KIND_OF
+    ]
+    return [r.name for r in ROLES if told[r] != 1 or r in misplaced] + gradients
+
+
+if _gaps := undeclared():
+    raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
 
 __all__ = ["KINDS", "KIND_OF", "OPERANDS", "Naming", "RoleText", "Step", "StepKind", "symbol_of"]
