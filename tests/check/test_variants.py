@@ -107,6 +107,16 @@ def test_a_variant_is_found_by_its_name(name: str, tmp_path: Path) -> None:
     assert held == {("variant", name)}
 
 
+def test_the_norms_of_queries_and_keys_vary(tmp_path: Path) -> None:
+    with_norms, theirs = deepcopy(SPEC), reference(SPEC)["output"][1]
+    of_heads = {"kind": "rms_norm", "epsilon": Decimal("0.01")}
+    with_norms["layers"][0]["attention"] |= {"query_norm": of_heads, "key_norm": of_heads}
+    figure = {"address": "output", "row": 2, "printed": [f"{number:.5f}" for number in theirs]}
+    found = checked(tmp_path, to_yaml(with_norms), figure).findings
+    name = "without norms of queries and keys"
+    assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
+
+
 @pytest.mark.parametrize("name", ROTARY)
 def test_turns_vary_too(name: str, tmp_path: Path) -> None:
     def turned(**said: Any) -> Scenario:

@@ -59,7 +59,11 @@ def attention(weights: Mapping[str, Any], at: str) -> Scenario:
         {"W_Q": columns(q, 0, 4), "W_K": columns(k, 0, 4), "W_V": columns(v, 0, 4)},
         {"W_Q": columns(q, 4, 4), "shares": 1},
     ]
-    return {"heads": heads, "W_O": weights[f"{at}.self_attn.o_proj.weight"].T.tolist()}
+    found: Scenario = {"heads": heads, "W_O": weights[f"{at}.self_attn.o_proj.weight"].T.tolist()}
+    for key, name in (("query_norm", "q_norm"), ("key_norm", "k_norm")):
+        if f"{at}.self_attn.{name}.weight" in weights:
+            found[key] = norm(weights, f"{at}.self_attn.{name}")
+    return found
 
 
 def ffn(weights: Mapping[str, Any], at: str, activation: str) -> Scenario:
@@ -69,6 +73,21 @@ def ffn(weights: Mapping[str, Any], at: str, activation: str) -> Scenario:
         key: weights[f"{at}.mlp.{name}_proj.weight"].T.tolist() for key, name in names.items()
     }
     return {**matrices, "activation": activation}
+
+
+LAYERS = ("model.layers.0", "model.layers.1")
+
+
+def before(weights: Mapping[str, Any], at: str, activation: str, **settings: Any) -> Scenario:
+    """A layer with a norm before each sub-layer."""
+    first, second = (
+        {"norm": norm(weights, f"{at}.{name}", placement="pre", **settings)}
+        for name in ("input_layernorm", "post_attention_layernorm")
+    )
+    return {
+        "attention": attention(weights, at) | first,
+        "ffn": ffn(weights, at, activation) | second,
+    }
 
 
 def logits_here(weights: Mapping[str, Any], layers: list[Scenario], parts: Scenario) -> Any:
@@ -99,17 +118,16 @@ def _as_typed(data: Any) -> Any:
 
 def test_gemma() -> None:
     theirs, weights = logits_of("GemmaForCausalLM", SMALL, {})
-    layers = []
-    for at in ("model.layers.0", "model.layers.1"):
-        before = {"placement": "pre", "unit_offset": True}
-        layers.append(
-            {
-                "attention": attention(weights, at)
-                | {"norm": norm(weights, f"{at}.input_layernorm", **before)},
-                "ffn": ffn(weights, at, "gelu_tanh")
-                | {"norm": norm(weights, f"{at}.post_attention_layernorm", **before)},
-            }
-        )
+    layers = [before(weights, at, "gelu_tanh", unit_offset=True) for at in LAYERS]
     final = norm(weights, "model.norm", unit_offset=True)
     ours = logits_here(weights, layers, {"final_norm": final, "embedding_scale": "sqrt"})
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_qwen_3() -> None:
+    """Norms of queries and keys."""
+    theirs, weights = logits_of("Qwen3ForCausalLM", SMALL, {"tie_word_embeddings": False})
+    layers = [before(weights, at, "silu") for at in LAYERS]
+    assert "query_norm" in layers[0]["attention"]
+    ours = logits_here(weights, layers, {"final_norm": norm(weights, "model.norm")})
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)

@@ -27,7 +27,11 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 
-NAMES = {role: name for name, role in vars(roles).items() if isinstance(role, Role)}
+NORMS = {name: norm for name, norm in vars(roles).items() if isinstance(norm, roles.Norm)}
+NAMES = {
+    **{role: f"{name}.{end}" for name, norm in NORMS.items() for end, role in vars(norm).items()},
+    **{role: name for name, role in vars(roles).items() if isinstance(role, Role)},
+}
 NAMES |= {role: role.name for lora in roles.LORA.values() for role in vars(lora).values()}
 
 
@@ -159,6 +163,8 @@ def passes() -> Iterator[Trace]:
     second = trace("f", more, earlier=Earlier(whole))
     yield second
     yield trace("f", scenario.reading(("a", "b", "a", "b")), earlier=Earlier(second))
+    normed = parse(EVERYTHING.replace("b_O: [0.5, 0.25]", "key_norm: {kind: rms_norm}"), "f.yaml")
+    yield trace("f", normed.reading(("a", "b", "a")), earlier=Earlier(trace("f", normed)))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
@@ -173,19 +179,25 @@ def passes() -> Iterator[Trace]:
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}
             optimizer = Optimizer.model_validate({"kind": kind, **decay, **momentum})
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
-    for kind in ("layer_norm", "rms_norm"):
-        norm = LEARNING[-1].replace("rms_norm", kind)
-        yield trace("f", _learning(norm), PassOptions(standardized=True))
+    for layer in (*LEARNING, LEARNING[-1].replace("rms_norm", "layer_norm")):
+        yield trace("f", _learning(layer), PassOptions(standardized=True))
     for loss in ("kind: binary", "kind: squared, target: [1, 2]"):
         scenario = _learning(LEARNING[0], loss=f"loss: {{{loss}}}\n")
         yield from train("f", scenario, TrainingOptions(Optimizer())).steps
 
 
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
+WIDE = "{W_Q: [[1, 0.5], [0.5, 2]], W_K: [[0.3, 1], [1, 0.4]], W_V: [[1], [0.2]]}"
+LEARNED = "epsilon: 0.1, gain: [1, 2], shift: [0.5, 1]"
+ROOT = ", ".join(f"{of}_norm: {{kind: rms_norm, {LEARNED}}}" for of in ("query", "key"))
+CENTERED = ", ".join(f"{of}_norm: {{{LEARNED}}}" for of in ("query", "key"))
 LEARNING = (
     # Keys and values of one head, read by two; scores that are not divided.
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}], scale: none}}",
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}]}}",
+    # Norms of queries and keys, of each kind.
+    f"attention: {{heads: [{WIDE}, {WIDE}], {ROOT}}}",
+    f"attention: {{heads: [{WIDE}, {WIDE}], {CENTERED}}}",
     "ffn: {W_1: [[1], [0.5]], b_1: [0.1], W_3: [[0.5], [1]], b_3: [0.2], W_2: [[1, 0.3]],\n"
     "      activates: output, b_2: [0.3, 0.1],\n"
     "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",

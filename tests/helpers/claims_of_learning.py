@@ -21,6 +21,7 @@ CLEAR = 1e-7
 OF_STEPS = {
     **{"query": "W_Q b_Q", "key": "W_K b_K", "value": "W_V b_V", "hidden": "W_1 b_1"},
     **{"gated": "W_3 b_3", "norm": "norm.gain norm.shift", "embedding": "embeddings"},
+    **{name: f"{name}.gain {name}.shift" for name in ("query_norm", "key_norm")},
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
@@ -102,14 +103,14 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
     if address.startswith("encoder."):
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
-    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(norm)\.)?(\w+)(?:\.([AB]))?", address)
+    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(\w*norm)\.)?(\w+)(?:\.([AB]))?", address)
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
-    if norm and "norm" not in part[sub_layer]:
+    if norm == "norm" and "norm" not in part[sub_layer]:
         part[sub_layer]["norm"] = copy.deepcopy(part["norm"])
-    inside = ("heads", int(head) - 1) if head else ("norm",) if norm else ()
+    inside = ("heads", int(head) - 1) if head else (norm,) if norm else ()
     return ("layers", int(number) - 1, sub_layer, *inside, name, *filter(None, (of_lora,)))
 
 
@@ -139,7 +140,9 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert found
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱ")
-    assert place_of(at) + NAMES.get(symbol, symbol) in (address, place_of(at) + address)
+    named, norm = NAMES.get(symbol, symbol), re.search(r"\w+_norm$", at.address)
+    named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
+    assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]
     names = [told_apart(a["labels"])[i] for a, i in zip(axes, index, strict=True)]
     assert [as_shown(name) for name in names] == [x for x in (said["row"], said["column"]) if x]
@@ -190,6 +193,19 @@ def added_up(at: Judge, said: dict[str, Any]) -> None:
 )
 def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
     assert (steepest(at) is not None) == bool(said["weights"])
+
+
+@form(
+    r"Compute the gradient at (?P<what>γ|β|γ and β)(?P<several>: add up the contributions of all "
+    r"heads)?\."
+)
+def of_all_heads(at: Judge, said: dict[str, Any]) -> None:
+    ends = {"γ": "gain", "β": "shift"}
+    found = {s: at.values.get(f"{at.address}.{end}") for s, end in ends.items()}
+    learned = {symbol: value for symbol, value in found.items() if value}
+    assert said["what"] == " and ".join(learned)
+    added = any(value["operation"] == "add_all" for value in learned.values())
+    assert added == bool(said["several"])
 
 
 @form(

@@ -31,7 +31,7 @@ def inside(address: str) -> list[str]:
         return ["position", *(f"position.{wave}" for wave in WAVES)]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
-    if name in ("norm", "final_norm"):
+    if name in ("norm", "final_norm", "query_norm", "key_norm"):
         return [address, *(f"{address}.{part}" for part in NORM)]
     parts = {
         "scores": ("dot", "d_k", "scale"),
@@ -73,6 +73,8 @@ def part_of(at: Judge) -> dict[str, Any]:
 def norm_of(at: Judge) -> dict[str, Any]:
     """The norm that a section works out."""
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
+    if of_heads := re.search("query_norm|key_norm", at.address):
+        norm = part_of(at)[of_heads[0]]
     if norm is None:
         norm = part_of(at).get("norm", layer_of(at).get("norm"))
     assert isinstance(norm, dict)
@@ -317,6 +319,20 @@ def normalized(at: Judge, said: dict[str, Any]) -> None:
         assert said["what"] == " and ".join(word for key, word in words if key in norm)
 
 
+@form(
+    r"A dot product is at most the product of both vectors' lengths\. Normalized queries and keys "
+    r"therefore keep the scores moderate, unless γ or β is large\."
+)
+@form(r"All heads use the same learned numbers here\.")
+def norm_of_heads(at: Judge, said: dict[str, Any]) -> None:
+    part, norm = part_of(at), norm_of(at)
+    assert re.search(r"\.head\d+\.(query|key)_norm$", at.address) and not partly_given(at)
+    if said[""].startswith("All heads"):
+        assert len(part["heads"]) > 1 and of_the_norm(norm)
+    else:
+        assert isinstance(part["query_norm"], dict) and isinstance(part["key_norm"], dict)
+
+
 @form(r"The factor is 1 \+ γ, so that a feature with γ = 0 is not rescaled\.")
 def one_more_than_the_gain(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
@@ -388,13 +404,16 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by the "
-    r"standard deviation σ|numbers are divided by their root mean square)(?P<epsilon>, with ε)?"
-    r"(?P<gain>, then multiplied by (?P<one>1 \+ )?γ)?(?P<shift>, and β is added)?\."
+    r"Each (?P<whose>token|query|key)'s (?P<how>mean is subtracted from its numbers\. The result "
+    r"is divided by the standard deviation σ|numbers are divided by their root mean square)"
+    r"(?P<epsilon>, with ε)?(?P<gain>, then multiplied by (?P<one>1 \+ )?γ)?"
+    r"(?P<shift>, and β is added)?\."
 )
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
+    of_heads = re.search("(query|key)_norm$", at.address)
+    assert said["whose"] == (of_heads[1] if of_heads else "token")
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)

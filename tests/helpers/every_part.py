@@ -22,6 +22,8 @@ layers:
         - {W_Q: {random: {seed: 1, columns: 4}}, W_K: {random: {seed: 2}}, W_V: identity}
         - {W_Q: {random: {seed: 4}}, shares: 1}
       W_O: {random: {seed: 1}}
+      query_norm: {kind: rms_norm, epsilon: 0.01, gain: [1, 0.5, 2, 1]}
+      key_norm: {epsilon: 0.01, gain: [0.5, 0.5, 1, 2], shift: [0, 0.5, 0, 0.1]}
     ffn:
       W_1: {random: {seed: 1, columns: 3}}
       W_3: {random: {seed: 1}}

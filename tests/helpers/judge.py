@@ -18,6 +18,7 @@ UNNAMED = re.compile("[dqkvhe][₀-₉]+")
 
 ATTENTIONS = {
     **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
+    **{"Query, normalized": "query_norm", "Key, normalized": "key_norm"},
     **{"Query, turned by its position": "rotated_query"},
     **{"Key, turned by its position": "rotated_key"},
     **{
@@ -33,6 +34,7 @@ ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
     f"{LORA}W_O": "W_O",
+    **{"scale of the queries": "query_norm", "scale of the keys": "key_norm"},
 }
 FFN = {
     **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
@@ -368,8 +370,12 @@ def address_of(heading: str, at: Judge) -> str:
     if title in ATTENTIONS:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         at_head, name = f"{attention}head{head[1] if head else 1}.", ATTENTIONS[title]
-        turned = f"{at_head}rotated_key" in at.values
-        together = {"rotated_key": "keys", "value": "values", **({} if turned else {"key": "keys"})}
+        last = next(
+            name
+            for name in ("rotated_key", "key_norm", "key")
+            if f"{at_head}{name}" in at.values or name == "key"
+        )
+        together = {"value": "values", last: "keys"}
         whole = at_head + together.get(name, name)
         return whole if whole in at.values else at_head + name
     return OUTSIDE.get(title, "")

@@ -31,6 +31,8 @@ PHRASES = frozenset(
         "The encoder's tokens as vectors.",
         "What each token looks for.",
         "What each token can be found by.",
+        "The query of each token, normalized.",
+        "The key of each token, normalized.",
         "The query of each token, rotated.",
         "The key of each token, rotated.",
         "What each token passes on.",

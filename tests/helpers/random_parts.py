@@ -46,6 +46,39 @@ def embedding_scale(spec: Scenario, rng: random.Random) -> None:
             tower["embedding_scale"] = rng.choice(("sqrt", "none", 2, Decimal("0.5")))
 
 
+def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
+    """Norms of queries and keys; with γ and β where all heads are equally wide."""
+    for part in _parts(spec, "heads"):
+        widths = {len(head["W_Q"][0]) for head in part["heads"]}
+        for name in ("query_norm", "key_norm"):
+            if rng.random() < 0.3:
+                part[name] = "none" if rng.random() < 0.15 else _norm(widths, rng)
+
+
+def _norm(widths: set[int], rng: random.Random) -> Scenario:
+    """A norm of rows of some widths; with ε under the root, a row of zeros has a gradient, too."""
+    norm: Scenario = {"epsilon": Decimal(rng.choice(("0.1", "0.01")))}
+    if rng.random() < 0.7:
+        norm["kind"] = rng.choice(("rms_norm", "rms_norm", "layer_norm"))
+    if norm.get("kind") != "rms_norm" and 1 not in widths and rng.random() < 0.3:
+        norm["deviation"] = rng.choice(("sample", "population"))
+    for name in ("gain", "shift") if len(widths) == 1 else ():
+        if rng.random() < 0.5:
+            norm[name] = [Decimal(rng.randint(-9, 9)) / 10 for _ in range(*widths)]
+    if "gain" in norm and rng.random() < 0.4:
+        norm["unit_offset"] = rng.random() < 0.7
+    return norm
+
+
+def _parts(data: Any, key: str) -> Iterator[dict[str, Any]]:
+    """The parts of a scenario that have a key."""
+    if isinstance(data, dict) and key in data:
+        yield data
+    for inner in data.values() if isinstance(data, dict) else data:
+        if isinstance(inner, dict | list):
+            yield from _parts(inner, key)
+
+
 def _tenths(number: int, rng: random.Random) -> list[Decimal]:
     return [Decimal(rng.randint(-9, 9)) / 10 for _ in range(number)]
 
@@ -62,4 +95,5 @@ def _norms(data: Any) -> Iterator[dict[str, Any]]:
 PARTS: dict[str, Part] = {
     "unit offset": unit_offset,
     "embedding scale": embedding_scale,
+    "norms of heads": norms_of_heads,
 }

@@ -274,7 +274,16 @@ def _attention(
         query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
         key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
 
-    flat_query, flat_key = query, key
+    flat_query, flat_key = query.copy(), key.copy()
+    normed: dict[str, Array] = {}
+    for name, rows in (("query_norm", query), ("key_norm", key)):
+        for h, real in enumerate(has_key):
+            if not _is_none(attention.get(name)):
+                parts = _norm(rows[h][:, real], attention[name])
+                rows[h][:, real] = parts["norm"]
+                if name == "query_norm" or "shares" not in own[h]:
+                    at = f"head{h + 1}.{name}"
+                    normed |= {at + part.removeprefix("norm"): x for part, x in parts.items()}
     if angle is not None:
         layout = (positions["rotary"] or {}).get("layout", "pairs")
         query, key = (_rotate(each, angle, layout) for each in (query, key))
@@ -296,7 +305,7 @@ def _attention(
     weights["weights"] = weights.pop("shares")
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
 
-    found: dict[str, Array] = {}
+    found = normed
     for h in range(len(heads)):
         found |= {
             f"head{h + 1}.query": flat_query[h][:, has_key[h]],

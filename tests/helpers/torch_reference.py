@@ -155,12 +155,14 @@ class _Pass:
         for number, head in enumerate(part["heads"], start=1):
             at = f"{place}head{number}."
             query = self.affine(x, head, at, "Q", "query")
+            query = self.of_heads(place, at, "query_norm", part, query)
             query = self.turned(f"{at}rotated_query", query, crossed)
             if "shares" in head:
                 key, value = read[head["shares"] - 1]
             else:
                 memory = self.memory if crossed else x
                 key = self.affine(memory, head, at, "K", "key")
+                key = self.of_heads(place, at, "key_norm", part, key)
                 key = self.turned(f"{at}rotated_key", key, crossed)
                 value = self.affine(memory, head, at, "V", "value")
             read.append((key, value))
@@ -223,8 +225,16 @@ class _Pass:
         output = self.affine(inside, part, place, "2", "projected" if last else "output")
         return self.keep(f"{place}output", activated(name, output)) if last else output
 
-    def norm(self, place: str, norm: Spec, x: Any) -> Any:
-        at = f"{place}norm"
+    def of_heads(self, place: str, at: str, name: str, part: Spec, x: Any) -> Any:
+        """Queries or keys of a head, normalized with what all heads have learned."""
+        norm = part.get(name, "none")
+        return x if norm == "none" else self.norm(at, norm, x, name, f"{place}{name}")
+
+    def norm(
+        self, place: str, norm: Spec, x: Any, name: str = "norm", learned: str | None = None
+    ) -> Any:
+        at = f"{place}{name}"
+        learned = learned or at
         rooted = norm.get("kind") == "rms_norm"
         deviation = x
         if not rooted:
@@ -241,10 +251,10 @@ class _Pass:
         std = self.keep(f"{at}.{'rms' if rooted else 'std'}", std)
         normed = deviation / std[:, None]
         if norm.get("gain") is not None:
-            gain = self.parameter(f"{at}.gain", norm["gain"])
+            gain = self.parameter(f"{learned}.gain", norm["gain"])
             normed = normed + normed * gain if norm.get("unit_offset") else normed * gain
         if norm.get("shift") is not None:
-            normed = normed + self.parameter(f"{at}.shift", norm["shift"])
+            normed = normed + self.parameter(f"{learned}.shift", norm["shift"])
         return self.keep(at, normed)
 
     def affine(self, x: Any, part: Spec, place: str, letter: str, name: str | None = None) -> Any:

@@ -24,7 +24,7 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.0000
 MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3")
 PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
-    *("norm", "final_norm", "unembedding", "heads", *MATRICES),
+    *("norm", "query_norm", "key_norm", "final_norm", "unembedding", "heads", *MATRICES),
 )
 """The fields that contain the parts that a variant changes."""
 
@@ -79,6 +79,10 @@ def _rounded(places: int) -> Callable[[int], Decimal]:
     return lambda d_k: trimmed(round_half_away(Decimal(d_k).sqrt(), places))
 
 
+def _without_norms(part: Attention) -> Settings:
+    return {"query_norm": None, "key_norm": None}
+
+
 def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
     """Return a change of the decoder's settings and of the encoder's, if there is one."""
 
@@ -127,6 +131,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
+    ("without norms of queries and keys", _with(Attention, _without_norms)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),

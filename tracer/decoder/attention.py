@@ -6,6 +6,7 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from tracer.decoder import operations as op, roles
@@ -15,12 +16,13 @@ from tracer.decoder.blocks import softmax_in_blocks
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
+from tracer.decoder.sub_layers import Learned, learned, normalize
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
 from tracer.scenario.fields import Scale
-from tracer.scenario.layers import Attention, Head
+from tracer.scenario.layers import Attention, Head, Normalization
 
 
 @frozen
@@ -59,18 +61,22 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
 
     Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
-    (n, h · d_v). Of typed queries, x is only the tokens.
+    (n, h · d_v). Of typed queries, x is only the tokens. A norm of queries or keys has the same γ
+    and β in all heads.
     """
+    of_queries = HeadNorm(roles.QUERY_NORM, parameters.query_norm)
+    of_keys = HeadNorm(roles.KEY_NORM, parameters.key_norm)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
     for number, head in enumerate(parameters.heads, start=1):
         with tape.at(head=number):
             q = queries(tape, x, head)
             if head.shares:
+                q = of_queries.apply(tape, q)
                 q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
                 k_v = read[head.shares - 1]
             else:
-                q, k_v = with_keys_and_values(tape, q, inputs, head)
+                q, k_v = with_keys_and_values(tape, q, inputs, head, of_queries, of_keys)
             read.append(k_v)
             scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
             scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
@@ -85,6 +91,27 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
+@dataclass
+class HeadNorm:
+    """The norm of each head's queries or keys (Henry et al. 2020); its γ and β are recorded once.
+
+    With RMSNorm: Qwen 3 (Yang et al. 2025) and Gemma 3.
+    """
+
+    of: roles.Norm
+    norm: Normalization | None
+    learned: Learned | None = None
+
+    def apply(self, tape: Tape, rows: Value) -> Value:
+        """Queries or keys, each row normalized: (n, d_k) → (n, d_k); the same without a norm."""
+        if self.norm is None:
+            return rows
+        if self.learned is None:
+            with tape.within(replace(tape.place, head=None)):
+                self.learned = learned(tape, self.norm, self.of, rows)
+        return normalize(tape, rows, self.norm, self.learned, self.of)
+
+
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
     """Q = x W_Q + b_Q: x (n, d_model), W_Q (d_model, d_k) → (n, d_k)."""
     if isinstance(x, Axis):
@@ -96,15 +123,22 @@ def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
 
 
 def with_keys_and_values(
-    tape: Tape, q: Value, inputs: AttentionInputs, head: Head
+    tape: Tape,
+    q: Value,
+    inputs: AttentionInputs,
+    head: Head,
+    of_queries: HeadNorm,
+    of_keys: HeadNorm,
 ) -> tuple[Value, tuple[Value, Value]]:
     """Q (n, d_k), with K = memory W_K + b_K (m, d_k) and V = memory W_V + b_V (m, d_v).
 
-    Rotary positions rotate Q and K (Su et al. 2021). An earlier pass's rows of K and V are reused.
+    Q and K may be normalized. Rotary positions rotate them (Su et al. 2021). An earlier pass's
+    rows of K and V are reused.
     """
     m, earlier = inputs.vectors, inputs.earlier
     if m is None:
         k, v = typed_keys_and_values(tape, head, inputs.tokens)
+        q, k = of_queries.apply(tape, q), of_keys.apply(tape, k)
         q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
         return q, (apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary), v)
     assert head.W_K is not None and head.W_V is not None
@@ -118,12 +152,14 @@ def with_keys_and_values(
             tape.record(own, op.Reused(), earlier[tape.address(own)])
             for own in (roles.KEY, roles.VALUE)
         )
-        return q, (k, v)
+        return of_queries.apply(tape, q), (of_keys.apply(tape, k), v)
     k = tape.record(roles.KEY, op.MatMul(), m, w_k, *b_k)
     v = tape.record(roles.VALUE, op.MatMul(), m, w_v, *b_v)
+    q, k = of_queries.apply(tape, q), of_keys.apply(tape, k)
     q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
     k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
-    keys = roles.ROTATED_KEYS if inputs.rotary else roles.KEYS
+    keys = roles.NORMALIZED_KEYS if of_keys.norm else roles.KEYS
+    keys = roles.ROTATED_KEYS if inputs.rotary else keys
     return q, (append_cached(tape, keys, k, earlier), append_cached(tape, roles.VALUES, v, earlier))
 
 

@@ -105,7 +105,7 @@ class PassOptions:
             loss=gradients or roles.LOSS.name in begins,
             gradients=gradients,
             lens=any(".lens." in address for address in addresses),
-            standardized=any(address.endswith(roles.X_HAT.name) for address in addresses),
+            standardized=any(address.endswith(".standardized") for address in addresses),
         )
 
 

@@ -282,8 +282,9 @@ class _BackwardPass:
         deviation, std, *parameters = record.inputs
         gain = parameters[0] if operation.gain else None
         norm = standardized = record.output
+        of = next(each for each in roles.NORMS if norm.role in (each.layer_norm, each.rms_norm))
         if (gain or operation.shift) and (gain in self.learned or std in self.learned):
-            standardized = self.record(norm, roles.STANDARDIZED, el.Normalize(), deviation, std)
+            standardized = self.record(norm, of.standardized, el.Normalize(), deviation, std)
         if operation.shift:
             yield parameters[-1], GradientPath(record, "fourth", op.ColumnTotal(), (g,))
         if gain:

@@ -166,6 +166,55 @@ class Waves:
     cos: Role
 
 
+@frozen
+class Norm:
+    """The roles of a norm: what LayerNorm computes, what RMSNorm computes, and γ and β.
+
+    `standardized` exists only in a backward pass; `x_hat` and `rms_x_hat` only on demand.
+    """
+
+    gain: Role
+    shift: Role
+    mean: Role
+    deviation: Role
+    squared: Role
+    variance: Role
+    std: Role
+    layer_norm: Role
+    root_squared: Role
+    mean_square: Role
+    rms: Role
+    rms_norm: Role
+    x_hat: Role
+    rms_x_hat: Role
+    standardized: Role
+
+
+def _norm(name: str) -> Norm:
+    """The roles of a norm whose result has this name."""
+
+    def working(end: str) -> Role:
+        return Role(f"{name}.{end}", RoundingRule.WORKING)
+
+    return Norm(
+        Role(f"{name}.gain", parameter=True),
+        Role(f"{name}.shift", parameter=True),
+        working("mean"),
+        working("deviation"),
+        working("squared"),
+        working("variance"),
+        working("std"),
+        Role(name),
+        working("squared"),
+        working("mean_square"),
+        working("rms"),
+        Role(name),
+        working("standardized"),
+        working("standardized"),
+        Role(f"{name}.standardized"),
+    )
+
+
 ENCODER_OUTPUT = Role("encoder.output")
 EMBEDDINGS = Role("embeddings", parameter=True)
 POSITIONS = Role("positions.table", parameter=True)
@@ -204,9 +253,12 @@ B_V = Role("b_V", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
+QUERY_NORM = _norm("query_norm")
+KEY_NORM = _norm("key_norm")
 ROTATED_QUERY = Role("rotated_query")
 ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
+NORMALIZED_KEYS = Role("keys")
 ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
 DOT = Role("dot", RoundingRule.EXACT)
@@ -364,11 +416,36 @@ ADAPTED = tuple(lora.adapted for lora in LORA.values())
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
 
+SUB_LAYER_NORM = Norm(
+    gain=GAIN,
+    shift=SHIFT,
+    mean=MEAN,
+    deviation=DEVIATION,
+    squared=SQUARED,
+    variance=VARIANCE,
+    std=STD,
+    layer_norm=NORM,
+    root_squared=ROOT_SQUARED,
+    mean_square=MEAN_SQUARE,
+    rms=RMS,
+    rms_norm=RMS_NORM,
+    x_hat=X_HAT,
+    rms_x_hat=RMS_X_HAT,
+    standardized=STANDARDIZED,
+)
+"""The norm of a sub-layer, or behind the layers."""
+
+NORMS = (QUERY_NORM, KEY_NORM, SUB_LAYER_NORM)
+
 MASKS = (MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED)
 """The values that can hold -∞."""
 
-ROLES = (
-    *(declared for declared in list(globals().values()) if isinstance(declared, Role)),
-    *(role for lora in LORA.values() for role in vars(lora).values()),
+ROLES = tuple(
+    dict.fromkeys(
+        role
+        for declared in (*list(globals().values()), *LORA.values())
+        for role in (vars(declared).values() if isinstance(declared, Norm | Lora) else (declared,))
+        if isinstance(role, Role)
+    )
 )
 """All roles, in the order of this file."""

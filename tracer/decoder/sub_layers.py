@@ -11,6 +11,7 @@ from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
 
 Part = TypeVar("Part", bound=SubLayer)
@@ -35,6 +36,27 @@ def sub_layer(
 
 
 def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
+    """LayerNorm(x) or RMSNorm(x): x (n, d) → (n, d)."""
+    of = roles.SUB_LAYER_NORM
+    return normalize(tape, x, norm, learned(tape, norm, of, x), of)
+
+
+@frozen
+class Learned:
+    """γ and β of a norm, each (d,), as far as it has them."""
+
+    gain: tuple[Value, ...]
+    shift: tuple[Value, ...]
+
+
+def learned(tape: Tape, norm: Normalization, of: roles.Norm, x: Value) -> Learned:
+    """Record γ and β of a norm: x (n, d)."""
+    return Learned(bias(tape, of.gain, norm.gain, x), bias(tape, of.shift, norm.shift, x))
+
+
+def normalize(
+    tape: Tape, x: Value, norm: Normalization, parameters: Learned, of: roles.Norm
+) -> Value:
     """LayerNorm(x) or RMSNorm(x), each row by itself: x (n, d), γ and β (d,) → (n, d).
 
     (x - μ) / √(σ² + ε) · γ + β with mean μ and variance σ² of each row (Ba et al. 2016), or
@@ -42,25 +64,24 @@ def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
     With a unit offset, 1 + γ takes the place of γ.
     A tape that standardizes also has x̂ (n, d), the numbers before γ and β.
     """
-    gain = bias(tape, roles.GAIN, norm.gain, x)
-    shift = bias(tape, roles.SHIFT, norm.shift, x)
+    gain, shift = parameters.gain, parameters.shift
     root = el.SquareRoot(norm.epsilon, norm.epsilon_outside)
-    normalize = el.Normalize(bool(gain), bool(shift), norm.unit_offset)
+    divide = el.Normalize(bool(gain), bool(shift), norm.unit_offset)
     if norm.kind == "rms_norm":
-        squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
-        mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
-        rms = tape.record(roles.RMS, root, mean_square)
+        squared = tape.record(of.root_squared, el.Square(), x)
+        mean_square = tape.record(of.mean_square, Mean(), squared)
+        rms = tape.record(of.rms, root, mean_square)
         if tape.standardizes:
-            tape.record(roles.RMS_X_HAT, el.Normalize(), x, rms)
-        return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
-    mean = tape.record(roles.MEAN, Mean(), x)
-    deviation = tape.record(roles.DEVIATION, el.Subtract(), x, mean)
-    squared = tape.record(roles.SQUARED, el.Square(), deviation)
-    variance = tape.record(roles.VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
-    std = tape.record(roles.STD, root, variance)
+            tape.record(of.rms_x_hat, el.Normalize(), x, rms)
+        return tape.record(of.rms_norm, divide, x, rms, *gain, *shift)
+    mean = tape.record(of.mean, Mean(), x)
+    deviation = tape.record(of.deviation, el.Subtract(), x, mean)
+    squared = tape.record(of.squared, el.Square(), deviation)
+    variance = tape.record(of.variance, Mean(sample=norm.deviation == "sample"), squared)
+    std = tape.record(of.std, root, variance)
     if tape.standardizes:
-        tape.record(roles.X_HAT, el.Normalize(), deviation, std)
-    return tape.record(roles.NORM, normalize, deviation, std, *gain, *shift)
+        tape.record(of.x_hat, el.Normalize(), deviation, std)
+    return tape.record(of.layer_norm, divide, deviation, std, *gain, *shift)
 
 
 def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:

@@ -206,6 +206,16 @@ class Attention(SubLayer):
         "2",
         None,
     )
+    query_norm: OrNone[Normalization] = described(
+        "The norm of each head's queries, before rotary positions; all heads share γ and β.",
+        "{kind: rms_norm, gain: [1, 1]}",
+        None,
+    )
+    key_norm: OrNone[Normalization] = described(
+        "The norm of each head's keys, before rotary positions; all heads share γ and β.",
+        "{kind: rms_norm, gain: [1, 1]}",
+        None,
+    )
 
 
 class FFN(SubLayer):

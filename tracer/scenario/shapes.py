@@ -201,6 +201,9 @@ class _Counted(Counting):
         widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]
         concat = sum(own) if own and len(own) == len(widths) else None
+        weights = "" if typed_heads.has_typed_heads(self, place) else "W_"
+        for name, of in (("query_norm", "Q"), ("key_norm", "K")):
+            self.norm_of_heads((*place, name), weights + of, len(heads))
         known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         self.blocks(place)
@@ -217,6 +220,18 @@ class _Counted(Counting):
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""
         of_encoder = attention[0] == "encoder" or "cross_attention" in attention
         return self.size("encoder", "tokens") if of_encoder else self.tokens
+    def norm_of_heads(self, at: YamlPath, matrix: str, heads: int) -> None:
+        """Check the norm of all heads' queries or keys: γ and β fit each of them."""
+        places = [(*at[:-1], "heads", i, matrix) for i in range(heads)]
+        widths = {width for place in places if (width := self.widths.get(place))}
+        for parameter in declared(Normalization):
+            if len(widths) == 1:
+                per_column = f"one per column of {matrix}"
+                self.length((*at, parameter), next(iter(widths)), per_column, "number")
+            elif widths and self.has(*at, parameter):
+                found = " and ".join(map(str, sorted(widths)))
+                self.report((*at, parameter), f"heads of {found} columns, expected equal widths")
+        self.sample((*at, "deviation"), min(widths, default=None))
 
     def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""
@@ -332,8 +347,12 @@ class _Counted(Counting):
         at: YamlPath = (*place, name)
         for parameter in declared(Normalization):
             self.length((*at, parameter), width, "one per feature", "number")
-        if width == 1 and self.part(*at, "deviation") == "sample":
-            self.report((*at, "deviation"), "the deviation of a sample needs two features")
+        self.sample((*at, "deviation"), width)
+
+    def sample(self, at: YamlPath, width: Size) -> None:
+        """Report the deviation of a sample of one number."""
+        if width == 1 and self.part(*at) == "sample":
+            self.report(at, "the deviation of a sample needs two features")
 
     # --- words -----------------------------------------------------------------------------------
 

@@ -45,8 +45,8 @@ KINDS: tuple[StepKind, ...] = (
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in ROLES if role.parameter},
     **lora.OPERANDS,
-    roles.GAIN: Symbol("γ"),
-    roles.SHIFT: Symbol("β"),
+    **{norm.gain: Symbol("γ") for norm in roles.NORMS},
+    **{norm.shift: Symbol("β") for norm in roles.NORMS},
     roles.W_U: Symbol("W", "U"),
     roles.B_U: Symbol("b", "U"),
     roles.MASK: Symbol("M"),
@@ -58,7 +58,7 @@ OPERANDS: dict[Role, SymbolOf] = {
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask, targets."""
 
-OF_TRAINING: tuple[StepKind, ...] = (*backward.BACK.values(), *updates.KINDS)
+OF_TRAINING: tuple[StepKind, ...] = (*backward.FORWARD, *updates.KINDS)
 """The way back, and the update; each goes by the step that it belongs to."""
 
 KIND_OF: dict[Role, StepKind] = {

@@ -8,7 +8,12 @@ from tracer.decoder.roles import Role, Softmax
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
+from tracer.lesson.steps import (
+    attention_claims,
+    attention_reasons as why,
+    query_key_norm,
+    query_key_value,
+)
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
@@ -249,6 +254,7 @@ PROJECTION_STEP = InnerKind(
 
 KINDS = (
     *query_key_value.KINDS,
+    *query_key_norm.KINDS,
     *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
     *(WEIGHTED_SUM_STEP, BLOCK_STEP, BLOCKS_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -95,7 +95,8 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
-    turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
+    # Each column of a rotated query is a mixture of two.
+    turned = ctx.value(step.place, ROTATED_QUERY)
     if turned or part is None or not is_named(asked[part.index]):
         return best
     source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")

@@ -20,10 +20,18 @@ from tracer.decoder.elementwise import (
 from tracer.decoder.operations import AccumulateGradients, PlaceRows
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.formula.arithmetic import Array
-from tracer.formula.expression import Difference, Expression, Number, Product, Quotient, Symbol
+from tracer.formula.expression import (
+    Difference,
+    Expression,
+    Number,
+    Partial,
+    Product,
+    Quotient,
+    Symbol,
+)
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps import attention, lora, query_key_value, training
+from tracer.lesson.steps import attention, lora, query_key_norm, query_key_value, training
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
@@ -39,13 +47,19 @@ from tracer.lesson.steps.softcap import SOFTCAP_STEP
 from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 
+OF_HEADS = {
+    roles.QUERY_NORM: query_key_norm.QUERY_NORM_STEP,
+    roles.KEY_NORM: query_key_norm.KEY_NORM_STEP,
+}
+
 WITHOUT: tuple[Role, ...] = (
-    *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
+    *(roles.TOKENS, roles.TOKEN_IDS, roles.VALUES),
+    *(roles.KEYS, roles.NORMALIZED_KEYS, roles.ROTATED_KEYS),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     roles.DISTANCE_SLOPE,
     *(roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
-    *(roles.X_HAT, roles.RMS_X_HAT),
+    *(role for norm in roles.NORMS for role in (norm.x_hat, norm.rms_x_hat)),
     *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
     *(roles.SIGMOID, roles.CORRECT, roles.SURPRISE, roles.TOKEN_SURPRISE, roles.BATCH_SURPRISES),
     *(roles.SQUARED_LOSS, roles.BINARY_LOSS),
@@ -66,8 +80,17 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
         ("right", "third"),
     ),
     **dict.fromkeys((roles.DOT, roles.SCORES, roles.HEAD_OUTPUT), ("right",)),
-    **dict.fromkeys((roles.MEAN, roles.SQUARED, roles.ROOT_SQUARED, roles.POSITIONS), ("left",)),
-    **dict.fromkeys((roles.NORM, roles.RMS_NORM), ("left", "third", "fourth", "scaled")),
+    roles.POSITIONS: ("left",),
+    **{
+        role: ("left",)
+        for norm in roles.NORMS
+        for role in (norm.mean, norm.squared, norm.root_squared)
+    },
+    **{
+        role: ("left", "third", "fourth", "scaled")
+        for norm in roles.NORMS
+        for role in (norm.layer_norm, norm.rms_norm)
+    },
     roles.WEIGHTS: ("mean", "difference"),
     roles.EMBEDDINGS: ("left", "right"),
 }
@@ -290,7 +313,7 @@ def _added_up(what: str, step: Step) -> Sentence:
 
 def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Return that several paths lead through the norm, unless what it divides by is given."""
-    divisors = (derived(role, "gradient") for role in (roles.STD, roles.RMS))
+    divisors = (derived(role, "gradient") for norm in roles.NORMS for role in (norm.std, norm.rms))
     computed = {record.output.role for record in step.records}
     return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
 
@@ -344,6 +367,10 @@ BACK: dict[StepKind, StepKind] = dict(
             {roles.STANDARDIZED: STANDARD},
             _of_a_norm,
         ),
+        *(
+            _back(kind, THROUGH_THE_NORM, own={norm.standardized: STANDARD}, reasons=_of_a_norm)
+            for norm, kind in OF_HEADS.items()
+        ),
         _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
         _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2)),
         _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
@@ -372,4 +399,42 @@ BACK: dict[StepKind, StepKind] = dict(
 )
 """The kind of backward step for each kind of forward step."""
 
-FORWARD: dict[StepKind, StepKind] = {back: forward for forward, back in BACK.items()}
+
+def _back_to_scale(norm: roles.Norm, kind: StepKind, whose: str) -> StepKind:
+    """Return the kind of step that adds up the gradients of γ and β over the heads."""
+    return type(kind)(
+        f"{kind.name}_scale_back",
+        f"Way back: scale of the {whose}",
+        f"the gradient of the loss at γ and β of the {whose}",
+        _at_the_scale,
+        {derived(role, "gradient"): RoleText(Symbol("∂")) for role in (norm.gain, norm.shift)},
+        claim=raised,
+        only_with="decoder-trace train",
+    )
+
+
+def _at_the_scale(step: Step, ctx: LessonContext) -> Sentence:
+    learned = " and ".join(
+        name
+        for name in ("γ", "β")
+        if any(ctx.symbols[r.output.address] == Partial(Symbol(name)) for r in step.records)
+    )
+    several = any(isinstance(record.operation, AccumulateGradients) for record in step.records)
+    added = ": add up the contributions of all heads" * several
+    return (f"Compute the gradient at {learned}{added}.",)
+
+
+SCALES: dict[StepKind, StepKind] = {
+    _back_to_scale(roles.QUERY_NORM, query_key_norm.QUERY_NORM_STEP, "queries"): (
+        query_key_norm.QUERY_NORM_STEP
+    ),
+    _back_to_scale(roles.KEY_NORM, query_key_norm.KEY_NORM_STEP, "keys"): (
+        query_key_norm.KEY_NORM_STEP
+    ),
+}
+"""Steps of the backward pass without a forward step of their own; each goes with one."""
+
+FORWARD: dict[StepKind, StepKind] = {
+    **{back: forward for forward, back in BACK.items()},
+    **SCALES,
+}

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
-from tracer.decoder.roles import SubLayer
+from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
-from tracer.formula.expression import Difference, Number, Power, Symbol
+from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import Row
-from tracer.lesson.steps.kind import RoleText, Step, StepKind
+from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.wiring import summands
 
 SUB_LAYERS: dict[SubLayer, str] = {
@@ -77,7 +77,8 @@ def _factor(record: Record) -> str:
 
 def _root(step: Step) -> Record:
     """Return the record of the divisor: σ or RMS."""
-    return next(r for r in step.records if r.output.role in (roles.STD, roles.RMS))
+    roots = [root for norm in roles.NORMS for root in (norm.std, norm.rms)]
+    return next(record for record in step.records if record.output.role in roots)
 
 
 def _epsilon(record: Record) -> str:
@@ -91,9 +92,20 @@ def _variance(record: Record) -> str:
     return "The variance, the mean of the squares:"
 
 
-def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
+def why_epsilon(step: Step) -> Iterator[Sentence]:
+    """Say what ε is for, if there could be a division by 0."""
+    record = _root(step)
+    root = record.operation
+    if isinstance(root, SquareRoot) and root.epsilon:
+        of_rms = record.output.role.name.endswith(".rms")
+        divided = "a vector of zeros is" if of_rms else "a vector of equal numbers is"
+        place = "to the root" if root.outside else "under the root"
+        yield (f"ε is added {place} so that {divided} not divided by 0.",)
+
+
+def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
     """Say why there is a norm, what γ and β are for, and ε if there could be a division by 0."""
-    operation, root, names = step.last.operation, _root(step).operation, ""
+    operation, names = step.last.operation, ""
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
     before = f" before {names}" * bool(names)
@@ -110,9 +122,7 @@ def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
         added = " and add a learned β" if norm == "LayerNorm" else ""
         many = f"Many models then multiply each feature by a learned γ{added}"
         yield (f"{many}; this {norm} does not.",)
-    if isinstance(root, SquareRoot) and root.epsilon:
-        place = "to the root" if root.outside else "under the root"
-        yield (f"ε is added {place} so that {divided} not divided by 0.",)
+    yield from why_epsilon(step)
 
 
 def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -127,53 +137,72 @@ def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
     )
 
 
-def _measured(step: Step, ctx: LessonContext) -> Sentence:
-    centered = (
-        "Each token's mean is subtracted from its numbers. The result is divided by the "
-        "standard deviation "
-    )
-    return (centered, Symbol("σ"), f"{_then(step, ctx)}.")
+def normalizes(step: Step, whose: str = "token") -> Sentence:
+    """Say how the numbers of each token, or of its query or key, are normalized."""
+    if any(record.output.role.name.endswith(".rms") for record in step.records):
+        by = f"numbers are divided by their root mean square{_epsilon(_root(step))}"
+        return (f"Each {whose}'s {by}{_then(step)}.",)
+    centered = "mean is subtracted from its numbers. The result is divided by the standard "
+    return (f"Each {whose}'s {centered}deviation ", Symbol("σ"), f"{_then(step)}.")
 
 
-def _by_root(step: Step, ctx: LessonContext) -> Sentence:
-    return (
-        "Each token's numbers are divided by their root mean square"
-        f"{_epsilon(_root(step))}{_then(step, ctx)}.",
-    )
+def _then(step: Step) -> str:
+    operation = step.last.operation
+    gain = isinstance(operation, Normalize) and operation.gain
+    shift = isinstance(operation, Normalize) and operation.shift
+    return f", then multiplied by {_factor(step.last)}" * gain + ", and β is added" * shift
 
 
-def _then(step: Step, ctx: LessonContext) -> str:
-    gain = ctx.value(step.place, roles.GAIN)
-    further = f", then multiplied by {_factor(step.last)}" * (gain is not None)
-    return further + ", and β is added" * (ctx.value(step.place, roles.SHIFT) is not None)
+def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+    """Return the texts of what a LayerNorm computes."""
+    return {
+        norm.mean: RoleText(Symbol("μ"), "The mean:"),
+        norm.deviation: RoleText(lambda n: Difference(*n.inputs), "Each number minus the mean:"),
+        norm.squared: RoleText(
+            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each difference:"
+        ),
+        norm.variance: RoleText(Power(Symbol("σ"), Number.of(2)), _variance),
+        norm.std: RoleText(
+            Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
+        ),
+        norm.x_hat: RoleText(Symbol("x̂")),
+        norm.layer_norm: RoleText(
+            result, lambda record: f"Each difference, divided by σ{_further(record)}:"
+        ),
+    }
+
+
+def rms_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+    """Return the texts of what an RMSNorm computes."""
+    return {
+        norm.root_squared: RoleText(
+            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
+        ),
+        norm.mean_square: RoleText(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
+        norm.rms: RoleText(
+            Symbol("RMS"), lambda record: f"The root mean square{_epsilon(record)}:"
+        ),
+        norm.rms_x_hat: RoleText(Symbol("x̂")),
+        norm.rms_norm: RoleText(
+            result,
+            lambda record: f"Each number, divided by the root mean square{_further(record)}:",
+        ),
+    }
+
+
+def of_sub_layer(naming: Naming) -> Expression:
+    """Behind its sub-layer a norm is the sub-layer's end, and called x."""
+    return Symbol("n", naming.sub_layer)
 
 
 NORM_STEP = StepKind(
     "norm",
     "LayerNorm",
     "each token's numbers, centered and scaled",
-    _measured,
-    {
-        roles.MEAN: RoleText(Symbol("μ"), "The mean:"),
-        roles.DEVIATION: RoleText(lambda n: Difference(*n.inputs), "Each number minus the mean:"),
-        roles.SQUARED: RoleText(
-            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each difference:"
-        ),
-        roles.VARIANCE: RoleText(Power(Symbol("σ"), Number.of(2)), _variance),
-        roles.STD: RoleText(
-            Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
-        ),
-        roles.X_HAT: RoleText(Symbol("x̂")),
-        # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
-        roles.NORM: RoleText(
-            lambda naming: Symbol("n", naming.sub_layer),
-            lambda record: f"Each difference, divided by σ{_further(record)}:",
-        ),
-    },
+    lambda step, ctx: normalizes(step),
+    layer_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
     sign=("LayerNorm",),
-    reasons=lambda step, told: tuple(
-        _why_normalized(step, "LayerNorm", "a vector of equal numbers is")
-    ),
+    reasons=lambda step, told: tuple(_why_normalized(step, "LayerNorm")),
     claim=_extremes,
 )
 
@@ -181,23 +210,10 @@ RMS_NORM_STEP = StepKind(
     "rms_norm",
     "RMSNorm",
     "each token's numbers, scaled",
-    _by_root,
-    {
-        roles.ROOT_SQUARED: RoleText(
-            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
-        ),
-        roles.MEAN_SQUARE: RoleText(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        roles.RMS: RoleText(
-            Symbol("RMS"), lambda record: f"The root mean square{_epsilon(record)}:"
-        ),
-        roles.RMS_X_HAT: RoleText(Symbol("x̂")),
-        roles.RMS_NORM: RoleText(
-            lambda naming: Symbol("n", naming.sub_layer),
-            lambda record: f"Each number, divided by the root mean square{_further(record)}:",
-        ),
-    },
+    lambda step, ctx: normalizes(step),
+    rms_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
     sign=("RMSNorm",),
-    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm", "a vector of zeros is")),
+    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm")),
     claim=_extremes,
     groups=("norm",),
 )

@@ -107,7 +107,7 @@ class Shaped:
             return "final norm"
         if place.sub_layer is None:
             return "unembedding"
-        if self.role in (roles.GAIN, roles.SHIFT):
+        if any(self.role in (norm.gain, norm.shift) for norm in roles.NORMS):
             return "norms"
         return NAMES[place.sub_layer]
 

@@ -67,7 +67,7 @@ class Frame:
         self.row += 1
 
     def _storey(self, columns: Sequence[Column]) -> None:
-        """Columns beside each other, with aligned rows and titles on top."""
+        """Columns beside each other, with rows aligned at the top, and titles above."""
         middles = [(left + right) // 2 for left, right in pairwise(self.edges)]
         bottom = self.row
         heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
@@ -82,7 +82,7 @@ class Frame:
             ]
             self.drawing.words += words
             self.row = max(word.top for word in words) + 1
-            self.steps.append((self.row - 1, " · ".join(map(numbers, rows))))
+            self.steps.append((self.row - 1, " · ".join(map(numbers, filter(None, rows)))))
         for column, middle in zip(columns, middles, strict=True):
             if column.note:
                 self._named(column.note, middle, bottom)

@@ -1,0 +1,70 @@
+"""The norms of queries and keys: γ and β of all heads, before rotary positions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.small_scenario import problems
+from tests.helpers.traces import numbers, records, traced, values
+from tracer.decoder.forward import Trace
+
+TWO_HEADS = """
+title: norms
+tokens: [a]
+embeddings: [[3, 1]]
+positions: {rotary: {start: 0}}
+layers:
+  - attention:
+      heads:
+        - {W_Q: [[1, 0], [0, 1]], W_K: [[1, 0], [0, 3]], W_V: [[1], [0]]}
+        - {W_Q: [[0, 1], [2, 1]], shares: 1}
+      query_norm: {gain: [2, 1]}
+      key_norm: {kind: rms_norm, epsilon: 7, shift: [0.5, 0]}
+      residual: false
+"""
+
+
+def floats(ran: Trace, address: str) -> list[list[float]]:
+    return [[float(number) for number in row] for row in numbers(ran, address)]
+
+
+def test_each_head_is_normalized_by_itself_with_the_same_gain() -> None:
+    ran = traced(TWO_HEADS)
+    head_1, head_2 = "layer1.attention.head1", "layer1.attention.head2"
+    # (3, 1) has the mean 2 and the deviation 1; (2, 4) has 3 and 1.
+    assert floats(ran, f"{head_1}.query_norm") == [[2, -1]]
+    assert floats(ran, f"{head_2}.query_norm") == [[-2, 1]]
+    # (3, 3): √(9 + 7) = 4.
+    assert floats(ran, f"{head_1}.key_norm") == [[1.25, 0.75]]
+    gain = values(ran)["layer1.attention.query_norm.gain"]
+    found = records(ran)
+    assert all(gain in found[f"{head}.query_norm"].inputs for head in (head_1, head_2))
+    for name in ("query", "key"):
+        rotated = found[f"{head_1}.rotated_{name}"]
+        assert rotated.inputs[0] is values(ran)[f"{head_1}.{name}_norm"]
+    assert f"{head_2}.key_norm" not in values(ran)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("query_norm: {gain: [1, 2]}", "query_norm.gain: 2 numbers, expected 1 (one per column of"),
+        ("key_norm: {shift: [1, 2]}", "key_norm.shift: 2 numbers, expected 1 (one per column of"),
+        ("key_norm: {deviation: sample}", "key_norm.deviation: the deviation of a sample needs"),
+        ("query_norm: {placement: pre}", "query_norm.placement: a key of layers.attention.norm"),
+        ("query_norm: {unit_offset: true}", "query_norm.unit_offset: adds 1 to γ, which is"),
+    ],
+)
+def test_what_does_not_fit_is_refused(more: str, told: str) -> None:
+    line = "          W_V: [[1, 0], [0, 1]]\n"
+    [problem] = problems((line, f"{line}      {more}\n"))
+    assert f": layer1.attention.{told}" in problem
+
+
+def test_heads_of_different_widths_have_no_common_gain() -> None:
+    line = "          W_V: [[1, 0], [0, 1]]\n"
+    head = "        - {W_Q: [[1, 1], [1, 1]], W_K: [[1, 1], [1, 1]], W_V: [[1], [1]]}\n"
+    more = "      residual: false\n      query_norm: {gain: [1]}\n"
+    found = problems((line, f"{line}{head}{more}"))
+    told = "layer1.attention.query_norm.gain: heads of 1 and 2 columns, expected equal widths"
+    assert any(told in problem for problem in found)
