@@ -117,6 +117,21 @@ def test_the_norms_of_queries_and_keys_vary(tmp_path: Path) -> None:
     assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
 
 
+@pytest.mark.parametrize("of_layer", [True, False])
+def test_the_norms_after_vary(of_layer: bool, tmp_path: Path) -> None:
+    plain = deepcopy(SPEC)
+    (layer,) = plain["layers"]
+    for part in (layer, layer["attention"]):
+        part["norm"]["placement"] = "pre"
+    with_norms, theirs = deepcopy(plain), reference(plain)["output"][1]
+    (layer,) = with_norms["layers"]
+    (layer if of_layer else layer["ffn"])["norm_after"] = {"kind": "rms_norm"}
+    figure = {"address": "output", "row": 2, "printed": [f"{number:.5f}" for number in theirs]}
+    found = checked(tmp_path, to_yaml(with_norms), figure).findings
+    name = "without norms after the sub-layers"
+    assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
+
+
 @pytest.mark.parametrize("name", ROTARY)
 def test_turns_vary_too(name: str, tmp_path: Path) -> None:
     def turned(**said: Any) -> Scenario:

@@ -90,6 +90,19 @@ def before(weights: Mapping[str, Any], at: str, activation: str, **settings: Any
     }
 
 
+def both(weights: Mapping[str, Any], at: str) -> Scenario:
+    """A layer with a norm before and a norm after each sub-layer, as Gemma 2 has them."""
+    first, last, third, fourth = (
+        norm(weights, f"{at}.{name}layernorm", unit_offset=True)
+        for name in ("input_", "post_attention_", "pre_feedforward_", "post_feedforward_")
+    )
+    pre = {"placement": "pre"}
+    return {
+        "attention": attention(weights, at) | {"norm": first | pre, "norm_after": last},
+        "ffn": ffn(weights, at, "gelu_tanh") | {"norm": third | pre, "norm_after": fourth},
+    }
+
+
 def logits_here(weights: Mapping[str, Any], layers: list[Scenario], parts: Scenario) -> Any:
     """The logits of the scenario."""
     spec = {
@@ -130,4 +143,29 @@ def test_qwen_3() -> None:
     layers = [before(weights, at, "silu") for at in LAYERS]
     assert "query_norm" in layers[0]["attention"]
     ours = logits_here(weights, layers, {"final_norm": norm(weights, "model.norm")})
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Gemma2ForCausalLM", "Gemma3ForCausalLM"])
+def test_gemma_2_and_3(name: str) -> None:
+    """Norms before and after each sub-layer; Gemma 3 normalizes queries and keys, too."""
+    settings: Scenario = {
+        **{"attn_logit_softcapping": None, "final_logit_softcapping": None},
+        **{"query_pre_attn_scalar": 4, "layer_types": ["full_attention"] * 2},
+        "rope_parameters": {
+            of: {"rope_type": "default", "rope_theta": 10000.0}
+            for of in ("full_attention", "sliding_attention")
+        },
+    }
+    if name == "Gemma2ForCausalLM":
+        del settings["rope_parameters"]
+    theirs, weights = logits_of(name, SMALL, settings)
+    layers = [both(weights, at) for at in LAYERS]
+    for layer in layers:
+        for of in ("query_norm", "key_norm"):
+            if of in layer["attention"]:
+                layer["attention"][of]["unit_offset"] = True
+    assert ("query_norm" in layers[0]["attention"]) == ("3" in name)
+    final = norm(weights, "model.norm", unit_offset=True)
+    ours = logits_here(weights, layers, {"final_norm": final, "embedding_scale": "sqrt"})
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)

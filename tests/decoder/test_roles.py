@@ -195,6 +195,8 @@ LEARNING = (
     # Keys and values of one head, read by two; scores that are not divided.
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}], scale: none}}",
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}]}}",
+    f"ffn: {{W_1: [[1], [0.5]], W_2: [[1, 0.3]], norm_after: {{kind: rms_norm, {LEARNED}}}}}",
+    f"ffn: {{W_1: [[1], [0.5]], W_2: [[1, 0.3]], norm_after: {{{LEARNED}}}}}",
     # Norms of queries and keys, of each kind.
     f"attention: {{heads: [{WIDE}, {WIDE}], {ROOT}}}",
     f"attention: {{heads: [{WIDE}, {WIDE}], {CENTERED}}}",

@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.figures import checked
+from tests.helpers.small_scenario import END, problems, scenario
 from tests.helpers.traces import numbers, records, traced, values
 
 FFN = """
@@ -35,6 +36,10 @@ layers:
         ("norm: {epsilon: 12}", ["-0.5", "0.5"]),  # √(4 + 12) is 4
         ("norm: {gain: [2, 3], shift: [0.5, 1]}", ["-1.5", "4"]),
         ("norm: {gain: [2, 3], shift: [0.5, 1], unit_offset: true}", ["-2.5", "5"]),
+        # What is added, (2, 4) or (10, 20), is normalized by itself: to (-1, 1).
+        ("b_1: [6], norm_after: {}", ["3", "9"]),
+        ("b_2: [10, 20], norm_after: {gain: [2, 3]}", ["2", "11"]),
+        ("b_2: [10, 20], norm_after: {}, residual: false", ["-1", "1"]),
         ("norm: {kind: rms_norm, epsilon: 24, gain: [0.5, -2], unit_offset: true}", ["0.75", "-1"]),
     ],
 )
@@ -116,3 +121,24 @@ def test_a_norm_before_works_on_what_comes_in_and_adds_to_it() -> None:
     assert [float(x) for x in numbers(ran, "output")[0]] == [4, 8]
     residual = records(ran)["layer2.ffn.residual"]
     assert residual.inputs[0] is values(ran)["layer1.ffn.residual"]
+
+
+def test_a_norm_before_and_one_after() -> None:
+    settings = "b_1: [5], norm: {placement: pre}, norm_after: {shift: [1, 1]}"
+    ran = traced(FFN.replace("SETTINGS", settings))
+    # (4, 8) becomes (-1, 1); h = -1 - 1 + 5 = 3; (3, 6) becomes (-1, 1), and then (0, 2).
+    assert [float(x) for x in numbers(ran, "layer2.ffn.norm_after")[0]] == [0, 2]
+    assert [float(x) for x in numbers(ran, "output")[0]] == [4, 10]
+
+
+def test_a_norm_after_a_sub_layer_does_not_go_with_one_behind_its_residual_connection() -> None:
+    for layer in ("norm: {}\n    norm_after: {}", "norm_after: {kind: rms_norm}\n    norm: {}"):
+        found = problems((END, f"{END}    {layer}\n"))
+        told = (
+            "norm_after and a norm after the residual connection, expected norm: {placement: pre}"
+        )
+        assert all("layer1.norm_after: " in problem and told in problem for problem in found)
+    assert problems((END, f"{END}    norm_after: {{gain: [1]}}\n"))
+    for norm in ("{placement: pre}", "none"):
+        fits = scenario((END, f"{END}    norm: {norm}\n    norm_after: {{}}\n"))
+        assert fits.layers[0].norm_after

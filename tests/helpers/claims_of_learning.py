@@ -21,7 +21,7 @@ CLEAR = 1e-7
 OF_STEPS = {
     **{"query": "W_Q b_Q", "key": "W_K b_K", "value": "W_V b_V", "hidden": "W_1 b_1"},
     **{"gated": "W_3 b_3", "norm": "norm.gain norm.shift", "embedding": "embeddings"},
-    **{name: f"{name}.gain {name}.shift" for name in ("query_norm", "key_norm")},
+    **{name: f"{name}.gain {name}.shift" for name in ("query_norm", "key_norm", "norm_after")},
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
@@ -103,13 +103,14 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
     if address.startswith("encoder."):
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
-    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(\w*norm)\.)?(\w+)(?:\.([AB]))?", address)
+    inside = r"head(\d+)\.|(\w*norm|norm_after)\."
+    layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{inside})?(\w+)(?:\.([AB]))?", address)
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
-    if norm == "norm" and "norm" not in part[sub_layer]:
-        part[sub_layer]["norm"] = copy.deepcopy(part["norm"])
+    if norm in ("norm", "norm_after") and norm not in part[sub_layer]:
+        part[sub_layer][norm] = copy.deepcopy(part[norm])
     inside = ("heads", int(head) - 1) if head else (norm,) if norm else ()
     return ("layers", int(number) - 1, sub_layer, *inside, name, *filter(None, (of_lora,)))
 
@@ -140,7 +141,7 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert found
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱ")
-    named, norm = NAMES.get(symbol, symbol), re.search(r"\w+_norm$", at.address)
+    named, norm = NAMES.get(symbol, symbol), re.search(r"\w+_norm$|norm_after$", at.address)
     named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
     assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]

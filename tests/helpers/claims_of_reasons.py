@@ -31,7 +31,7 @@ def inside(address: str) -> list[str]:
         return ["position", *(f"position.{wave}" for wave in WAVES)]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
-    if name in ("norm", "final_norm", "query_norm", "key_norm"):
+    if name in ("norm", "norm_after", "final_norm", "query_norm", "key_norm"):
         return [address, *(f"{address}.{part}" for part in NORM)]
     parts = {
         "scores": ("dot", "d_k", "scale"),
@@ -75,6 +75,8 @@ def norm_of(at: Judge) -> dict[str, Any]:
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
     if of_heads := re.search("query_norm|key_norm", at.address):
         norm = part_of(at)[of_heads[0]]
+    if at.address.endswith("norm_after"):
+        norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
     if norm is None:
         norm = part_of(at).get("norm", layer_of(at).get("norm"))
     assert isinstance(norm, dict)

@@ -356,7 +356,10 @@ def address_of(heading: str, at: Judge) -> str:
     )
     if after:
         name = "residual" if after[1] == "Residual connection" else "norm"
-        return f"{layer}{SUB_LAYERS[after[2]]}.{name}"
+        place = f"{layer}{SUB_LAYERS[after[2]]}."
+        if " after " in title and name == "norm" and f"{place}norm_after" in at.values:
+            name = "norm_after"
+        return place + name
     if title in FFN:
         return f"{layer}ffn.{FFN[title]}"
     crossed = "cross-attention" in where.lower()

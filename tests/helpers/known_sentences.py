@@ -31,6 +31,8 @@ PHRASES = frozenset(
         "The encoder's tokens as vectors.",
         "What each token looks for.",
         "What each token can be found by.",
+        "The sub-layer's output, centered and scaled.",
+        "The sub-layer's output, scaled.",
         "The query of each token, normalized.",
         "The key of each token, normalized.",
         "The query of each token, rotated.",

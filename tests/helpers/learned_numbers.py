@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
-APART = ("norm", "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
+NORMS = ("norm", "norm_after")
+APART = (*NORMS, "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
 READ = ("embeddings", "positions", "layers", "final_norm", "unembedding")
 
 
@@ -20,11 +21,13 @@ def _typed(part: Any) -> int:
         case list():
             return sum(_typed(each) if isinstance(each, list | dict) else 1 for each in part)
         case dict():
-            norm = _typed(part.get("norm"))
             subs = [part[name] for name in SUB_LAYERS if name in part]
             # The norm of a layer is one of each of its sub-layers that has none of its own.
-            times = sum("norm" not in sub for sub in subs) if subs else 1
+            norms = sum(
+                _typed(part.get(norm)) * (sum(norm not in sub for sub in subs) if subs else 1)
+                for norm in NORMS
+            )
             others = sum(_typed(each) for key, each in part.items() if key not in APART)
-            return norm * times + others
+            return norms + others
         case _:
             return 0

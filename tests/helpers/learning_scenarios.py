@@ -127,9 +127,9 @@ def _numbers(spec: Any, address: str) -> Any:
     layer = spec["layers"][int(first.removeprefix("layer")) - 1]
     part = layer[rest[0]]
     match rest[1:]:
-        case ("norm", name):
+        case (("norm" | "norm_after") as norm, name):
             # What a layer says for all is each sub-layer's own, to be learned.
-            return part.setdefault("norm", _copied(layer.get("norm")))[name]
+            return part.setdefault(norm, _copied(layer.get(norm)))[name]
         case [head, *names] if head.startswith("head"):
             found = part["heads"][int(head.removeprefix("head")) - 1]
         case names:

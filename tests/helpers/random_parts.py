@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 from tests.helpers.scenario_ways import width_behind
 from tests.helpers.scenario_yaml import Scenario
 
+SUB_LAYERS = ("attention", "cross_attention", "ffn")
+
 Part: TypeAlias = Callable[[Scenario, random.Random], None]
 
 
@@ -51,8 +53,36 @@ def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
     for part in _parts(spec, "heads"):
         widths = {len(head["W_Q"][0]) for head in part["heads"]}
         for name in ("query_norm", "key_norm"):
-            if rng.random() < 0.3:
+            if rng.random() < 0.4:
                 part[name] = "none" if rng.random() < 0.15 else _norm(widths, rng)
+
+
+def norms_after(spec: Scenario, rng: random.Random) -> None:
+    """Norms after sub-layers whose own norm, if there is one, is before."""
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers", ()):
+            parts = [layer[name] for name in SUB_LAYERS if name in layer]
+            fit = [_is_before(part.get("norm", layer.get("norm", "none"))) for part in parts]
+            if all(fit) and rng.random() < 0.25:
+                norm = _norm(set(map(_width_of, parts)), rng)
+                layer["norm_after"] = "none" if rng.random() < 0.2 else norm
+            for part, fits in zip(parts, fit, strict=True):
+                if fits and rng.random() < 0.3:
+                    norm = _norm({_width_of(part)}, rng)
+                    part["norm_after"] = "none" if rng.random() < 0.3 else norm
+
+
+def _is_before(norm: Any) -> bool:
+    return bool(norm == "none" or norm.get("placement") == "pre")
+
+
+def _width_of(part: Scenario) -> int:
+    """How many numbers a sub-layer returns for each token."""
+    if "W_2" in part:
+        return len(part["W_2"][0])
+    heads = part["heads"]
+    read = [heads[head["shares"] - 1] if "shares" in head else head for head in heads]
+    return len(part["W_O"][0]) if "W_O" in part else sum(len(h["W_V"][0]) for h in read)
 
 
 def _norm(widths: set[int], rng: random.Random) -> Scenario:
@@ -65,7 +95,7 @@ def _norm(widths: set[int], rng: random.Random) -> Scenario:
     for name in ("gain", "shift") if len(widths) == 1 else ():
         if rng.random() < 0.5:
             norm[name] = [Decimal(rng.randint(-9, 9)) / 10 for _ in range(*widths)]
-    if "gain" in norm and rng.random() < 0.4:
+    if "gain" in norm and rng.random() < 0.6:
         norm["unit_offset"] = rng.random() < 0.7
     return norm
 
@@ -96,4 +126,5 @@ PARTS: dict[str, Part] = {
     "unit offset": unit_offset,
     "embedding scale": embedding_scale,
     "norms of heads": norms_of_heads,
+    "norms after": norms_after,
 }

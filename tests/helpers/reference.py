@@ -91,9 +91,15 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
                 found |= _attention(inside, memory, None, part, shifted)
             else:
                 found |= _ffn(inside, part)
+            after = part.get("norm_after", layer.get("norm_after"))
+            change = found["output"]
+            if not _is_none(after):
+                parts = _norm(change, after)
+                change = parts["norm"]
+                found |= {f"norm_after{end.removeprefix('norm')}": v for end, v in parts.items()}
             if part.get("residual", True) and not (typed and x.shape[1] == 0):
-                found["residual"] = x + found["output"]
-            x = found.get("residual", found["output"])
+                found["residual"] = x + change
+            x = found.get("residual", change)
             if not (_is_none(norm) or pre):
                 found |= _norm(x, norm)
                 x = found["norm"]

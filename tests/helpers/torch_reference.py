@@ -144,6 +144,9 @@ class _Pass:
         before = norm is not None and norm.get("placement") == "pre"
         inside = self.norm(place, norm, x) if before else x
         change = (self.ffn if name == "ffn" else self.attention)(place, part, inside)
+        after: Any = part.get("norm_after", layer.get("norm_after", "none"))
+        if after != "none":
+            change = self.norm(place, after, change, "norm_after")
         if part.get("residual", True):
             change = self.keep(f"{place}residual", x + change)
         return self.norm(place, norm, change) if norm is not None and not before else change

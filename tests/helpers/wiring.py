@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 from tracer.decoder import forward
 from tracer.decoder.elementwise import Add
 from tracer.decoder.forward import Trace
-from tracer.decoder.roles import RESIDUAL
+from tracer.decoder.roles import NORM_AFTER, RESIDUAL
 from tracer.decoder.sub_layers import normalized
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import Norm, SubLayer
+from tracer.scenario.layers import Norm, Normalization, SubLayer
 
 
 @contextmanager
@@ -31,6 +31,7 @@ def parallel(*layers: int) -> Iterator[None]:
         x: Value,
         parameters: SubLayer,
         norm: Norm | None,
+        after: Normalization | None,
         compute: Callable[[Tape, Value, SubLayer], Value],
     ) -> Value:
         at = (id(tape), tape.place.encoder, tape.place.layer)
@@ -41,6 +42,8 @@ def parallel(*layers: int) -> Iterator[None]:
         change = compute(
             tape, normalized(tape, read, norm) if norm and before else read, parameters
         )
+        if after:
+            change = normalized(tape, change, after, NORM_AFTER)
         if parameters.residual:
             change = tape.record(RESIDUAL, Add(), x, change)
         return normalized(tape, change, norm) if norm and not before else change

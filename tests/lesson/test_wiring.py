@@ -40,7 +40,7 @@ several = settings(
     suppress_health_check=list(HealthCheck),
 )
 SMALL = ("0.1",)
-ENDS = re.compile(r"(^|\.)(input|output|residual|(final_)?norm)$")
+ENDS = re.compile(r"(^|\.)(input|output|residual|(final_)?norm|norm_after)$")
 
 
 def drawn(ran: Trace) -> Picture:

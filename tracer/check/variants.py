@@ -13,8 +13,9 @@ from typing import Any, TypeAlias, TypeVar
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
 from tracer.scenario.fields import Frozen
-from tracer.scenario.layers import FFN, Attention, Lora, Normalization
+from tracer.scenario.layers import FFN, Attention, Layer, Lora, Normalization
 from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.parts import SUB_LAYERS
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
@@ -24,7 +25,8 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.0000
 MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3")
 PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
-    *("norm", "query_norm", "key_norm", "final_norm", "unembedding", "heads", *MATRICES),
+    *("norm", "norm_after", "query_norm", "key_norm", "final_norm", "unembedding", "heads"),
+    *MATRICES,
 )
 """The fields that contain the parts that a variant changes."""
 
@@ -83,6 +85,16 @@ def _without_norms(part: Attention) -> Settings:
     return {"query_norm": None, "key_norm": None}
 
 
+def _without_norms_after(layer: Layer) -> Settings:
+    parts = {name: getattr(layer, name) for name in SUB_LAYERS}
+    without = {
+        name: part.model_copy(update={"norm_after": None})
+        for name, part in parts.items()
+        if part and layer.norm_after_of(part)
+    }
+    return {"norm_after": None, **without}
+
+
 def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
     """Return a change of the decoder's settings and of the encoder's, if there is one."""
 
@@ -132,6 +144,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     ("without norms of queries and keys", _with(Attention, _without_norms)),
+    ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),

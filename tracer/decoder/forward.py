@@ -30,7 +30,7 @@ from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.frozen import frozen
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import Attention, Norm
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
@@ -279,26 +279,30 @@ def run_layers(
     def attended(
         x: Value | Axis,
         part: Attention,
-        norm: Norm | None,
+        layer: Layer,
         compute: Callable[[Tape, Value | Axis, Attention], Value],
     ) -> Value:
+        norm, after = layer.norm_of(part), layer.norm_after_of(part)
         if isinstance(x, Value):
-            return sub_layer(tape, x, part, norm, compute)
+            return sub_layer(tape, x, part, norm, after, compute)
         change = compute(tape, x, part)  # there are no vectors to add
+        if after:
+            return normalized(tape, change, after, roles.NORM_AFTER)
         return normalized(tape, change, norm) if norm else change
 
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
         if part := layer.attention:
             with tape.at(layer=number, sub_layer="attention"):
-                x = attended(x, part, layer.norm_of(part), self_attention)
+                x = attended(x, part, layer, self_attention)
         if part := layer.cross_attention:
             with tape.at(layer=number, sub_layer="cross_attention"):
-                x = attended(x, part, layer.norm_of(part), cross_attention)
+                x = attended(x, part, layer, cross_attention)
         if network := layer.ffn:
             assert isinstance(x, Value)
             with tape.at(layer=number, sub_layer="ffn"):
-                x = sub_layer(tape, x, network, layer.norm_of(network), feed_forward)
+                norm, after = layer.norm_of(network), layer.norm_after_of(network)
+                x = sub_layer(tape, x, network, norm, after, feed_forward)
         assert isinstance(x, Value)
         leaving.append(x)
     assert isinstance(x, Value)

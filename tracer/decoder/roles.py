@@ -298,6 +298,7 @@ W_O = Role("W_O", parameter=True)
 B_O = Role("b_O", parameter=True)
 ATTENTION_OUTPUT = Role("output")
 
+NORM_AFTER = _norm("norm_after")
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
 SHIFT = Role("norm.shift", parameter=True)
@@ -435,7 +436,7 @@ SUB_LAYER_NORM = Norm(
 )
 """The norm of a sub-layer, or behind the layers."""
 
-NORMS = (QUERY_NORM, KEY_NORM, SUB_LAYER_NORM)
+NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
 
 MASKS = (MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED)
 """The values that can hold -∞."""

@@ -22,22 +22,27 @@ def sub_layer(
     x: Value,
     parameters: Part,
     norm: Norm | None,
+    after: Normalization | None,
     compute: Callable[[Tape, Value, Part], Value],
 ) -> Value:
     """Norm(x + f(x)), or with pre-norm x + f(Norm(x)): x (n, d_model) → (n, d_model).
 
     Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
+    With a norm `after` f, that is x + Norm′(f(Norm(x))) (Gemma 2) or x + Norm′(f(x)) (OLMo 2).
     """
     before = norm is not None and norm.placement == "pre"
     change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
+    if after:
+        change = normalized(tape, change, after, roles.NORM_AFTER)
     if parameters.residual:
         change = tape.record(roles.RESIDUAL, el.Add(), x, change)
     return normalized(tape, change, norm) if norm and not before else change
 
 
-def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
+def normalized(
+    tape: Tape, x: Value, norm: Normalization, of: roles.Norm = roles.SUB_LAYER_NORM
+) -> Value:
     """LayerNorm(x) or RMSNorm(x): x (n, d) → (n, d)."""
-    of = roles.SUB_LAYER_NORM
     return normalize(tape, x, norm, learned(tape, norm, of, x), of)
 
 

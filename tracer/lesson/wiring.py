@@ -13,7 +13,10 @@ from tracer.decoder.value import Value
 Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bool]
 """A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
 
-ENDS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM)
+ENDS = (
+    *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM),
+    *(roles.NORM_AFTER.layer_norm, roles.NORM_AFTER.rms_norm),
+)
 """Roles that can be the result of a sub-layer."""
 
 VECTORS = (roles.INPUT, *ENDS)

@@ -132,7 +132,8 @@ def between_layers(scenario: Scenario) -> list[str]:
         parts = ("ffn", "cross_attention", "attention")
         name, part = next((name, p) for name in parts if (p := getattr(layer, name)))
         norm = layer.norm_of(part)
-        end = "residual" if part.residual else "output"
+        computed = "norm_after" if layer.norm_after_of(part) else "output"
+        end = "residual" if part.residual else computed
         found.append(f"layer{number}.{name}.{'norm' if norm and norm.placement == 'post' else end}")
     return [*found[:-1], "output"] if scenario.layers else found
 

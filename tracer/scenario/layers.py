@@ -95,6 +95,12 @@ class SubLayer(Frozen):
     norm: OrNone[Norm] = described(
         "The norm of this sub-layer, or none. Default: the layer's.", "{epsilon: 0.00001}", None
     )
+    norm_after: OrNone[Normalization] = described(
+        "A norm of the sub-layer's output, before the residual connection, or none. Default: the "
+        "layer's.",
+        "{kind: rms_norm}",
+        None,
+    )
 
 
 class Lora(Frozen):
@@ -244,7 +250,7 @@ class FFN(SubLayer):
 
 
 class Layer(Frozen):
-    """One decoder layer; `norm` applies to each sub-layer without a norm of its own.
+    """One decoder layer; its norms apply to each sub-layer without norms of its own.
 
     In cross-attention W_K and W_V have one row per feature of the encoder's vectors.
     """
@@ -261,6 +267,12 @@ class Layer(Frozen):
     norm: OrNone[Norm] = described(
         "The norm of every sub-layer without one of its own, or none.", "{epsilon: 0.00001}", None
     )
+    norm_after: OrNone[Normalization] = described(
+        "The norm after every sub-layer without one of its own, before the residual connection; or "
+        "none.",
+        "{kind: rms_norm}",
+        None,
+    )
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
@@ -271,3 +283,8 @@ class Layer(Frozen):
     def norm_of(self, sub_layer: SubLayer) -> Norm | None:
         """Return the norm of a sub-layer: its own, which may be `none`, else the layer's."""
         return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm
+
+    def norm_after_of(self, sub_layer: SubLayer) -> Normalization | None:
+        """Return the norm of a sub-layer's output: its own, which may be `none`, or the layer's."""
+        own = "norm_after" in sub_layer.model_fields_set
+        return sub_layer.norm_after if own else self.norm_after

@@ -96,7 +96,7 @@ def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 
 
 def with_own_norms(tower: AnyTower) -> AnyTower:
-    """Return a tower in which each sub-layer has its own copy of its layer's norm."""
+    """Return a tower in which each sub-layer has its own copy of its layer's norms."""
     changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
     if isinstance(tower, Scenario) and tower.encoder:
         changed["encoder"] = with_own_norms(tower.encoder)
@@ -105,11 +105,13 @@ def with_own_norms(tower: AnyTower) -> AnyTower:
 
 def _with_own_norms(layer: Layer) -> Layer:
     own = {
-        name: part.model_copy(update={"norm": layer.norm_of(part)})
+        name: part.model_copy(
+            update={"norm": layer.norm_of(part), "norm_after": layer.norm_after_of(part)}
+        )
         for name in SUB_LAYERS
         if (part := getattr(layer, name))
     }
-    return layer.model_copy(update={**own, "norm": None})
+    return layer.model_copy(update={**own, "norm": None, "norm_after": None})
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:

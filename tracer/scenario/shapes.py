@@ -191,6 +191,12 @@ class _Counted(Counting):
             at = place if self.has(*place, "norm") else layer
             before = self.part(*at, "norm", "placement") == "pre"
             self.norm(at, "norm", width if before else out)
+            after = place if self.has(*place, "norm_after") else layer
+            self.norm(after, "norm_after", out)
+            both = [self.part(*at, "norm"), self.part(*after, "norm_after")]
+            if not before and all(isinstance(each, dict) for each in both):
+                found = "norm_after and a norm after the residual connection"
+                self.report((*after, "norm_after"), f"{found}, expected norm: {{placement: pre}}")
             width = out
         return width
 
@@ -220,6 +226,7 @@ class _Counted(Counting):
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""
         of_encoder = attention[0] == "encoder" or "cross_attention" in attention
         return self.size("encoder", "tokens") if of_encoder else self.tokens
+
     def norm_of_heads(self, at: YamlPath, matrix: str, heads: int) -> None:
         """Check the norm of all heads' queries or keys: γ and β fit each of them."""
         places = [(*at[:-1], "heads", i, matrix) for i in range(heads)]

@@ -48,8 +48,9 @@ def _said(model: BaseModel) -> dict[str, Any]:
         for name, field in fields.items()
         if (value := getattr(model, name)) is not None and value != field.default
     }
-    if isinstance(model, SubLayer) and "norm" in model.model_fields_set and model.norm is None:
-        said["norm"] = "none"  # whatever its layer says
+    for name in ("norm", "norm_after") if isinstance(model, SubLayer) else ():
+        if name in model.model_fields_set and getattr(model, name) is None:
+            said[name] = "none"  # whatever its layer says
     return said
 
 

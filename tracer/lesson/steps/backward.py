@@ -44,7 +44,13 @@ from tracer.lesson.steps.inputs import (
 )
 from tracer.lesson.steps.kind import ReasonsOf, RoleText, SentenceOf, Step, StepKind
 from tracer.lesson.steps.softcap import SOFTCAP_STEP
-from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
+from tracer.lesson.steps.sub_layers import (
+    NORM_AFTER_STEP,
+    NORM_STEP,
+    RESIDUAL_STEP,
+    RMS_NORM_AFTER_STEP,
+    RMS_NORM_STEP,
+)
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 
 OF_HEADS = {
@@ -159,7 +165,7 @@ def _back(
     }
     return forward, type(forward)(
         f"{forward.name}_back",
-        "Way back: norm" if forward is NORM_STEP else f"Way back: {forward.title}",
+        f"Way back: {'norm' if forward in (NORM_STEP, NORM_AFTER_STEP) else forward.title}",
         f"the gradient of the loss at: {forward.summary}",
         _gradient_at(goal) if isinstance(goal, str) else goal,
         {**gradients, **(own or {})},
@@ -365,6 +371,13 @@ BACK: dict[StepKind, StepKind] = dict(
             THROUGH_THE_NORM,
             (roles.GAIN, roles.SHIFT, *RMS_NORM_STEP.roles),
             {roles.STANDARDIZED: STANDARD},
+            _of_a_norm,
+        ),
+        _back(
+            NORM_AFTER_STEP,
+            THROUGH_THE_NORM,
+            (roles.NORM_AFTER.gain, roles.NORM_AFTER.shift, *RMS_NORM_AFTER_STEP.roles),
+            {roles.NORM_AFTER.standardized: STANDARD},
             _of_a_norm,
         ),
         *(

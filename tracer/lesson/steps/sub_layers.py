@@ -218,4 +218,32 @@ RMS_NORM_STEP = StepKind(
     groups=("norm",),
 )
 
-KINDS = (RESIDUAL_STEP, NORM_STEP, RMS_NORM_STEP)
+
+def of_output(naming: Naming) -> Expression:
+    """The normalized output of a sub-layer; without a residual connection, it is called x."""
+    return Symbol("n′", naming.sub_layer)
+
+
+NORM_AFTER_STEP = StepKind(
+    "norm_after",
+    "LayerNorm",
+    "the sub-layer's output, centered and scaled",
+    lambda step, ctx: normalizes(step),
+    layer_norm_roles(roles.NORM_AFTER, of_output),
+    sign=("LayerNorm",),
+    reasons=lambda step, told: tuple(_why_normalized(step, "LayerNorm")),
+    groups=("norm",),
+)
+
+RMS_NORM_AFTER_STEP = StepKind(
+    "rms_norm_after",
+    "RMSNorm",
+    "the sub-layer's output, scaled",
+    lambda step, ctx: normalizes(step),
+    rms_norm_roles(roles.NORM_AFTER, of_output),
+    sign=("RMSNorm",),
+    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm")),
+    groups=("norm", "norm_after"),
+)
+
+KINDS = (RESIDUAL_STEP, NORM_STEP, RMS_NORM_STEP, NORM_AFTER_STEP, RMS_NORM_AFTER_STEP)

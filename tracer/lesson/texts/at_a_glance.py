@@ -111,8 +111,14 @@ class _Formulas:
             case roles.RESIDUAL if isinstance(record.operation, Add):
                 added, change = summands(record)
                 return ex.Sum((self._inside(added, end), self._inside(change, end)))
-            case roles.NORM | roles.RMS_NORM:
-                name: ex.OfModels = "LayerNorm" if value.role is roles.NORM else "RMSNorm"
+            case (
+                roles.NORM
+                | roles.NORM_AFTER.layer_norm
+                | roles.RMS_NORM
+                | roles.NORM_AFTER.rms_norm
+            ):
+                centers = value.role in (roles.NORM, roles.NORM_AFTER.layer_norm)
+                name: ex.OfModels = "LayerNorm" if centers else "RMSNorm"
                 return ex.Call(name, (self._inside(self._normalized(value), end),))
             case roles.ATTENTION_OUTPUT if self.ctx.at(value.place).is_typed_at(value.place):
                 crosses = value.place.sub_layer == "cross_attention"

@@ -13,7 +13,7 @@ from tracer.lesson.document import Reference, Sentence
 from tracer.lesson.steps import Step, training, words
 from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
-from tracer.lesson.steps.sub_layers import SUB_LAYERS
+from tracer.lesson.steps.sub_layers import NORM_AFTER_STEP, SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms
 from tracer.names import count
@@ -114,7 +114,8 @@ def named(step: Step) -> str:
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
-        side = _side(step) if step.place.phase == "forward" else "of"
+        after = "after" if FORWARD.get(step.kind) is NORM_AFTER_STEP else "of"
+        side = _side(step) if step.place.phase == "forward" else after
         return f"{step.kind.title} {side} {SUB_LAYERS[step.place.sub_layer]}"
     return step.kind.title
 
