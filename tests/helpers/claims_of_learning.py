@@ -103,8 +103,8 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
     if address.startswith("encoder."):
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
-    inside = r"head(\d+)\.|(\w*norm|norm_after)\."
-    layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{inside})?(\w+)(?:\.([AB]))?", address)
+    within = r"head(\d+)\.|(\w*norm|norm_after)\."
+    layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{within})?(\w+)(?:\.([AB]))?", address)
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
