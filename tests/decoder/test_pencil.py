@@ -311,12 +311,19 @@ def test_the_roles_of_each_kind() -> None:
     assert set(kept) == {roles.RoundingRule.RESULT}
 
 
+INSIDE_A_NORM = (
+    *("mean", "deviation", "squared", "variance", "std"),
+    *("mean_square", "rms", "standardized"),
+)
 WORKING = {
     *("position.div_term", "position.angle"),
-    *("norm.mean", "norm.deviation", "norm.squared", "norm.variance", "norm.std"),
-    *("norm.mean_square", "norm.rms"),
+    *(
+        f"{norm}.{name}"
+        for norm in ("norm", "norm_after", "query_norm", "key_norm")
+        for name in INSIDE_A_NORM
+    ),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
-    *("norm.standardized", "embedding.scale"),
+    "embedding.scale",
     *("loss.error", "loss.squared", "loss.surprise"),
     *(f"W_{name}.low_rank" for name in "QKVO123"),
 }

@@ -7,6 +7,7 @@ import pytest
 from tests.helpers.small_scenario import problems
 from tests.helpers.traces import numbers, records, traced, values
 from tracer.decoder.forward import Trace
+from tracer.errors import TracerError
 
 TWO_HEADS = """
 title: norms
@@ -68,3 +69,15 @@ def test_heads_of_different_widths_have_no_common_gain() -> None:
     found = problems((line, f"{line}{head}{more}"))
     told = "layer1.attention.query_norm.gain: heads of 1 and 2 columns, expected equal widths"
     assert any(told in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("norm", "told"),
+    [("query_norm: {kind: rms_norm}", "RMS is 0"), ("key_norm: {kind: layer_norm}", "σ is 0")],
+)
+def test_zeros_are_refused_without_epsilon(norm: str, told: str) -> None:
+    yaml = TWO_HEADS.replace("query_norm: {gain: [2, 1]}\n", f"{norm}\n")
+    if norm.startswith("key"):
+        yaml = yaml.replace("      key_norm: {kind: rms_norm, epsilon: 7, shift: [0.5, 0]}\n", "")
+    with pytest.raises(TracerError, match=f"a division by zero: {told}.*set epsilon"):
+        traced(yaml.replace("[[3, 1]]", "[[0, 0]]"))

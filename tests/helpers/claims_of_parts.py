@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from tests.helpers.judge import (
@@ -229,7 +230,7 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
         assert bool(said["divided"]) == bool(said["factor"]) == has_factors
         asked = frequencies["parameters"]
         assert number(said["base"]) == number(str(asked["base"]))
-        queries = [v for a, v in at.values.items() if a.endswith(".rotated_query")]
+        queries = [v for a, v in at.values.items() if re.fullmatch(r"layer\d+.*\.rotated_query", a)]
         share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
@@ -251,7 +252,8 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
     share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
     assert (said["some"] is not None) == (share < 1)
     if said["some"]:
-        before, after = at.row(at.near("query")).data, at.row(at.result).data
+        query = at.values[at.result["operands"][0]]
+        before, after = at.row(query).data, at.row(at.result).data
         assert len(after) == int(said["all"]) and int(said["some"]) == share * len(after)
         kept = slice(int(said["some"]), None)
         most = 10.0 ** -at.rounding["decimals"] if at.rounding["carry"] != "never" else 1e-9

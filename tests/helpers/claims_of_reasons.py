@@ -70,11 +70,17 @@ def part_of(at: Judge) -> dict[str, Any]:
     return part
 
 
+def norm_of_heads(at: Judge) -> str:
+    """`query` or `key` if a section normalizes these, also where earlier keys precede them."""
+    found = re.search(r"\.head\d+\.(?:(query|key)_norm|keys)$", at.address)
+    return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
+
+
 def norm_of(at: Judge) -> dict[str, Any]:
     """The norm that a section works out."""
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
-    if of_heads := re.search("query_norm|key_norm", at.address):
-        norm = part_of(at)[of_heads[0]]
+    if of_heads := norm_of_heads(at):
+        norm = part_of(at)[f"{of_heads}_norm"]
     if at.address.endswith("norm_after"):
         norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
     if norm is None:
@@ -326,9 +332,9 @@ def normalized(at: Judge, said: dict[str, Any]) -> None:
     r"therefore keep the scores moderate, unless γ or β is large\."
 )
 @form(r"All heads use the same learned numbers here\.")
-def norm_of_heads(at: Judge, said: dict[str, Any]) -> None:
+def norms_of_heads(at: Judge, said: dict[str, Any]) -> None:
     part, norm = part_of(at), norm_of(at)
-    assert re.search(r"\.head\d+\.(query|key)_norm$", at.address) and not partly_given(at)
+    assert norm_of_heads(at) and not partly_given(at)
     if said[""].startswith("All heads"):
         assert len(part["heads"]) > 1 and of_the_norm(norm)
     else:
@@ -414,8 +420,7 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
-    of_heads = re.search("(query|key)_norm$", at.address)
-    assert said["whose"] == (of_heads[1] if of_heads else "token")
+    assert said["whose"] == (norm_of_heads(at) or "token")
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)

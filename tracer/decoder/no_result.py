@@ -5,19 +5,22 @@ from __future__ import annotations
 import decimal
 from collections.abc import Container, Sequence
 
-from tracer.decoder.roles import RMS, STD, Place
+from tracer.decoder.roles import NORMS, Place
 from tracer.decoder.value import Value
 from tracer.errors import Problem
 
 ZERO = {
-    STD: "σ is 0, as it is of equal numbers; set epsilon",
-    RMS: "RMS is 0, as it is of zeros; set epsilon",
+    **{norm.std: "σ is 0, as it is of equal numbers; set epsilon" for norm in NORMS},
+    **{norm.rms: "RMS is 0, as it is of zeros; set epsilon" for norm in NORMS},
 }
 """The divisors of norms."""
 
 STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
 NO_SQUARES = "√v̂ is 0, as it is where the gradient is 0; set the optimizer's epsilon"
-NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
+NO_SLOPE = {
+    **{norm.std: f"σ {STEEP}" for norm in NORMS},
+    **{norm.rms: f"RMS {STEEP}" for norm in NORMS},
+}
 """Roots without a slope, where ε is added outside the root."""
 
 

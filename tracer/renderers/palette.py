@@ -20,7 +20,10 @@ NAME = "italic"
 
 _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.QUERY, roles.HIDDEN, roles.ACTIVATION), MAGENTA),
-    **dict.fromkeys((roles.MEAN, roles.VARIANCE, roles.STD, roles.POSITION), MAGENTA),
+    **dict.fromkeys(
+        (role for of in roles.NORMS for role in (of.mean, of.variance, of.std)), MAGENTA
+    ),
+    roles.POSITION: MAGENTA,
     **dict.fromkeys((roles.KEY, roles.KEYS), GREEN),
     **dict.fromkeys((roles.VALUE, roles.VALUES, roles.HEAD_OUTPUT, roles.CONCAT), CLAY),
     **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),

@@ -29,8 +29,8 @@ OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
 FUNCTIONS: dict[roles.Role, ex.OfModels] = {
     roles.WEIGHTS: "softmax",
     roles.PROBABILITIES: "softmax",
-    roles.NORM: "LayerNorm",
-    roles.RMS_NORM: "RMSNorm",
+    **{norm.layer_norm: "LayerNorm" for norm in roles.NORMS},
+    **{norm.rms_norm: "RMSNorm" for norm in roles.NORMS},
 }
 """Steps of several operations that have one name."""
 

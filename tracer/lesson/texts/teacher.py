@@ -33,6 +33,9 @@ from tracer.scenario.parts import learned
 SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
+SQUARES = tuple(norm.root_squared for norm in roles.NORMS)
+"""Squares whose caption is never left out: x² alone could be the x of a second head."""
+
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
 
@@ -225,7 +228,7 @@ class Teacher:
         )
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(record) if told_of else None
-        if caption and (caption not in self.captions or value.role is roles.ROOT_SQUARED):
+        if caption and (caption not in self.captions or value.role in SQUARES):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
         elif caption and not in_symbols and value.axes:
