@@ -75,19 +75,22 @@ def test_every_parameter_of_the_schema_is_declared() -> None:
 
 
 NORM = "{gain: [1, 3], shift: [0, 3]}"
+NORMS = f"norm: {NORM.replace('{', '{placement: pre, ')}, norm_after: {NORM}"
+OF_HEADS = "{gain: [1, 3, 6], shift: [0, 3, 5]}"
 HEAD = """{
   W_Q: [[1, 2, 3], [4, 5, 6]], b_Q: [1, 2, 4],
   W_K: [[1, 3, 5], [2, 4, 6]], b_K: [1, 2, 5],
   W_V: [[1, 2, 3, 4], [5, 6, 7, 8]], b_V: [1, 2, 3, 6]}"""
 ATTENTION = f"""{{
-  heads: [{HEAD}], W_O: [[1, 2], [3, 4], [5, 6], [7, 8]], b_O: [1, 7], norm: {NORM}}}"""
+  heads: [{HEAD}], W_O: [[1, 2], [3, 4], [5, 6], [7, 8]], b_O: [1, 7], {NORMS},
+  query_norm: {OF_HEADS}, key_norm: {OF_HEADS}}}"""
 FFN = f"""{{
   W_1: [[1, 2, 3], [4, 5, 6]], b_1: [1, 2, 3], W_3: [[3, 2, 1], [6, 5, 4]], b_3: [3, 2, 1],
-  W_2: [[1, 2], [3, 4], [5, 6]], b_2: [1, 9], norm: {NORM}}}"""
+  W_2: [[1, 2], [3, 4], [5, 6]], b_2: [1, 9], {NORMS}}}"""
 TOWER = f"""tokens: [a, b], embeddings: [[1, 2], [3, 5]], positions: {{table: [[0, 1], [1, 0]]}},
   final_norm: {NORM}"""
 BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
-PLAIN = f"{{norm: {NORM}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
+PLAIN = f"{{{NORMS}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
 EVERY_PARAMETER = f"""{{{TOWER},
   encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}]}},
   layers: [{{{BOTH}, cross_attention: {ATTENTION}}},

@@ -67,6 +67,10 @@ def expected(spec: Scenario) -> list[str]:
             read = f"{of}({x})" if is_before else x
             called = {"attention": f"Attention({read})", "ffn": f"FFN({read})"}
             result = called.get(name, f"CrossAttention({read}, E)")
+            after = part["norm_after"] if "norm_after" in part else layer.get("norm_after", "none")
+            if after != "none":
+                last = "RMSNorm" if after.get("kind") == "rms_norm" else "LayerNorm"
+                result = f"{last}({result})"
             if part.get("residual", True):
                 result = f"{x} + {result}"
             if norm != "none" and not is_before:

@@ -230,6 +230,8 @@ def norms(scenario: Scenario) -> list[str]:
                 norm = layer[kind].get("norm", layer.get("norm", "none"))
                 placement = {} if norm == "none" else {"placement": "post", **norm}
                 found += [placement["placement"]] if placement else []
+                after = layer[kind].get("norm_after", layer.get("norm_after", "none"))
+                found += ["post"] if after != "none" else []
     return [
         *found,
         *(["behind the layers"] if scenario.get("final_norm", "none") != "none" else []),

@@ -179,6 +179,10 @@ def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> Non
         norm = of.get("norm", spec.get("norm", "none"))
         placement = "" if norm == "none" else norm.get("placement", "post")
         kind_of_norm = NORMS["layer_norm" if norm == "none" else norm.get("kind", "layer_norm")]
+        after = of.get("norm_after", spec.get("norm_after", "none"))
+        if after != "none":
+            at = -2 if of.get("residual", True) else -1
+            assert shown.pop(at) == NORMS[after.get("kind", "layer_norm")]
         assert shown.count(kind_of_norm) == bool(placement)
         assert shown[0 if placement == "pre" else -1] == kind_of_norm or not placement
         assert bool(part.behind) == (placement == "post" and of.get("residual", True))
@@ -217,7 +221,7 @@ def assert_is_attention(
         asked = of.get("scale", "sqrt")
         assert [signs(row) for row in rows] == [
             ["Q"] if shared else ["Q", "K", "V"],
-            *([["turn Q"] if shared else ["turn Q", "turn K"]] if turns else []),
+            *between(of, turns=bool(turns), shared=bool(shared)),
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
             *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
             *([["ALiBi"]] if falls else []),
@@ -229,6 +233,17 @@ def assert_is_attention(
         assert reads == (crosses and not shared)
     projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
     assert projection in [sign(box) for box in boxes_of(part)]
+
+
+def between(of: dict[str, Any], *, turns: bool, shared: bool) -> list[list[str]]:
+    """The norms and the rotation of queries and keys, each as low as it can stand."""
+    queries, keys = (of.get(f"{name}_norm", "none") != "none" for name in ("query", "key"))
+    keys = keys and not shared
+    rows: list[list[str]] = [["norm Q"] * queries + ["norm K"] * keys, []]
+    if turns:
+        rows[0 if not queries else 1].append("turn Q")
+        rows[1 if keys or queries else 0] += [] if shared else ["turn K"]
+    return list(filter(None, rows))
 
 
 # --- layers that are built alike -----------------------------------------------------------------
