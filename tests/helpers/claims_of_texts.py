@@ -330,7 +330,7 @@ def of_one_size(at: Judge, said: dict[str, Any]) -> None:
     r"(: the text becomes \[(?P<ids>.+)\])?\."
 )
 def ids(at: Judge, said: dict[str, Any]) -> None:
-    found = [str(each) for each in at.values["token_ids"]["data"]]
+    found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
 
 

@@ -38,7 +38,7 @@ MOST_IDS = 12
 def _ids(step: Step) -> tuple[doc.Sentence, ...]:
     """What an id is, and the ids of a short text."""
     read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
-    ids = [str(number) for value in read for number in value.numbers]
+    ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
         return ()
     listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
