@@ -6,12 +6,14 @@ import pydoc
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tracer
 from tests.helpers.command import printed, run_json
+from tracer import library
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 
@@ -77,6 +79,24 @@ def test_a_large_value_is_printed_in_part() -> None:
     assert len(lines) == 11
     assert lines[-1].split() == ["…"] * 10
     assert lines[1].endswith("…")
+
+
+def test_only_what_is_shown_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+
+    def counted(*entry: Any) -> str:
+        written.append(entry)
+        return "0"
+
+    monkeypatch.setattr(library, "printed", counted)
+    rows = [[0] * 50] * 50
+    numbers = f"title: Large\ntokens: {list(range(50))}\nembeddings: {rows}\nlayers: []\n"
+    value = tracer.trace(parse(numbers, "x.yaml"))["input"]
+    assert value.array.shape == (50, 50)
+    assert written == []
+    assert repr(value) and len(written) == 64
+    assert value._repr_html_().count("<td>0</td>") == 64
+    assert value.printed.size == 2500
 
 
 def test_help_lists_the_functions() -> None:

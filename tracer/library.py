@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,27 @@ FRAME = (
 )
 
 
+MOST_SHOWN = 8
+"""The most rows and columns that the representation of a value shows."""
+
+
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A value of a pass: an array of floats with a name and labels for each axis.
-
-    `printed` has the same shape; it holds each number as every text of the pass prints it.
-    """
+    """A value of a pass: an array of floats with a name and labels for each axis."""
 
     address: str
     symbol: str
     axes: tuple[tuple[str, tuple[str, ...]], ...]
     array: NDArray[np.float64]
-    printed: NDArray[Any]
+    _printed: Callable[[tuple[int, ...]], str]
+
+    @cached_property
+    def printed(self) -> NDArray[Any]:
+        """Each number as every text of the pass prints it, in the shape of the array."""
+        numbers = np.empty(self.array.shape, object)
+        for index in np.ndindex(self.array.shape):
+            numbers[index] = self._printed(index)
+        return numbers
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
@@ -51,56 +60,44 @@ class Value:
         """Return symbol, address and axes, then the printed numbers with their labels."""
         from tracer.renderers.rows import cells, short
 
-        if self.printed.ndim == 0:
-            return f"{self.symbol}, {self.address}: {self.printed}"
-        rows = self.axes[0][1] if self.printed.ndim == 2 else ("",)
-        columns = self.axes[-1][1]
-        lines = [["", *columns]]
-        for label, numbers in zip(rows, self.printed.reshape(len(rows), -1).tolist(), strict=True):
-            lines.append([label, *numbers])
-        table = [
-            [short(cell) if cell else "" for cell in _shortened(row)] for row in _shortened(lines)
-        ]
+        if not self.axes:
+            return f"{self.symbol}, {self.address}: {self._printed(())}"
+        table = [[short(cell) if cell else "" for cell in row] for row in self._table()]
         widths = [max(map(cells, column)) for column in zip(*table, strict=True)]
         axes = " × ".join(count(len(labels), name) for name, labels in self.axes)
-        return "\n".join(
-            [
-                f"{self.symbol}, {self.address}: {axes}",
-                *(
-                    "  ".join(" " * (w - cells(c)) + c for c, w in zip(row, widths, strict=True))
-                    for row in table
-                ),
-            ]
+        rows = (
+            "  ".join(" " * (w - cells(c)) + c for c, w in zip(row, widths, strict=True))
+            for row in table
         )
+        return "\n".join([f"{self.symbol}, {self.address}: {axes}", *rows])
 
     def _repr_html_(self) -> str:
         """Return a table; a vector is one row."""
-        corner = f"<th>{escape(self.symbol)}</th>"
-        if self.printed.ndim == 0:
-            return f"<table><tr>{corner}<td>{escape(str(self.printed))}</td></tr></table>"
-        columns = self.axes[-1][1]
-        rows = self.axes[0][1] if self.printed.ndim == 2 else ("",)
-        cells = self.printed.reshape(len(rows), len(columns))
-        head = "".join(f"<th>{escape(name_text(label))}</th>" for label in columns)
+        if not self.axes:
+            return f"<table><tr>{_th(self.symbol)}<td>{escape(self._printed(()))}</td></tr></table>"
+        (_, *columns), *rows = self._table()
+        head = _th(self.symbol) + "".join(map(_th, columns))
         body = "".join(
-            f"<tr><th>{escape(name_text(label)) if label else ''}</th>"
-            + "".join(f"<td>{escape(str(cell))}</td>" for cell in line)
-            + "</tr>"
-            for label, line in zip(rows, cells, strict=True)
+            f"<tr>{_th(label)}{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for label, *row in rows
         )
-        return f"<table><tr>{corner}{head}</tr>{body}</table>"
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+    def _table(self) -> list[list[str]]:
+        """The labels of the columns, then each row with its label; … for those left out."""
+        *rows, columns = (labels for _, labels in self.axes)
+        more = ["…"] * (len(columns) > MOST_SHOWN)
+        table = [["", *map(name_text, columns[:MOST_SHOWN]), *more]]
+        for i, label in enumerate(rows[0][:MOST_SHOWN] if rows else ("",)):
+            places = [(i, j) if rows else (j,) for j in range(len(columns))[:MOST_SHOWN]]
+            table.append([name_text(label) if label else "", *map(self._printed, places), *more])
+        if rows and len(rows[0]) > MOST_SHOWN:
+            table.append(["…"] * len(table[0]))
+        return table
 
 
-MOST_SHOWN = 8
-"""The most rows and columns that the representation of a value shows."""
-
-
-def _shortened(cells: list[Any]) -> list[Any]:
-    """Return the heading and the first entries of a row or column, and … for the others."""
-    if len(cells) <= MOST_SHOWN + 1:
-        return cells
-    rest = "…" if isinstance(cells[0], str) else ["…"] * len(cells[0])
-    return [*cells[: MOST_SHOWN + 1], rest]
+def _th(label: str) -> str:
+    return f"<th>{escape(label)}</th>"
 
 
 class Trace(Mapping[str, Value]):
@@ -114,12 +111,10 @@ class Trace(Mapping[str, Value]):
         if address not in self._run.values:
             raise KeyError(f"{address}: no such value{suggestion(self._run, address)}")
         value = self._run[address]
-        numbers = np.empty(value.shape, object)
-        for index in np.ndindex(value.shape):
-            numbers[index] = printed(self._run, value, index)
         axes = tuple((axis.name, axis.labels) for axis in value.axes)
-        floats = np.zeros(numbers.shape) if value.role.words else value.array
-        return Value(address, text(self._symbols[address]), axes, floats, numbers)
+        floats = np.zeros(value.shape) if value.role.words else value.array
+        as_printed = partial(printed, self._run, value)
+        return Value(address, text(self._symbols[address]), axes, floats, as_printed)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._run.values)
