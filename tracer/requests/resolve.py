@@ -164,8 +164,8 @@ def compute(request: Request, loaded: Loaded) -> Computed:
         training = training_of(request, loaded)
         return Computed(loaded, training.steps[0], training)
     options = subject.options
-    if request.is_whole_text and loaded.scenario.on_demand:
-        options = replace(options, lens=True)  # which the summary of a trained model shows
+    if loaded.scenario.on_demand and not request.format.is_data and request.command == "lens":
+        options = replace(options, lens=False)  # only the rows that are shown are read
     found = run_pass(loaded, options)
     if not request.trains:
         return Computed(loaded, found)

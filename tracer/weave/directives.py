@@ -84,9 +84,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
             return Computed(loaded, run_training(loaded, options).steps[0]), costs
         allowed.compute(costs, 1, len(loaded.scenario.tokens))
-        # A summary and a step of a trained model share a pass with the logit lens.
-        lens = subject.options.lens or loaded.scenario.on_demand
-        return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens))), costs
+        return Computed(loaded, run_pass(loaded, subject.options)), costs
 
     def content(request: Request) -> Content:
         subject = subject_of(request)
@@ -95,10 +93,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
             charge(costs, passes(request, loaded.scenario))
             return answer_about(request, loaded).content
         computed, costs = shared(subject)
-        scenario = computed.trace.scenario
-        if request.is_whole_text and scenario.on_demand:  # the summary shows the logit lens
-            costs = cost(scenario, lens=True)
-        charge(costs, passes(request, scenario))
+        charge(costs, passes(request, computed.trace.scenario))
         if request.trains:
             computed = replace(computed, training=training_of(request, computed.loaded))
         return explain(request, computed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -103,3 +104,23 @@ def test_long_words_of_the_figure_are_folded(tmp_path: Path) -> None:
     lines = [span.text or "" for span in picture.iter(f"{SVG}tspan")]
     assert "".join(lines[-3:]) == word
     assert max(map(len, lines[-3:])) <= 8
+
+
+def test_the_rows_of_a_large_model_are_those_of_its_addresses() -> None:
+    """A text reads only the rows that it shows; the data have all rows, layer by layer."""
+    source = (
+        "title: t\ntokens: [a, b, c]\nrandom: {seed: 3}\n"
+        "dimensions: {layers: 3, width: 8, heads: 2, words: 20, context: 9}\n"
+    )
+    values = json.loads(printed("lens", "-", "-f", "json", stdin=source))["values"]
+    at = {value["address"]: value for value in values}
+    text = printed("lens", "-", "--token", "2", stdin=source)
+    words, shares = (table.split("\n\n")[0] for table in text.split("layer  a", 1)[1].split("  p"))
+    for layer in (1, 2, 3):
+        place = f"layer{layer}.lens"
+        said = at[f"{place}.prediction"]["data"]
+        probabilities = at[f"{place}.probabilities"]
+        columns = [probabilities["axes"][1]["labels"].index(word) for word in said]
+        held = [row[j] for row, j in zip(probabilities["printed"], columns, strict=True)]
+        assert re.search(rf"{layer} +{said[0]} +{said[1]}$", words, re.M)
+        assert re.search(rf"layer {layer} +{held[0]} +{held[1]}$", shares, re.M)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from tracer.console import progress
+from collections.abc import Sequence
+
 from tracer.decoder.forward import Trace
+from tracer.decoder.lens import lens_of_rows
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
+from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.formula.numbers import trimmed
 from tracer.frozen import frozen
@@ -30,13 +33,24 @@ def percent(share: Number) -> str:
     return f"{trimmed(share.value * 100):f} %"
 
 
-def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
-    """Return the lens's word after a layer, counted from 1, at a token, counted from 0."""
-    progress.report(f"layer {layer} of {ctx.layers}")
+def lens_words(ctx: LessonContext, tokens: Sequence[int]) -> list[list[LensWord]]:
+    """The words after each layer, in a row for each layer, of tokens that are counted from 0."""
+    layers = range(1, ctx.layers + 1)
+    if ctx.value(Place(1, "lens"), PREDICTION) is None:  # the pass has not recorded the lens
+        words, shares = lens_of_rows(ctx.trace, tokens)
+        read = [_word(ctx, words, shares, row) for row in range(words.shape[0])]
+        return [read[i : i + len(tokens)] for i in range(0, len(read), len(tokens))]
+    return [[_recorded(ctx, layer, token) for token in tokens] for layer in layers]
+
+
+def _recorded(ctx: LessonContext, layer: int, token: int) -> LensWord:
     place = Place(layer, "lens")
     words, shares = ctx.value(place, PREDICTION), ctx.value(place, PROBABILITIES)
     assert words is not None and shares is not None
-    row = words.row(token, len(ctx.names))
+    return _word(ctx, words, shares, words.row(token, len(ctx.names)))
+
+
+def _word(ctx: LessonContext, words: Value, shares: Value, row: int) -> LensWord:
     column = shares.axes[1].labels.index(words.numbers[row])
     return LensWord(str(words.numbers[row]), ctx.number(shares, row, column))
 
@@ -44,15 +58,16 @@ def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
 def lens(trace: Trace, token: int) -> doc.Document:
     """The words of all layers, for the tokens up to the followed one (counted from 0)."""
     ctx = LessonContext(trace, token, symbols(trace.records))
-    layers, tokens = range(1, ctx.layers + 1), range(max(0, token + 1 - MOST_TOKENS), token + 1)
-    seen = {(layer, token): lens_word(ctx, layer, token) for layer in layers for token in tokens}
+    tokens = range(max(0, token + 1 - MOST_TOKENS), token + 1)
+    seen = lens_words(ctx, tokens)
+    layers = range(1, len(seen) + 1)
     names = tuple(ctx.names[token] for token in tokens)
-    words = tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers)
+    words = tuple(tuple(each.word for each in row) for row in seen)
     shares = doc.Matrix(
         Symbol("p"),
         tuple(f"layer {layer}" for layer in layers),
         names,
-        tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
+        tuple(tuple(each.probability for each in row) for row in seen),
         None,
         doc.Figure(
             f"{ctx.trace.name}.lens", "The word that each layer would predict", ("", "after")
@@ -65,7 +80,7 @@ def lens(trace: Trace, token: int) -> doc.Document:
         doc.Table.of(("layer", *names), rows, ctx.layers - 1),
         doc.Paragraph(("The probability of its word:",)),
         shares,
-        *doc.paragraphs(since_when(ctx)),
+        *doc.paragraphs(since_when(ctx, [row[-1].word for row in seen])),
     )
     section = doc.Section(None, "What each layer would predict", blocks)
     return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
@@ -89,9 +104,8 @@ def _only_adds(layer: Layer) -> bool:
     return added and all(norm is None or norm.placement == "pre" for norm in norms)
 
 
-def since_when(ctx: LessonContext) -> doc.Sentence | None:
+def since_when(ctx: LessonContext, words: Sequence[str]) -> doc.Sentence | None:
     """Say from which layer on the final word is predicted, if not by all layers."""
-    words = [lens_word(ctx, layer, ctx.token).word for layer in range(1, ctx.layers + 1)]
     others = [layer for layer, word in enumerate(words, 1) if word != words[-1]]
     since = max(others, default=0) + 1
     if since == 1 or ctx.is_padding:

@@ -63,8 +63,8 @@ def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
 def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
     """The largest numbers of attention and FFN in each layer, and the word that it predicts."""
     rows = []
-    for layer in range(1, ctx.layers + 1):
-        seen = lens.lens_word(ctx, layer, ctx.token)
+    words = [read for (read,) in lens.lens_words(ctx, [ctx.token])]
+    for layer, seen in enumerate(words, 1):
         added = (
             _most(ctx, layer, "attention", roles.ATTENTION_OUTPUT),
             _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
@@ -74,7 +74,7 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
     return (
         doc.Paragraph((lens.why(ctx),)),
         doc.Table.of(header, rows),
-        *doc.paragraphs(lens.since_when(ctx)),
+        *doc.paragraphs(lens.since_when(ctx, [seen.word for seen in words])),
     )
 
 
