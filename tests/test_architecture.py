@@ -129,6 +129,7 @@ OPENED = {
     # Files of the program itself.
     "tracer.renderers.page.as_html": {"read_text"},
     "tracer.scenario.schema": {"read_text"},
+    "tracer.decoder.memory": {"read_text"},  # what the system says of itself
     # What reading.py has opened.
     "tracer.checkpoints.safetensors_files": {"safe_open"},
     "tracer.checkpoints.tensor": {"memmap"},

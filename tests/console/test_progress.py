@@ -11,6 +11,12 @@ import pytest
 from tests.helpers.command import printed
 from tracer.console import interruption, progress
 
+LARGE = """
+title: t
+tokens: [a, b]
+dimensions: {layers: 2, width: 4, heads: 2, words: 5, context: 9}
+random: {seed: 1}
+"""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 """The cursor."""
 
@@ -67,14 +73,31 @@ def test_ctrl_c_takes_it_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
         assert SHOW in terminal.getvalue()
 
 
-def test_it_says_which_layer_or_word_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_which_number_or_word_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(progress, "report", told.append)
-    printed("lens", "pizza")
-    assert told[0] == "layer 1 of 2"
+    monkeypatch.setattr(progress, "is_shown", lambda: True)
+    monkeypatch.setattr(progress, "report", lambda what, *_: told.append(what))
+    printed("run", "-", stdin=LARGE)
+    assert told.index("layer1.ffn.hidden") < told.index("layer2.ffn.hidden") < told.index("logits")
     told.clear()
     printed("generate", "pizza", "--max-tokens", "2")
     assert told == ["word 1 of at most 2", "word 2 of at most 2"]
+
+
+def test_it_says_how_long_the_rest_will_take(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = iter((100.0, 100.0, 100.5, 103.0, 112.0))
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with redirect_stderr(terminal), progress.shown("run paris"):
+        wait_for(terminal, "run paris")
+        monkeypatch.setattr(progress, "PATIENCE", 1.0)
+        monkeypatch.setattr(progress, "monotonic", lambda: next(now))
+        progress.report("layer 1", 0, 30)
+        progress.report("layer 3", 2, 30)  # too early to tell
+        progress.report("layer 7", 6, 30)
+        wait_for(terminal, "layer 7, about 12 s left")
+        assert "layer 3, about" not in terminal.getvalue()
 
 
 def test_nothing_is_shown_where_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:

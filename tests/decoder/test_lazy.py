@@ -7,14 +7,16 @@ import weakref
 from typing import Any
 
 import numpy as np
+import pytest
 
-from tracer.decoder import roles
+from tracer.decoder import memory, roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.elementwise import Add, Square
 from tracer.decoder.lazy import LazyValue
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.errors import TracerError
 from tracer.formula.arithmetic import ON_DEMAND
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import Rounding
@@ -85,3 +87,30 @@ def test_what_nobody_holds_goes_at_once() -> None:
         assert all(each() is None for each in held)
     finally:
         gc.enable()
+
+
+def of_rows(rows: int) -> Value:
+    """Squares of as many rows of two numbers, which are still to be computed."""
+    tape = Tape(ON_DEMAND, Pencil(Rounding(carry=Carry.NEVER), decimal=False))
+    axes: Axes = (Axis("token", tuple(map(str, range(rows)))), AXES[1])
+    w = tape.given(roles.W_1, np.ones((rows, 2)), axes)
+    return tape.record(roles.SQUARED, Square(), tape.record(roles.SQUARED, Square(), w))
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two = 2 * 100 * 2 * 8
+    monkeypatch.setattr(memory, "free_bytes", lambda: two)
+    assert of_rows(100).numbers.sum() == 200
+    monkeypatch.setattr(memory, "free_bytes", lambda: two - 1)
+    value = of_rows(100)
+    with pytest.raises(TracerError, match=r"about 0\.0 GB of memory, and only 0\.0 GB are free"):
+        assert value.numbers is None
+    assert not are_there(value)
+    assert of_rows(10).numbers.sum() == 20  # asked only of many rows
+
+
+def test_the_memory_that_is_free() -> None:
+    free = memory.free_bytes()
+    assert free is None or 1e7 < free < 1e15

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
+from time import monotonic
 from typing import Any
 
 from tracer.console import interruption
@@ -23,6 +24,14 @@ class _Sign:
         self.status: Any = None  # Rich's status; Rich is slow to import
         self.timer = Timer(PATIENCE, self.show)
         self.timer.daemon = True
+        self.since = monotonic()
+
+    def left(self, done: int, of: int) -> str:
+        """`, about 12 s left`, once more than a second has passed."""
+        passed = monotonic() - self.since
+        if not done or passed < PATIENCE:
+            return ""
+        return f", about {passed * (of - done) / done:.0f} s left"
 
     def show(self) -> None:
         from rich.console import Console
@@ -66,7 +75,17 @@ def shown(what: str) -> Iterator[None]:
         _signs.remove(sign)
 
 
-def report(what: str) -> None:
-    """Update the activity: `word 3 of 10`."""
+def is_shown() -> bool:
+    """Return whether somebody may see reports."""
+    return bool(_signs)
+
+
+def report(what: str, done: int = 0, of: int = 0) -> None:
+    """Update the activity: `word 3 of 10`.
+
+    Where `done` parts of `of` are done, also say how long the others will take; 0 is the start.
+    """
     for sign in _signs:
-        sign.update(what)
+        if not done:
+            sign.since = monotonic()
+        sign.update(what + sign.left(done, of))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from tracer.console import progress
+from tracer.decoder import memory
 from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
@@ -14,6 +16,9 @@ from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
 from tracer.frozen import frozen
+
+MANY_ROWS = 64
+"""Whether fewer rows fit into memory is not asked: the weights of a model are larger."""
 
 
 @frozen
@@ -84,19 +89,34 @@ class LazyResult(LazyValue):
         self.operation, self.inputs = operation, inputs
 
     def fetch(self) -> None:
-        """Compute it after its inputs; not by recursion, for there may be thousands."""
-        waiting = [self]
+        """Compute it after its inputs.
+
+        Raises:
+            TracerError: there is no result, or the numbers do not fit into memory.
+        """
+        needed = self._needed()
+        if self.shape and self.shape[0] >= MANY_ROWS:
+            memory.check(needed)
         with self.lazy_context.arithmetic.context():
-            while waiting:
-                value = waiting[-1]
-                for each in value.inputs:
-                    if type(each) is LazyResult and not each.is_ready:
-                        waiting.append(each)
-                if waiting[-1] is value:
-                    waiting.pop()
-                    if not value.is_ready:
-                        value.numbers = value.computed = value._result()
-                        value.is_ready = True
+            reports = progress.is_shown()  # asked once: there may be thousands
+            for done, value in enumerate(needed):
+                if reports:
+                    progress.report(value.address, done, len(needed))
+                value.numbers = value.computed = value._result()
+                value.is_ready = True
+
+    def _needed(self) -> list[LazyResult]:
+        """What has to be computed, itself last; not found by recursion: there may be thousands."""
+        order: dict[LazyResult, None] = {}
+        waiting = [self]
+        while waiting:
+            value = waiting[-1]
+            for each in value.inputs:
+                if type(each) is LazyResult and not each.is_ready and each not in order:
+                    waiting.append(each)
+            if waiting[-1] is value:
+                order[waiting.pop()] = None
+        return list(order)
 
     def _result(self) -> Array:
         inputs = self.inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.lens import lens_of_rows
+from tracer.decoder.lens_of_rows import lens_of_rows
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol

@@ -1,0 +1,36 @@
+"""Whether the numbers of a pass fit into the machine's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+
+from tracer.decoder.value import Value
+from tracer.errors import Problem, TracerError
+
+GIGABYTE = 1e9
+OF_A_FLOAT = 8
+
+
+def check(values: Sequence[Value]) -> None:
+    """Raise a TracerError if values that are to be computed need more memory than is free."""
+    needed = OF_A_FLOAT * sum(prod(value.shape) for value in values)
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise TracerError(
+            Problem(
+                f"the numbers need about {needed / GIGABYTE:.1f} GB of memory, and only "
+                f"{free / GIGABYTE:.1f} GB are free; a shorter text needs less"
+            )
+        )
+
+
+def free_bytes() -> int | None:
+    """The memory that a program can still get, if the system says so: Linux does."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    available = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return min((int(kilobytes) * 1024 for kilobytes in available), default=None)
