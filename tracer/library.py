@@ -18,10 +18,10 @@ from tracer.lesson.texts import author, forward_pass
 from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.selection import position_of, select, steps
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import count
+from tracer.names import count, name_text
 from tracer.renderers import Format, render as rendered
 from tracer.renderers.quote import printed
-from tracer.renderers.text import name_text, text
+from tracer.renderers.text import text
 from tracer.scenario import loading
 from tracer.scenario.model import Scenario
 

@@ -1,4 +1,4 @@
-"""Words around names: plurals, names that occur twice, what a mistyped name may have meant."""
+"""Names: plurals, equal ones, what a mistyped one may have meant, how they are shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
+
+PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
+JOINED = f"{PICTURE}\ufe0f?\u200d(?={PICTURE})"
+"""A picture with the sign behind it that joins it to the next; seldom needed, slow to compile."""
 
 
 def count(number: int, noun: str) -> str:
@@ -51,3 +55,27 @@ def closest(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'softmax'?`, or nothing if no known name is similar."""
     found = similar(name, known)
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+def name_text(name: str) -> str:
+    """A token or label in one line, with nothing lost and nothing that controls a terminal.
+
+    Unprintable characters are escaped, a space at either end is ␣. Joined pictures (👩‍👧) are kept.
+    """
+    inner = name.strip(" ")
+    if inner == name and name.isprintable() and name:
+        return name  # most names
+    before = len(name) - len(name.lstrip(" ")) if inner else len(name)
+    after = len(name) - before - len(inner)
+    return "␣" * before + visible(inner) + "␣" * after or '""'
+
+
+def visible(words: str) -> str:
+    """Words with unprintable characters escaped; joined pictures (👩‍👧) are kept."""
+    if words.isprintable():
+        return words
+    joined = {match.end() - 1 for match in re.finditer(JOINED, words)}
+    return "".join(
+        c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
+        for i, c in enumerate(words)
+    )

@@ -12,8 +12,9 @@ from tests.helpers.truth import equations, falsehood
 from tracer.formula import expression as ex
 from tracer.formula.evaluation import value
 from tracer.lesson.document import Percent
+from tracer.names import name_text
 from tracer.renderers.notation import is_scientific
-from tracer.renderers.text import in_percent, name_text, number_text, text
+from tracer.renderers.text import in_percent, number_text, text
 
 
 def n(number: str) -> ex.Number:

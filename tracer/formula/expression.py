@@ -205,14 +205,17 @@ class Chain(Node):
     relations: tuple[Relation, ...]
 
 
-def entries_in(expression: Node) -> Iterator[Any]:
-    """The entries whose numbers are in an expression, from left to right, hidden ones included."""
+def entries_in(expression: Node, *, hidden: bool = True) -> Iterator[Any]:
+    """The entries whose numbers are in an expression, from left to right.
+
+    With `hidden`, those of terms that are not written out are included.
+    """
     match expression:
         case Number():
             if expression.entry:
                 yield expression.entry
         case Rest():
-            yield from expression.hidden() if expression.hidden else ()
+            yield from expression.hidden() if hidden and expression.hidden else ()
         case _:
             for part in nodes_in(expression):
-                yield from entries_in(part)
+                yield from entries_in(part, hidden=hidden)

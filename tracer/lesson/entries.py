@@ -12,7 +12,7 @@ from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Number
 from tracer.formula.numbers import guarded, trimmed
-from tracer.names import closest, distinct, places
+from tracer.names import closest, distinct, name_text, places
 
 POSITION = re.compile("0*[1-9][0-9]{0,9}")
 """A number from 1; Python does not read one of thousands of digits."""
@@ -56,7 +56,7 @@ def name(entry: Entry) -> str:
 def labels(entry: Entry) -> tuple[str, ...]:
     """Return the labels of the row and the column of an entry."""
     axes = zip(entry.value.axes, entry.at, strict=True)
-    return tuple(distinct(axis.labels)[i] for axis, i in axes)
+    return tuple(name_text(distinct(axis.labels)[i]) for axis, i in axes)
 
 
 def index_of(axis: Axis, label: str, address: str) -> int:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from tracer.renderers.text import name_text
+from tracer.names import name_text
 
 LONGEST_NAME = 24
 

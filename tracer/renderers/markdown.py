@@ -13,19 +13,12 @@ from urllib.parse import quote
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.frozen import frozen
 from tracer.lesson import document as doc
+from tracer.names import name_text, visible
 from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
-from tracer.renderers.text import (
-    in_percent,
-    name_text,
-    number_text,
-    one_line,
-    sides,
-    text,
-    visible,
-)
+from tracer.renderers.text import in_percent, number_text, one_line, sides, text
 from tracer.renderers.wrapping import wrapped
 
 WIDTH = 84

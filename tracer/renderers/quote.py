@@ -8,7 +8,8 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.value import Index, Value
 from tracer.lesson import entries
 from tracer.lesson.texts.lookup import find_quoted
-from tracer.renderers.text import name_text, number_text, percentage
+from tracer.names import name_text
+from tracer.renderers.text import number_text, percentage
 
 
 def quoted(trace: Trace, asked: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from rich.cells import cell_len
 from rich.text import Span, Text
 
-from tracer.renderers.text import CLUSTERS, name_text
+from tracer.names import name_text
+from tracer.renderers.text import CLUSTERS
 
 INDENT, GAP = 2, "  "
 LONGEST_NAME = 24

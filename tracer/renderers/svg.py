@@ -8,8 +8,9 @@ from html import escape
 
 from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix
+from tracer.names import name_text
 from tracer.renderers.rows import cells
-from tracer.renderers.text import name_text, text
+from tracer.renderers.text import text
 
 CELL_WIDTH, CELL_HEIGHT, LETTER, LINE, MARGIN = 72, 36, 7.5, 15, 12
 MOST_LINES = {"column": 3, "row": 2, "cell": 3}

@@ -7,9 +7,10 @@ from decimal import Decimal
 
 from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix, Table
+from tracer.names import name_text
 from tracer.renderers.palette import LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
-from tracer.renderers.text import cell_text, name_text, text
+from tracer.renderers.text import cell_text, text
 from tracer.renderers.wrapping import fitting
 
 LEAST_ROOM, BELOW = 8, 4

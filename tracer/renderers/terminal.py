@@ -11,12 +11,13 @@ from rich.text import Text
 
 from tracer.formula.expression import Chain, Number
 from tracer.lesson import document as doc
+from tracer.names import name_text, visible
 from tracer.renderers.palette import NAME, RESULT, RULE, SECTION, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
-from tracer.renderers.text import in_percent, name_text, one_line, text, visible
+from tracer.renderers.text import in_percent, one_line, text
 from tracer.renderers.working import formula_rows, working_rows
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100

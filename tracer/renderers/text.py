@@ -17,11 +17,9 @@ from tracer.lesson.document import (
     Plain,
     Reference,
 )
+from tracer.names import name_text, visible
 from tracer.renderers.notation import Notation
 
-PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
-JOINED = f"{PICTURE}\ufe0f?\u200d(?={PICTURE})"
-"""A picture with the sign behind it that joins it to the next; seldom needed, slow to compile."""
 CLUSTERS = re.compile(
     "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
     "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
@@ -88,27 +86,3 @@ def percentage(number: Number) -> Number:
 def cell_text(cell: Cell) -> str:
     """A cell of a table."""
     return name_text(cell.text) if isinstance(cell, Name) else text(cell)
-
-
-def name_text(name: str) -> str:
-    """A token or label in one line, with nothing lost and nothing that controls a terminal.
-
-    Unprintable characters are escaped, a space at either end is ␣. Joined pictures (👩‍👧) are kept.
-    """
-    inner = name.strip(" ")
-    if inner == name and name.isprintable() and name:
-        return name  # most names
-    before = len(name) - len(name.lstrip(" ")) if inner else len(name)
-    after = len(name) - before - len(inner)
-    return "␣" * before + visible(inner) + "␣" * after or '""'
-
-
-def visible(words: str) -> str:
-    """Words with unprintable characters escaped; joined pictures (👩‍👧) are kept."""
-    if words.isprintable():
-        return words
-    joined = {match.end() - 1 for match in re.finditer(JOINED, words)}
-    return "".join(
-        c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
-        for i, c in enumerate(words)
-    )

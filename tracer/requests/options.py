@@ -71,7 +71,7 @@ COMMANDS: dict[Command, Usage] = {
         LOOK,
         "Trace one number back to the numbers that were typed.",
         ('why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2'),
-        f"ENTRY scenario depth sequence example given {TEXT}",
+        f"ENTRY scenario depth terms sequence example given {TEXT}",
     ),
     "value": Usage(
         LOOK,

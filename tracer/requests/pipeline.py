@@ -323,4 +323,4 @@ def _why(request: Request, found: Trace) -> Content:
     entry = find(found, " ".join(request.entry))
     if request.format.is_data:
         return _data(request, found, records_needed(found, entry))
-    return why(found, entry, request.depth)
+    return why(found, entry, request.depth, request.terms)

@@ -142,7 +142,7 @@ class Request:
         takes="SEED",
     )
     depth: int | None = values.count(
-        "Go back this many steps. Default: all the way.", least=0, rule=_TEXT
+        "Go back this many steps. Default: all the way; in a trained model, 3.", least=0, rule=_TEXT
     )
     length: int | None = values.count(
         "Count for a text of this many tokens. Default: the scenario's.", most=MOST_TOKENS

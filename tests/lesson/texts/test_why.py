@@ -442,3 +442,36 @@ def test_what_is_not_there(asked: str, told: str) -> None:
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.startswith(told)
     assert ran.stderr.count("\n") == 1
+
+
+LARGE = """
+title: t
+tokens: [a, b, c]
+dimensions: {layers: 2, width: 16, heads: 2, words: 30, context: 9, biases: false}
+random: {seed: 1}
+"""
+
+
+@pytest.mark.parametrize(("terms", "shown"), [((), 4), (("--terms", "7"), 7)])
+def test_of_a_large_model_the_written_terms_are_followed(
+    terms: tuple[str, ...], shown: int
+) -> None:
+    def asked(*options: str) -> list[str]:
+        back = ("why", "logits[c,w20]", "-s", "-", *terms, *options)
+        return printed(*back, width=WIDE, stdin=LARGE).split("\n\n\n")
+
+    first, *_, last, left = asked()
+    assert len(re.findall(r"×", first.split("≈")[0])) == shown
+    assert last.startswith("3 steps back\n")
+    (further,) = re.findall(r"goes on from (\d+) more numbers: --depth 4 shows them", left)
+    deeper = asked("--depth", "4")[-2]
+    assert deeper.startswith("4 steps back\n")
+    lines = re.findall(r"^ {4}\S.*[=≈]", deeper, re.M)
+    rows = re.findall(r"^  \S+((?: +-?[0-9][^ ]*)+)$", deeper, re.M)
+    assert len(lines) + sum(len(row.split()) for row in rows) == int(further)
+
+
+def test_all_of_a_large_model_is_followed_if_it_is_asked_for() -> None:
+    entry = ("why", "layer1.attention.head1.scores[b,a]", "-s", "-")
+    text = printed(*entry, "--depth", "99", "--terms", "99", stdin=LARGE)
+    assert "What is left out" not in text

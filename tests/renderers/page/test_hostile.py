@@ -14,7 +14,7 @@ from tests.helpers.browser import opened
 from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS
 from tests.helpers.small_scenario import SMALL
-from tracer.renderers.text import name_text
+from tracer.names import name_text
 
 HOSTILE = (
     *("<script>alert(1)</script>", "</script><script>alert(2)</script>", "<!--", "]]>"),

@@ -17,20 +17,23 @@ from tracer.lesson.entries import labels
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import is_fully_masked
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 
 
 class Origins:
-    """The operands of each entry of a trace."""
+    """The operands of each entry of a trace; with `terms`, only those that are written out."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.producers, self.teacher = trace.producers, Teacher(trace)
+    def __init__(self, trace: Trace, terms: Terms | None = None) -> None:
+        self.producers, self.teacher = trace.producers, Teacher(trace, terms=terms)
+        self.follows_all = terms is None
 
     def inputs_of(self, entry: Entry) -> list[Entry]:
         """Return the entries in its line, each followed to where it was computed or given."""
         record = self.producers[entry.value]
         if is_worked(record, entry):
-            operands = entries_in(self.teacher.writer.first_side(record, entry.at))
+            side = self.teacher.writer.first_side(record, entry.at)
+            operands = entries_in(side, hidden=self.follows_all)
             return [self.followed(operand) for operand in operands]
         chosen = isinstance(record.operation, op.Chosen)
         before = chosen_by(record, entry) if chosen else self.before(entry)

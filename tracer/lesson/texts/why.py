@@ -11,39 +11,59 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Moved
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
-from tracer.formula.expression import Number
+from tracer.formula.expression import Number, Rest
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
 from tracer.lesson.texts.origins import Origins, chosen_by, is_worked
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.names import count, distinct
+from tracer.node import found
 
 T = TypeVar("T")
 
 
-def why(trace: Trace, entry: Entry, depth: int | None = None) -> doc.Document:
+LARGEST = Terms(shown=4, most=6, largest=True)
+DEPTH = 3
+"""Of a trained model, the terms of a sum and the steps back to show, if nothing else is asked."""
+
+
+def why(
+    trace: Trace, entry: Entry, depth: int | None = None, terms: Terms | None = None
+) -> doc.Document:
     """Return the line of an entry, then the lines of its operands, nearest first, each once.
 
-    `depth` limits how many levels to go back; None goes back to the input.
+    `depth` limits how many levels to go back; None goes back to the input. Of a trained model, only
+    the terms that are written out are followed, by default the largest, and only some levels back.
     """
-    origins = _Explanation(trace)
-    levels = islice(origins.levels(entry), None if depth is None else depth + 1)
-    sections = (
+    in_part = trace.scenario.on_demand
+    origins = _Explanation(trace, (terms or LARGEST) if in_part else terms)
+    depth = DEPTH if in_part and depth is None else depth
+    levels = list(islice(origins.levels(entry), None if depth is None else depth + 1))
+    sections = [
         doc.Section(
             None,
             f"{count(back, 'step')} back" if back else "The number",
             tuple(origins.blocks(level)),
         )
         for back, level in enumerate(levels)
-    )
+    ]
+    if in_part and (left := origins.left_out(levels)):
+        sections.append(doc.Section(None, "What is left out", (doc.Paragraph(left),)))
     return doc.Document(trace.name, f"Where {name(entry)} comes from", (), tuple(sections))
 
 
 def records_needed(trace: Trace, entry: Entry) -> list[Record]:
-    """Return the records that an entry depends on, in order of computation, its own last."""
-    needed = {found.value for level in Origins(trace).levels(entry) for found in level}
+    """Return the records that an entry depends on, in order of computation, its own last.
+
+    Of a trained model, those that its text shows.
+    """
+    in_part = trace.scenario.on_demand
+    origins = Origins(trace, LARGEST if in_part else None)
+    levels = islice(origins.levels(entry), DEPTH + 1 if in_part else None)
+    needed = {each.value for level in levels for each in level}
     for record in reversed(trace.records):  # with every input that repeating their operations needs
-        if record.output in needed:
+        if record.output in needed and not in_part:
             needed.update(record.inputs)
     return [record for record in trace.records if record.output in needed]
 
@@ -66,6 +86,29 @@ class _Explanation(Origins):
             if worked:
                 yield doc.Working(tuple(self.line(record, entry) for entry in worked))
             yield from self.given([entry for entry in entries if entry not in worked])
+
+    def left_out(self, levels: Sequence[Sequence[Entry]]) -> doc.Sentence:
+        """Say what of the way back is not shown, and how to see it; nothing if all of it is."""
+        shown = {entry for level in levels for entry in level}
+        further = {e for entry in levels[-1] for e in self.inputs_of(entry)} - shown
+        sums = sum(
+            isinstance(record.operation, Worked)
+            and any(found(self.teacher.writer.first_side(record, entry.at), Rest))
+            for entry in shown
+            if is_worked(record := self.producers[entry.value], entry)
+        )
+        parts: list[str] = []
+        if sums:
+            parts.append(
+                f"{'A sum is' if sums == 1 else f'{sums} sums are'} written in part, and only the "
+                "terms that are written are followed; --terms 100 writes up to 100."
+            )
+        if further:
+            parts.append(
+                f"The way back goes on from {count(len(further), 'more number')}: --depth "
+                f"{len(levels)} shows them."
+            )
+        return (" ".join(parts),) if parts else ()
 
     def heading(self, record: Record) -> doc.Sentence:
         """Return the symbol and address of the value, and the step that computes it."""

@@ -18,11 +18,11 @@ from markupsafe import Markup
 
 from tracer.lesson.document import Block, Section
 from tracer.lesson.texts.page import Page
+from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers
 from tracer.renderers.picture.boxes import shape, sign
-from tracer.renderers.text import name_text
 
 HERE = Path(__file__).parent
 SCRIPT = (

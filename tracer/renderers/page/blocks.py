@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
-from tracer.names import count
+from tracer.names import count, name_text, visible
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers
-from tracer.renderers.text import in_percent, name_text, sides, text, visible
+from tracer.renderers.text import in_percent, sides, text
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""

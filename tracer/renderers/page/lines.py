@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Number, Rest
 from tracer.lesson.texts.page import Page, Source
+from tracer.names import name_text
 from tracer.renderers.notation import Marking, pieces
-from tracer.renderers.text import name_text, number_text, sides, text
+from tracer.renderers.text import number_text, sides, text
 
 Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
