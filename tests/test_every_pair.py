@@ -42,6 +42,7 @@ REFUSED = (
     ("generate", None, "vocabulary"),
     ("generate", None, "no embedding for the token"),
     ("check", None, "no such figures file"),
+    ("step", "experts", "this scenario has no step 'softmax'"),
 )
 """Of which command (of all: None), of which scenario, and why."""
 

@@ -20,7 +20,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
-OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 220, 130, 120
+OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 300, 130, 120
 """How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {

@@ -34,6 +34,7 @@ COMMANDS = {
     "science": ("run", "science.yaml"),
     "science-first-never": ("run", "science.yaml", "--token", "1", "--carry", "never"),
     "blocks": ("run", "blocks.yaml"),
+    "experts": ("run", "experts.yaml", "--token", "dogs"),
     "attention": ("step", "attention", "--token", "4"),
 }
 

@@ -29,7 +29,7 @@ def figures_of(trace: Trace) -> list[dict[str, Any]]:
     return [
         {"address": address, "printed": texts(trace, address)}
         for address, value in trace.values.items()
-        if not value.role.words
+        if not value.role.words and 0 not in value.shape
     ]
 
 

@@ -177,6 +177,32 @@ def test_texts_leave_out_the_factor_of_lora(tmp_path: Path) -> None:
     assert held == {("variant", "without the factor α / r of LoRA")}
 
 
+ROUTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    # ours, and what the text has
+    "with weights of experts that add up to 1": ({"normalize": False}, {"normalize": True}),
+    "with experts weighted by a softmax over all": ({"normalize": True}, {"normalize": False}),
+    "with one expert for each token": ({"top": 2}, {"top": 1}),
+    "with two experts for each token": ({"top": 1}, {"top": 2}),
+}
+
+
+@pytest.mark.parametrize("name", ROUTED)
+def test_experts_vary_too(name: str, tmp_path: Path) -> None:
+    def routed(choice: dict[str, Any]) -> Scenario:
+        spec = deepcopy(SPEC)
+        ffn = spec["layers"][0]["ffn"]
+        experts = [ffn | {"activation": activation} for activation in ("relu", "silu", "none")]
+        router = [[Decimal(n) / 4 for n in (i, -i, 1)] for i in range(len(ffn["W_1"]))]
+        spec["layers"][0]["ffn"] = {"router": router, "experts": experts, **choice}
+        return spec
+
+    ours, theirs = map(routed, ROUTED[name])
+    figure = {"address": "output", "row": 2, "printed": row(theirs)}
+    found = checked(tmp_path, to_yaml(ours), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", name)}
+
+
 @pytest.mark.parametrize("other", ["mean", "sum"])
 def test_a_loss_varies_too(other: str, tmp_path: Path) -> None:
     def asked(reduction: str) -> Scenario:

@@ -75,6 +75,16 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["-2", "-3", "1", "-4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["1", "3", "2", "4"]),
     ),
+    (  # (1, 2) · (5, 6) of the only expert's only token
+        op.ExpertDots(((1,), ())),
+        [array(["9", "9"], ["1", "2"]), array(["5", "6"]), np.empty((0, 2), object)],
+        array(["0", "0"], ["17", "0"]),
+    ),
+    (
+        el.TimesExpertWeight((2, 0), 1),
+        [array(["1", "2"], ["9", "9"], ["3", "4"]), array(["0", "10"], ["5", "5"], ["0", "0.5"])],
+        array(["1.5", "2"], ["10", "20"]),
+    ),
     (op.Columns(1, 3), [array(["1", "2", "3", "4"])], array(["2", "3"])),
     (
         op.AccumulateGradients(),

@@ -7,7 +7,7 @@ import math
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import (
     ROUND_HALF_UP,
     Decimal,
@@ -30,6 +30,7 @@ from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array
 from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
+from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import OfTraining
@@ -66,6 +67,25 @@ def one_decimal(numbers: Array) -> Array:
 # --- by hand -------------------------------------------------------------------------------------
 
 CASES: list[tuple[Any, list[Array], Array]] = [
+    (
+        op.Keep(((0, 2), (1,)), Decimal("-Infinity")),
+        [array(["1", "2", "3"], ["4", "5", "6"])],
+        array(["1", "-Infinity", "3"], ["-Infinity", "5", "-Infinity"]),
+    ),
+    (op.Keep(((1,),), Decimal(0)), [array(["0.2", "0.8"])], array(["0", "0.8"])),
+    (
+        op.Rows((0, 2)),
+        [array(["1", "2"], ["3", "4"], ["5", "6"]), array(["1"], ["0"], ["1"])],
+        array(["1", "2"], ["5", "6"]),
+    ),
+    (  # 0.25 · (4, 8) + 0.75 · (4, 0), and (2, 1) alone
+        op.MixExperts(((0,), (0, 1), ())),
+        [
+            array(["0.25", "0.75", "0"], ["0", "1", "0"]),
+            *(array(["4", "8"]), array(["4", "0"], ["2", "1"]), np.empty((0, 2), object)),
+        ],
+        array(["4", "2"], ["2", "1"]),
+    ),
     (el.Outer(), [array("1", "2"), array("3", "0.5")], array(["3", "0.5"], ["6", "1"])),
     (el.Add(), [array(["1", "-2.5"]), array(["0.5", "2.5"])], array(["1.5", "0"])),
     (el.Mask(), [array(["1", "2"]), array(["0", "-Infinity"])], array(["1", "-Infinity"])),
@@ -433,8 +453,18 @@ def trials(d: Drawn) -> list[Trial]:
             rows.append([x for a, b, c, s in pairs for x in (a * c - b * s, a * s + b * c)])
         return rows
 
+    def kept(maths: Maths, a: Any) -> Any:
+        return [[x if j in columns else maths.number("0") for j, x in enumerate(r)] for r in a]
+
+    def mixed(maths: Maths, w: Any, y: Any) -> Any:
+        of = [y[rows.index(i)] if i in rows else [maths.number("0")] * k for i in range(n)]
+        return [[w[i][0] * x for x in row] for i, row in enumerate(of)]
+
     wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
     return [
+        (op.Keep((columns,) * n, Decimal(0)), [wide], kept),
+        (op.Rows(rows), [wide, d.matrix(n, 1)], lambda _, x, w: [x[i] for i in rows]),
+        (op.MixExperts((rows,)), [d.matrix(n, 1), d.matrix(len(rows), k)], mixed),
         (op.MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
         (op.MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
         (
@@ -789,10 +819,12 @@ def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None
     learns = any(target is not None for target in targets_of(scenario))
     sampling = Sampling(Decimal("0.5"), Decimal("1.5"), top_k)
 
+    routing: dict[str, tuple[tuple[int, ...], ...]] = {}
+
     def shapes(arithmetic: Arithmetic) -> dict[str, tuple[int, ...]]:
-        ran = trace(
-            "f", scenario, PassOptions(True, learns, sampling=sampling, arithmetic=arithmetic)
-        )
+        options = PassOptions(True, learns, sampling=sampling, arithmetic=arithmetic)
+        ran = trace("f", scenario, replace(options, routing=routing))
+        routing.update(routing_of(ran.values.values()))
         return {address: value.numbers.shape for address, value in ran.values.items()}
 
     try:

@@ -152,7 +152,7 @@ def assert_cache_changes_nothing(scenario: random_scenarios.Scenario, within: fl
     assert whole["text"] == cached["text"]
     assert len(whole["turns"]) == random_scenarios.MOST_TURNS
     for (_, ours), (_, theirs) in zip(turns(whole), turns(cached), strict=True):
-        for address in ours:
+        for address in (each for each in ours if ".expert" not in each):  # without all tokens
             if address.endswith((".weights", "output", ".norm", "logits", "probabilities")):
                 np.testing.assert_allclose(
                     *(ours[address][-1], theirs[address][-1]), rtol=within, atol=within

@@ -69,6 +69,34 @@ training:
   - {{tokens: [b, b, a], targets: [none, c, d]}}
 """
 WITHOUT_TARGETS = CROSSED.replace("targets: [c, none, d, b]\n", "")
+EXPERTS = """\
+title: What experts have
+tokens: [a, b, c, a]
+embeddings: {a: [0.5, -1], b: [1, 0.5], c: [-1, 0.3]}
+softmax: shifted
+layers:
+  - ffn:
+      router: [[1, -0.5, 0.2, -9], [0.4, 1, -2, -9]]
+      top: 2
+      experts:
+        - {W_1: [[1, -0.5], [0.3, 1]], b_1: [0.5, 1], W_2: [[1, 0.2], [-0.3, 1]], b_2: [0.1, 0]}
+        - {W_1: [[1], [0.3]], W_3: [[0.5], [1]], b_3: [0.1], W_2: [[1, 0.2]], activation: silu}
+        - {W_1: [[0.4], [1]], W_2: [[1, 0.7]], activates: output, activation: gelu}
+        - {W_1: [[1], [1]], W_2: [[1, 1]], b_2: [1, 1]}
+      shared: {W_1: [[0.1], [0.2]], W_2: [[1, -1]], activation: none}
+  - norm: {kind: rms_norm, epsilon: 0.1, placement: pre}
+    ffn:
+      router: [[1, 0.5, -0.2], [0.4, -1, 2]]
+      top: 1
+      normalize: false
+      experts:
+        - {W_1: [[1], [0.3]], W_2: [[1, 0.2]]}
+        - {W_1: [[1, 1], [0.3, -1]], W_2: [[1, 0.2], [1, 1]], activation: gelu_tanh}
+        - {W_1: [[0.5], [-0.3]], W_2: [[1, 0.2]], activation: silu}
+vocabulary: [b, c]
+unembedding: {W_U: [[1, 0.5], [0.3, -1]]}
+targets: [c, none, b, b]
+"""
 CASES = {
     "squared": f"{WITHOUT_TARGETS}loss: {{kind: squared, target: [1, 2, -1]}}\n",
     "binary": f"{WITHOUT_TARGETS}loss: {{kind: binary}}\n",
@@ -78,6 +106,7 @@ CASES = {
     "adapted": ADAPTED,
     "crossed": CROSSED,
     "batch": BATCH,
+    "experts": EXPERTS,
 }
 TABLES = tuple(
     f"{tower}{table}" for tower in ("", "encoder.") for table in ("embeddings", "positions.table")
@@ -276,7 +305,7 @@ def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: 
         value.address
         for value in leads & learned
         if not isinstance(steps[value], whole)
-        and "probabilities" not in value.address
+        and ("router." in value.address or "probabilities" not in value.address)
         and (not value.address.startswith("loss.") or value.address == "loss.output")
         and not value.address.endswith(".shifted")
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -66,6 +67,13 @@ AXES: list[tuple[Any, list[Any], Any]] = [
         [(TOKEN, WORD)],
         (Axis("token", ("like",)), Axis("word", ("z", "x"))),
     ),
+    (op.Keep(((0,), (0,)), Decimal(0)), [(TOKEN, WORD)], (TOKEN, WORD)),
+    (
+        op.Rows((1,)),
+        [(TOKEN, FEATURE), (TOKEN, WORD)],
+        (Axis("token", ("like",), (-1,)), FEATURE),
+    ),
+    (op.MixExperts(((0, 1),)), [(TOKEN, WORD), (TOKEN, FEATURE)], (TOKEN, FEATURE)),
     (op.Copy(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
     (op.Reused(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (op.DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),

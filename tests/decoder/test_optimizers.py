@@ -17,6 +17,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
+from tracer.scenario.layers import networks
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
 
@@ -201,8 +202,8 @@ def test_what_is_given_stays() -> None:
     found = train("f", scenario, TrainingOptions(Optimizer(), 2))
     assert "layer1.ffn.b_1" not in parameters(found)
     assert found.after["layer1.ffn.b_1"].array.tolist() == [0.5, 1]
-    ffn = found.trained.layers[0].ffn
-    assert ffn and ffn.b_1 == (Decimal("0.5"), Decimal(1))
+    (ffn,) = networks(found.trained.layers[0])
+    assert ffn.b_1 == (Decimal("0.5"), Decimal(1))
 
 
 # --- PyTorch -------------------------------------------------------------------------------------

@@ -332,6 +332,7 @@ SHARED = {
     "block_sum",
     *("exp", "exp_sum", "unmasked.exp", "unmasked.exp_sum"),
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
+    *("router.exp", "router.exp_sum"),
 }
 EXACT = {"dot", "scale"}
 ALL, OF_ALIBI = {"sampling.cumulative"}, {"slope"}

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tests.helpers import (
     claims_of_blocks,
+    claims_of_experts,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -32,6 +33,7 @@ __all__ = [
     "FORMS",
     "Judge",
     "claims_of_blocks",
+    "claims_of_experts",
     "claims_of_learning",
     "claims_of_lora",
     "claims_of_losses",

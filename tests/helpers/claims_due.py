@@ -21,6 +21,11 @@ def due(at: Judge) -> str | None:
         return None
     if at.tokens[at.followed] == at.padding:
         return None
+    if ".router." in at.address and not at.address.startswith("gradient."):
+        return "goes_to" if name == "weights" else None
+    positions = at.result["axes"][0].get("positions") if at.result["axes"] else None
+    if positions is not None and at.followed + 1 not in positions:
+        return "raised" if says_what_a_weight_means(at) else None
     if at.address.startswith("gradient."):
         return "raised" if says_what_a_weight_means(at) else None
     for names, check in DUE.items():
@@ -155,6 +160,6 @@ DUE = {
 
 CLAIMS = (
     *("labels_read_out", "best_key", "hidden", "shares", "relu", "changes", "extremes", "compared"),
-    *("logit", "prediction", "main_source", "maximum", "all_blocks"),
+    *("logit", "prediction", "main_source", "goes_to", "maximum", "all_blocks"),
 )
 """All that may be due."""

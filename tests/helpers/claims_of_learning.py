@@ -25,12 +25,13 @@ OF_STEPS = {
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
+    **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
 }
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
-    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U"},
+    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
@@ -50,7 +51,9 @@ def upstream(at: Judge) -> list[str]:
 def place_of(at: Judge) -> str:
     """layer1.attention.head1. of a section of the backward pass; final_ of the norm behind all."""
     found = re.match(
-        r"gradient\.((?:encoder\.)?(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address
+        r"gradient\.((?:encoder\.)?"
+        r"(?:layer\d+\.\w+\.(?:(?:head|expert)\d+\.|shared\.)?|final_)?)",
+        at.address,
     )
     return found[1] if found else ""
 
@@ -105,6 +108,11 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
     within = r"head(\d+)\.|(\w*norm|norm_after)\."
     layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{within})?(\w+)(?:\.([AB]))?", address)
+    expert = re.fullmatch(r"layer(\d+)\.ffn\.(?:expert(\d+)|shared)\.(\w+)(?:\.([AB]))?", address)
+    if expert:
+        where = ("experts", int(expert[2]) - 1) if expert[2] else ("shared",)
+        lora = (expert[4],) if expert[4] else ()
+        return ("layers", int(expert[1]) - 1, "ffn", *where, expert[3], *lora)
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
@@ -140,7 +148,7 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     found = steepest(at)
     assert found
     address, index = found
-    symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱ")
+    symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
     named, norm = NAMES.get(symbol, symbol), re.search(r"\w+_norm$|norm_after$", at.address)
     named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
     assert place_of(at) + named in (address, place_of(at) + address)
@@ -164,6 +172,9 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
     layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
     ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
+    if expert := re.search(r"\.expert(\d+)\.", place):
+        ffn = ffn["experts"][int(expert[1]) - 1]
+    ffn = ffn["shared"] if ".shared." in place else ffn
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
     assert "how" not in said or said["how"] == at.passed_on()
 
@@ -190,7 +201,9 @@ def added_up(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Compute the gradient at (?:each (?:query|key|value|hidden unit|gated hidden unit)|"
-    r"the attention output|the FFN output)(?P<weights> and at the weights that produce it)?\."
+    r"each router logit|each weight of an expert|the vectors that the expert reads|"
+    r"the sum of the experts|the attention output|the FFN output)"
+    r"(?P<weights> and at the weights that produce it)?\."
 )
 def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
     assert (steepest(at) is not None) == bool(said["weights"])

@@ -27,6 +27,8 @@ def inside(address: str) -> list[str]:
     """The addresses of all that is worked in a section, by that of its result."""
     place, _, name = address.rpartition(".")
     at = f"{place}." if place else ""
+    if address.endswith("router.weights"):
+        return [address, *(at + part for part in ("chosen", "probabilities", *SOFTMAX))]
     if address in ("position", "position.cos"):
         return ["position", *(f"position.{wave}" for wave in WAVES)]
     if address == "probabilities":
@@ -40,8 +42,8 @@ def inside(address: str) -> list[str]:
         "gated": ("up",),
         "output": BLOCK
         if re.search(r"\.block\d+$", place)
-        else ("projected",)
-        if place.endswith("ffn")
+        else ("projected", "routed")
+        if ".ffn" in place
         else (),
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped",),
@@ -74,6 +76,15 @@ def norm_of_heads(at: Judge) -> str:
     """`query` or `key` if a section normalizes these, also where earlier keys precede them."""
     found = re.search(r"\.head\d+\.(?:(query|key)_norm|keys)$", at.address)
     return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
+
+
+def network_of(at: Judge) -> dict[str, Any]:
+    """The FFN that a section belongs to, or its expert."""
+    part = part_of(at)
+    if ".shared." in at.address:
+        return dict(part["shared"])
+    expert = re.search(r"\.expert(\d+)\.", at.address)
+    return dict(part["experts"][int(expert[1]) - 1]) if expert else part
 
 
 def norm_of(at: Judge) -> dict[str, Any]:
@@ -243,7 +254,7 @@ def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"Attention mixes values linearly; the FFN adds a nonlinear step within each token\.")
 def nonlinear(at: Judge, said: dict[str, Any]) -> None:
-    part = part_of(at)
+    part = network_of(at)
     assert attends(at) and (part.get("activation", "relu") != "none" or "W_3" in part)
 
 
@@ -257,18 +268,19 @@ def units(at: Judge, said: dict[str, Any]) -> None:
     r"bias)?\."
 )
 def bent(at: Judge, said: dict[str, Any]) -> None:
-    part = part_of(at)
+    part = network_of(at)
     assert part.get("activation", "relu") != "none" and "W_3" not in part
     assert part.get("activates", "hidden") == "hidden"
     assert bool(said["bias"]) == ("b_1" in part or "b_2" in part)
 
 
 @form(
-    r"(?P<left>\S+) is the sum of the rows of W₂, each multiplied by its unit's number in "
-    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a hidden unit of 0 adds nothing\."
+    r"(?P<left>\S+) is the sum of the rows of W₂(?P<e>[¹²³⁴ˢ]?), each multiplied by its unit's "
+    r"number in (?P<of>[agh])(?P=e)(?P<bias>, plus b₂(?P=e))?, "
+    r"so that a hidden unit of 0 adds nothing\."
 )
 def of_rows(at: Judge, said: dict[str, Any]) -> None:
-    part = part_of(at)
+    part = network_of(at)
     behind = part.get("activates") == "output"
     assert said["left"] == at.near("projected" if behind else "output")["symbol"]
     assert said["of"] == ("g" if "W_3" in part else "h" if behind else "a")
@@ -277,12 +289,12 @@ def of_rows(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"The gate and the gated numbers are computed with different weights, .+ opens its gate\.")
 def gated(at: Judge, said: dict[str, Any]) -> None:
-    assert "W_3" in part_of(at) and at.address.endswith(".gated")
+    assert "W_3" in network_of(at) and at.address.endswith(".gated")
 
 
 @form(r"There is no activation function here: the numbers are passed on (?P<how>.+)\.")
 def not_bent(at: Judge, said: dict[str, Any]) -> None:
-    assert part_of(at)["activation"] == "none" and said["how"] == at.passed_on()
+    assert network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
 
 
 SMOOTH = (
@@ -302,7 +314,7 @@ FUNCTIONS = {
 
 @form(r"(?P<function>(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+)")
 def function(at: Judge, said: dict[str, Any]) -> None:
-    assert said["function"] == FUNCTIONS[part_of(at).get("activation", "relu")]
+    assert said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
     assert not partly_given(at)
 
 
@@ -360,7 +372,7 @@ def bare_norm(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"Many models also add a learned bias to each hidden unit; this layer does not\.")
 def without_bias(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith("ffn.hidden")
+    assert re.search(r"\.ffn\.(\w+\.)?hidden$", at.address)
     assert not any(operand.endswith(".b_1") for operand in at.result["operands"])
 
 
@@ -631,7 +643,7 @@ def others(at: Judge, said: dict[str, Any]) -> None:
 )
 def plan(at: Judge, said: dict[str, Any]) -> None:
     every = [*layers(at), *(at.spec.get("encoder", {}).get("layers") or [])]
-    assert bool(said["phi"]) == any(
-        layer.get("ffn", {}).get("activation") == "gelu" for layer in every
-    )
+    ffns = [layer.get("ffn", {}) for layer in every]
+    networks = [n for ffn in ffns for n in (ffn, *ffn.get("experts", ()), ffn.get("shared", {}))]
+    assert bool(said["phi"]) == any(each.get("activation") == "gelu" for each in networks)
     assert bool(said["part"]) != at.whole

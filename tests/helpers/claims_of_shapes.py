@@ -72,6 +72,20 @@ def of_a_token(closed: Closed, said: list[int | str], sentence: str) -> bool:
     return said == [closed.d, closed.hidden, closed.d]
 
 
+def of_experts(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    own = closed.ffn + closed.norm
+    return said == [closed.experts, own - closed.unused, own] and closed.unused > 0
+
+
+def acting(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    unused = closed.layers * closed.unused
+    return said == [sum(closed.parameters.values()) - unused] and unused > 0
+
+
+def spread(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return closed.experts > 1
+
+
 def next_word(closed: Closed, said: list[int | str], sentence: str) -> bool:
     one = closed.d * closed.words
     return closed.n > 1 and said == [closed.words, one, one * closed.n]
@@ -173,6 +187,11 @@ FORMS = {
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
     r"The width of a token's vector: # → # → #\.": of_a_token,
+    r"The router chooses some of the # experts for each token: at most # of the # parameters act "
+    r"on it\.": of_experts,
+    r"At most # of all parameters act on each token\.": acting,
+    r"How many tokens an expert gets depends on the numbers; here the tokens are spread "
+    r"evenly\.": spread,
     r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds "
     r"instead of #\.": next_word,
     r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and "

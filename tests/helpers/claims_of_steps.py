@@ -250,7 +250,8 @@ def bias(at: judge.Judge, said: dict[str, Any]) -> None:
 
 
 @judge.form(
-    r"The FFN treats each token separately: W₁ maps its vector to (?P<n>\d+) hidden units?\."
+    r"(?:(?P<expert>An expert is an FFN\. It)|The FFN) treats each token separately: W₁ maps "
+    r"its vector to (?P<n>\d+) hidden units?\."
 )
 @judge.form(
     r"W₂ maps the hidden units of each token to (?P<n>\d+) numbers?\.(?P<behind>"
@@ -258,7 +259,9 @@ def bias(at: judge.Judge, said: dict[str, Any]) -> None:
 )
 def counted(at: judge.Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])
-    assert n == len(at.result["data"][0]) and not at.pinned(at.address)
+    assert n == len(at.result["axes"][1]["labels"]) and not at.pinned(at.address)
+    of_expert = ".expert" in at.address or ".shared" in at.address
+    assert "expert" not in said or bool(said["expert"]) == of_expert
     assert (f"{n} hidden units" in said[""] or f"{n} numbers" in said[""]) == (n != 1)
     if "behind" in said:
         operation = at.result["operation"]

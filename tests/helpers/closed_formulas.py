@@ -45,6 +45,20 @@ class Closed:
         return int(self.of("hidden", 4 * self.d))
 
     @property
+    def experts(self) -> int:
+        return int(self.of("experts", 0))
+
+    @property
+    def top(self) -> int:
+        """The experts that each token goes to; an FFN without experts is like one."""
+        return int(self.of("top", 2)) if self.experts else 1
+
+    @property
+    def unused(self) -> int:
+        """The parameters of a layer's experts that a token does not go to."""
+        return (self.experts - self.top) * self.network if self.experts else 0
+
+    @property
     def words(self) -> int:
         return int(self.of("words"))
 
@@ -72,6 +86,7 @@ class Closed:
             "layers": self.layers,
             "heads": self.heads,
             "d_k": self.d_k,
+            "experts": self.experts,
             "hidden units": self.hidden,
             "vocabulary": self.words,
             "parameters": sum(self.parameters.values()),
@@ -88,6 +103,16 @@ class Closed:
 
     @property
     def ffn(self) -> int:
+        """One network, or a router of a column for each expert, and the experts."""
+        return self.network * ((self.experts or 1) + self.shared) + self.d * self.experts
+
+    @property
+    def shared(self) -> int:
+        """Whether there is one more expert for every token, as 0 or 1."""
+        return int(bool(self.of("shared")))
+
+    @property
+    def network(self) -> int:
         matrices = 3 if self.of("gated") else 2
         biases = (matrices - 1) * self.hidden + self.d
         return matrices * self.d * self.hidden + biases * self.biases
@@ -134,7 +159,11 @@ class Closed:
         matrices = 3 if self.of("gated") else 2
         found = {
             "attention": self.layers * (around + 2 * self.n * self.d * k) + self.square,
-            "FFN": self.layers * matrices * self.n * self.d * self.hidden,
+            "FFN": self.layers
+            * (
+                matrices * (self.top + self.shared) * self.n * self.d * self.hidden
+                + self.n * self.d * self.experts
+            ),
             "unembedding": self.n * self.d * self.words,
         }
         if self.encoder:

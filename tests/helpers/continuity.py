@@ -155,7 +155,7 @@ class _Page:
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width
-                if symbol in ("X", "Xᴱ"):
+                if re.fullmatch("(∂L/∂)?X[′ᴱ]*", symbol):
                     self.features = len(columns)
 
     def stands(self, symbol: str, numbers: Iterable[str]) -> None:
@@ -204,14 +204,15 @@ class _Page:
 
 
 def _brings(expression: str, symbol: str) -> bool:
-    """Whether the symbol's numbers are put in: it is named, or its square or its angle is."""
+    """Whether the symbol's numbers are put in: it is named, its square, its angle or its column."""
     turned = any(
         symbol in (f"sin({angle})", f"cos({angle})")
         and re.search(rf"rotate(?: back)?\(.*, {angle}\)", expression)
         for angle in ("θ", "θᴱ")
     )
     squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
-    return turned or squared or _names(expression, symbol)
+    column = symbol.startswith("G") and re.search(rf"\bG[₁-₉]+{symbol[1:]}(?!ᴱ)", expression)
+    return turned or squared or bool(column) or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:

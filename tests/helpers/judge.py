@@ -40,6 +40,8 @@ FFN = {
     **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
     **{"FFN: gate": "gated", "FFN: output": "output"},
+    **{"FFN: router": "router.logits", "FFN: choice of experts": "router.weights"},
+    **{"FFN: tokens of the expert": "input", "FFN: sum of the experts": "output"},
 }
 OUTSIDE = {
     "Text and tokens": "text",
@@ -208,7 +210,8 @@ class Judge:
     @property
     def place(self) -> str:
         """layer1.attention.head1. of the section; final_ of the norm behind the layers."""
-        return "".join(re.findall(r"^(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?", self.address))
+        inside = r"(?:(?:head|expert)\d+\.|shared\.)?"
+        return "".join(re.findall(rf"^(?:layer\d+\.\w+\.{inside}|final_)?", self.address))
 
     @property
     def result(self) -> Any:
@@ -234,7 +237,10 @@ class Judge:
 
     def row(self, value: Any) -> Row:
         """The followed token's row."""
+        positions = value["axes"][0].get("positions")
         at = self.followed - (len(self.tokens) - len(value["data"]))
+        if positions is not None:
+            at = positions.index(self.followed + 1)
         columns = told_apart(value["axes"][1]["labels"])
         return Row(columns, list(map(number, map(str, value["data"][at]))), value["printed"][at])
 
@@ -361,7 +367,9 @@ def address_of(heading: str, at: Judge) -> str:
             name = "norm_after"
         return place + name
     if title in FFN:
-        return f"{layer}ffn.{FFN[title]}"
+        expert = re.search(r"(?:(shared) |(expert )(\d+))", where, re.IGNORECASE)
+        of = "".join(filter(None, expert.groups())).lower().replace(" ", "") if expert else ""
+        return f"{layer}ffn.{of}{'.' * bool(of)}{FFN[title]}"
     crossed = "cross-attention" in where.lower()
     attention = f"{layer}{'cross_attention' if crossed else 'attention'}."
     if title in OF_ALL_HEADS:

@@ -14,6 +14,7 @@ GOALS = frozenset(
         "The softmax is computed again from the same scores, without the mask.",
         "The output after the last block is divided by the sum after the last block, because only "
         "that sum is complete.",
+        "The router computes a score of each token for each expert, its router logit.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
         "The most probable word is the model's prediction of the next token.",
@@ -57,6 +58,9 @@ PHRASES = frozenset(
         "The hidden units after the activation.",
         "The hidden units after the gate.",
         "The result of the FFN.",
+        "A score for each expert.",
+        "The weight of each token's experts.",
+        "The vectors of the tokens that go to the expert.",
         "The decoder's vector for each token.",
         "A score for each word.",
         "A probability for each word.",
@@ -134,7 +138,14 @@ ANYWHERE = frozenset(
         "The sigmoid of each logit:",
         "The probability of each target:",
         "The loss of each number:",
+        "The logits of the chosen experts:",
+        "The sum over the chosen experts:",
+        "The output of the shared expert is added:",
         # Reasons.
+        "An expert skips all other tokens, so that its weights cost no multiplications for them.",
+        "Experts that a token does not go to have the weight 0, so that they add nothing.",
+        "Each expert is an FFN of its own. A token uses only some of them, so that the model can "
+        "have many parameters and still needs few multiplications for each token.",
         "An encoder's tokens need not be text: they can also be regions of a picture.",
         "A token is a piece of text, often a word. Large models also have parts of words and "
         "single bytes, so that they can represent any text.",
@@ -191,6 +202,8 @@ OF_TRAINING = frozenset(
         "Compute the gradient at the vector of each position.",
         "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
+        "A small change of a logit changes the weights of the chosen experts but not the choice, "
+        "so the choice itself has no gradient.",
         "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
         "each row adds up to 0, because the probabilities add up to 1.",
         "A matrix product passes its gradient to both of its factors. The gradient at its input is "

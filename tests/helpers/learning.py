@@ -15,6 +15,8 @@ from tests.helpers.random_scenarios import to_yaml
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.operations import Keep
+from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import PRECISION
@@ -49,10 +51,24 @@ def way_back_or_rejected(batch: Sequence[Scenario]) -> Trace:
     except TracerError as error:
         assert any(said in str(error) for said in WITHOUT_A_SLOPE)
         reject()
+    if any(is_tied(record) for record in found.records):
+        reject()
     corners = [r.inputs[0] for r in found.records if r.operation == Activate("relu")]
     if any((value.numbers == 0).any() for value in corners):
         reject()
     return found
+
+
+def is_tied(record: Record) -> bool:
+    """Whether a little more of a logit would choose other experts."""
+    if not isinstance(record.operation, Keep):
+        return False
+    value = next(v for v in record.inputs)
+    chosen = np.zeros(value.shape, bool)
+    for row, columns in enumerate(record.operation.columns):
+        chosen[row, list(columns)] = True
+    rows = zip(value.computed, chosen, strict=True)
+    return any(not own.all() and min(x[own]) - max(x[~own]) < Decimal("1e-9") for x, own in rows)
 
 
 def loss_of(batch: Sequence[Scenario]) -> Decimal:
@@ -67,7 +83,7 @@ def gradients_of(found: Trace) -> dict[str, Value]:
     return {
         address.removeprefix("gradient."): value
         for address, value in found.values.items()
-        if value.role.derivation == "gradient" and not value.place.example
+        if value.role.derivation == "gradient" and not value.place.example and value.numbers.size
     }
 
 
@@ -88,10 +104,15 @@ def pinned(batch: Sequence[Scenario], value: Value, numbers: NDArray[Any]) -> li
 
 
 def direction(value: Value, seed: int = 1) -> NDArray[Any]:
-    """Decimals between -1 and 1 for each number; 0 where nothing can be raised, at -∞."""
+    """Decimals between -1 and 1 for each number.
+
+    0 where nothing can be raised: at -∞, and at the weight 0 of an expert that is not chosen.
+    """
     rng = random.Random(f"{seed} {value.address}")
     drawn = [
-        Decimal(rng.randint(-100, 100)) / 100 if number.is_finite() else Decimal(0)
+        Decimal(rng.randint(-100, 100)) / 100
+        if number.is_finite() and (number or not value.address.endswith(".router.weights"))
+        else Decimal(0)
         for number in value.numbers.flat
     ]
     return np.array(drawn, object).reshape(value.shape)

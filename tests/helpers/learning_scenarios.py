@@ -132,6 +132,10 @@ def _numbers(spec: Any, address: str) -> Any:
             return part.setdefault(norm, _copied(layer.get(norm)))[name]
         case [head, *names] if head.startswith("head"):
             found = part["heads"][int(head.removeprefix("head")) - 1]
+        case ["shared", *names]:
+            found = part["shared"]
+        case [expert, *names] if expert.startswith("expert"):
+            found = part["experts"][int(expert.removeprefix("expert")) - 1]
         case names:
             found = part
     for name in names:

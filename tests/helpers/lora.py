@@ -22,12 +22,14 @@ def adapt(spec: dict[str, Any], rng: random.Random) -> None:
 
 
 def _parts(*towers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The sub-layers and the heads."""
+    """The sub-layers, heads and experts."""
     for layers in towers:
         for layer in layers:
             for name in ("attention", "cross_attention", "ffn"):
                 yield layer.get(name, {})
-                yield from layer.get(name, {}).get("heads", ())
+                for inside in ("heads", "experts"):
+                    yield from layer.get(name, {}).get(inside, ())
+                yield layer.get(name, {}).get("shared", {})
 
 
 def _with_lora(frozen: list[list[Decimal]], rng: random.Random) -> dict[str, Any]:

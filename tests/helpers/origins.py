@@ -23,6 +23,11 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [*_products(record, index), *(Entry(bias, index[1:]) for bias in x[2:])]
         case op.Dot():
             return [*_products(record, index)]
+        case op.MixExperts(rows):
+            token, feature = index
+            places = [(e, list(r).index(token)) for e, r in enumerate(rows) if token in r]
+            terms = ((Entry(x[0], (token, e)), Entry(x[1 + e], (i, feature))) for e, i in places)
+            return [factor for term in terms for factor in term]
         case el.Divide() if isinstance(of.producers[x[0]].operation, op.Dot):
             scale = of.producers[x[1]]
             root = scale.inputs[0] if isinstance(scale.operation, el.SquareRoot) else x[1]
@@ -98,7 +103,7 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
         case op.ArgMax(words) | op.Pick(words):
             column = words.index(str(record.output.numbers[index]))
             return [Entry(x[0], (index[0], column))]
-        case op.Given() | op.Pinned():
+        case op.Given() | op.Pinned() | op.Keep():
             return []
     return [*put_in_by_training(record, index)]
 
@@ -132,6 +137,10 @@ def before(of: Trace, entry: Entry) -> Entry | None:
         return None
     if isinstance(record.operation, el.Mask) and not entry.value.numbers[entry.at].is_finite():
         return None
+    if isinstance(record.operation, op.Keep):
+        row, column = entry.at
+        if column not in record.operation.columns[row]:
+            return None
     if isinstance(record.operation, op.Largest) and is_hidden(record, entry.at):
         return None
     moved: Entry | None = _moved(record)[entry.at]
@@ -233,8 +242,10 @@ def _moved(record: Record) -> NDArray[Any]:
         case op.Interleave():
             width = record.output.numbers.shape[1]
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
+        case op.Keep():
+            return x[0]
         case op.Rows(kept):
-            return x[0][list(kept)]
+            return np.asarray(x[0][list(kept)])
         case op.PlaceRows(kept, n):
             placed = np.resize(np.array([None], object), (n, *x[0].shape[1:]))
             placed[list(kept)] = x[0]

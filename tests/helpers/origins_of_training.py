@@ -25,6 +25,17 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             return [Entry(value, (*index, k)) for value in x for k in range(columns)]
         case op.ByWord(words, _):
             return [Entry(x[0], (k, index[1])) for k in range(rows) if words[k] == index[0]]
+        case op.ExpertDots(tokens) if index[0] not in tokens[index[1]]:
+            return []
+        case op.ExpertDots(tokens):
+            i, e = index
+            at = list(tokens[e]).index(i)
+            return [
+                y for k in range(columns) for y in (Entry(x[0], (i, k)), Entry(x[1 + e], (at, k)))
+            ]
+        case el.TimesExpertWeight(tokens, expert):
+            token = tokens[index[0]]
+            return [Entry(x[0], (token, index[1])), Entry(x[1], (token, expert))]
         case el.TimesRow():
             return [Entry(x[0], index), Entry(x[1], index[1:])]
         case el.Times():

@@ -109,6 +109,50 @@ def _parts(data: Any, key: str) -> Iterator[dict[str, Any]]:
             yield from _parts(inner, key)
 
 
+def experts(spec: Scenario, rng: random.Random) -> None:
+    """In place of some FFNs up to four, of different sizes, with a router."""
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers", ()):
+            if "ffn" in layer and rng.random() < 0.3:
+                layer["ffn"] = _mixture(layer["ffn"], rng)
+
+
+def _mixture(ffn: Scenario, rng: random.Random) -> Scenario:
+    """The FFN as one of the experts; sometimes with one that is shared, or with equal logits."""
+    around = {key: ffn.pop(key) for key in ("residual", "norm", "norm_after") if key in ffn}
+    width, number = len(ffn["W_1"]), rng.randint(1, 4)
+    router = _matrix(width, number, rng)
+    if rng.random() < 0.2:
+        router = [[row[0]] * number for row in router]
+    networks = [_network(width, rng) for _ in range(number - 1)]
+    mixture: Scenario = {"router": router, "experts": [ffn, *networks]}
+    if number == 1 or rng.random() < 0.5:
+        mixture["top"] = rng.randint(1, number)
+    if rng.random() < 0.5:
+        mixture["normalize"] = rng.random() < 0.4
+    if rng.random() < 0.4:
+        mixture["shared"] = _network(width, rng)
+    return mixture | around
+
+
+def _network(width: int, rng: random.Random) -> Scenario:
+    hidden = rng.randint(1, 4)
+    ffn: Scenario = {"W_1": _matrix(width, hidden, rng), "W_2": _matrix(hidden, width, rng)}
+    if rng.random() < 0.3:
+        ffn["W_3"] = _matrix(width, hidden, rng)
+    biases = {"b_1": hidden, "b_2": width, **({"b_3": hidden} if "W_3" in ffn else {})}
+    ffn |= {name: _tenths(length, rng) for name, length in biases.items() if rng.random() < 0.3}
+    if rng.random() < 0.5:
+        ffn["activation"] = rng.choice(("relu", "none", "gelu", "gelu_tanh", "silu"))
+    if rng.random() < 0.4:
+        ffn["activates"] = rng.choice(("hidden", "output"))
+    return ffn
+
+
+def _matrix(rows: int, columns: int, rng: random.Random) -> list[list[Decimal]]:
+    return [_tenths(columns, rng) for _ in range(rows)]
+
+
 def _tenths(number: int, rng: random.Random) -> list[Decimal]:
     return [Decimal(rng.randint(-9, 9)) / 10 for _ in range(number)]
 
@@ -127,4 +171,5 @@ PARTS: dict[str, Part] = {
     "embedding scale": embedding_scale,
     "norms of heads": norms_of_heads,
     "norms after": norms_after,
+    "experts": experts,
 }

@@ -90,7 +90,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
                 assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted)
             else:
-                found |= _ffn(inside, part)
+                found |= _ffn(inside, part, shifted)
             after = part.get("norm_after", layer.get("norm_after"))
             change = found["output"]
             if not _is_none(after):
@@ -417,7 +417,42 @@ def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, Flag
     return stack, real
 
 
-def _ffn(x: Array, ffn: Spec) -> dict[str, Array]:
+def _ffn(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
+    return _network(x, ffn) if "experts" not in ffn else _mixture(x, ffn, shifted)
+
+
+def _mixture(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
+    """Every expert of every token, axes: n token, e expert, d feature; weights that are 0 or not.
+
+    Logits that are alike but for noise of floats are a tie, which the first expert wins.
+    """
+    logits = x @ _floats(ffn["router"])
+    order = np.argsort(-np.round(logits, 9), axis=1, kind="stable")[:, : int(ffn.get("top", 2))]
+    goes = np.zeros(logits.shape, bool)
+    np.put_along_axis(goes, order, True, axis=1)
+    found = {"router.logits": logits}
+    if ffn.get("normalize", True):
+        found["router.chosen"] = np.where(goes, logits, -np.inf)
+    shares = _softmax(found.get("router.chosen", logits), shifted)
+    found |= {f"router.{name}": part for name, part in shares.items() if name != "shares"}
+    weights = shares["shares"] * goes
+    if "router.chosen" not in found:
+        found["router.probabilities"] = shares["shares"]
+    found["router.weights"] = weights
+    outputs = []
+    for number, expert in enumerate(ffn["experts"], start=1):
+        inside, own = {"input": x} | _network(x, expert), goes[:, number - 1]
+        outputs.append(inside["output"])
+        found |= {f"expert{number}.{name}": part[own] for name, part in inside.items()}
+    output = np.einsum("ne,end->nd", weights, np.array(outputs))
+    if "shared" in ffn:
+        found["routed"], inside = output, _network(x, ffn["shared"])
+        found |= {f"shared.{name}": part for name, part in inside.items()}
+        output = output + inside["output"]
+    return found | {"output": output}
+
+
+def _network(x: Array, ffn: Spec) -> dict[str, Array]:
     hidden = _affine(x, ffn["W_1"], ffn.get("b_1"))
     last = ffn.get("activates") == "output"
     name = ffn.get("activation", "relu")

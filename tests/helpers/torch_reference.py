@@ -33,7 +33,11 @@ def torch_gradients(examples: Sequence[Spec]) -> dict[str, Array]:
     passes = [_Pass(spec, learned) for spec in examples]
     torch.cat([each.losses() for each in passes]).mean().backward()
     tensors = {**passes[0].values, **learned}
-    return {name: each.grad.numpy() for name, each in tensors.items() if each.grad is not None}
+    return {
+        name: each.grad.numpy()
+        for name, each in tensors.items()
+        if each.grad is not None and each.numel()
+    }
 
 
 def tensor(numbers: Any) -> Any:
@@ -220,6 +224,33 @@ class _Pass:
         return self.keep(address, turned)
 
     def ffn(self, place: str, part: Spec, x: Any) -> Any:
+        return (self.mixture if "experts" in part else self.network)(place, part, x)
+
+    def mixture(self, place: str, part: Spec, x: Any) -> Any:
+        """The experts one by one, each with its tokens; no gradient through what torch.topk is."""
+        router = self.parameter(f"{place}router", part["router"])
+        logits = self.keep(f"{place}router.logits", x @ router)
+        chosen = torch.topk(logits.detach(), int(part.get("top", 2))).indices
+        goes = torch.zeros(logits.shape, dtype=torch.bool).scatter(1, chosen, True)
+        if part.get("normalize", True):
+            kept = torch.where(goes, logits, torch.full_like(logits, -math.inf))
+            weights = torch.softmax(self.keep(f"{place}router.chosen", kept), dim=1)
+        else:
+            shares = self.keep(f"{place}router.probabilities", torch.softmax(logits, dim=1))
+            weights = shares * goes
+        weights = self.keep(f"{place}router.weights", weights)
+        output = torch.zeros(())
+        for e, expert in enumerate(part["experts"]):
+            at, rows = f"{place}expert{e + 1}.", goes[:, e].nonzero()[:, 0]
+            change = self.network(at, expert, self.keep(f"{at}input", x[rows]))
+            every = torch.zeros(len(x), change.shape[1], dtype=torch.float64)
+            output = output + every.index_add(0, rows, weights[rows, e, None] * change)
+        if "shared" in part:
+            output = self.keep(f"{place}routed", output)
+            output = output + self.network(f"{place}shared.", part["shared"], x)
+        return self.keep(f"{place}output", output)
+
+    def network(self, place: str, part: Spec, x: Any) -> Any:
         hidden = self.affine(x, part, place, "1", "hidden")
         name, last = part.get("activation", "relu"), part.get("activates") == "output"
         inside = hidden if last else self.keep(f"{place}activation", activated(name, hidden))

@@ -19,15 +19,12 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             return (p - np.array(right)) * np.array(counts) / int(given["counted"])
         case "difference", [a, b]:
             return a - b
-        case "rows", [a]:
+        case "rows", [a, *_]:
             return a[[int(i) for i in given["rows"]]]
         case "place_rows", [a]:
-            return np.array(
-                [
-                    a[given["rows"].index(i)] if i in given["rows"] else a[0] * 0
-                    for i in range(int(given["n"]))
-                ]
-            )
+            placed = np.full((int(given["n"]), a.shape[1]), Decimal(0))
+            placed[[int(i) for i in given["rows"]]] = a
+            return placed
         case "sum_of", [a]:
             return np.asarray(sum((a[int(i)] for i in given["counted"]), Decimal(0)))
         case "sigmoid", [z]:
@@ -77,6 +74,27 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             table = range(int(given["table"]))
             which = np.array([[word == row for word in given["words"]] for row in table])
             return which.astype(int) @ a
+        case "keep", [a]:
+            others = Decimal(str(given["others"]).replace("inf", "Infinity"))
+            both = zip(a, given["columns"], strict=True)
+            return np.array(
+                [[x if j in own else others for j, x in enumerate(r)] for r, own in both]
+            )
+        case "mix_experts", [weights, *outputs]:
+            total = np.full((len(weights), outputs[0].shape[1]), Decimal(0))
+            for e, (own, y) in enumerate(zip(given["rows"], outputs, strict=True)):
+                for at, row in enumerate(map(int, own)):
+                    total[row] = total[row] + weights[row, e] * y[at]
+            return total
+        case "expert_dots", [g, *outputs]:
+            dots = np.full((len(g), len(outputs)), Decimal(0))
+            for e, (own, y) in enumerate(zip(given["rows"], outputs, strict=True)):
+                for at, row in enumerate(map(int, own)):
+                    dots[row, e] = (g[row] * y[at]).sum()
+            return dots
+        case "times_expert_weight", [g, weights]:
+            own = list(map(int, given["rows"]))
+            return g[own] * weights[own, int(given["expert"])][:, None]
         case "as_rows", [a]:
             table = range(int(given["table"]))
             which = np.array([[word == row for word in given["words"]] for row in table])

@@ -94,6 +94,7 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
     asked: Scenario = {
         "key_heads": rng.choice([n for n in (1, 2, 4) if heads % n == 0]),
         "hidden": rng.randint(1, 5),
+        "experts": rng.randint(2, 4),
         "positions": rng.choice(("learned", "sinusoidal", "rotary", "alibi", "none", "none")),
         "norm": rng.choice(("layer_norm", "rms_norm", "none")),
         "placement": rng.choice(("pre", "post")),
@@ -103,6 +104,9 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
     kept = rng.sample(sorted(asked), rng.randint(3, len(asked)))
     spec: Scenario = {"title": "Random sizes", "tokens": tokens}
     spec["dimensions"] = always | {name: asked[name] for name in kept}
+    if "experts" in kept:
+        spec["dimensions"] |= rng.choice(({}, {"top": 1}, {"top": 2}, {"shared": True}))
+        spec["dimensions"] |= rng.choice(({}, {"shared": False}))
     if rng.random() < 0.3:
         spec["encoder"] = {"tokens": ["I", "like"]} | ({"width": 3} if rng.random() < 0.5 else {})
     spec["random"] = {"seed": rng.randint(0, 99)}

@@ -137,7 +137,7 @@ def with_a_pin(spec: Scenario, seed: int) -> Scenario:
         return spec
     values = json.loads(ran.stdout)["values"]
     rng = random.Random(seed)
-    known = [v for v in values if PINNED.fullmatch(v["address"])]
+    known = [v for v in values if PINNED.fullmatch(v["address"]) and v["data"] != []]
     mask = [v for v in known if v["address"] == "mask"]
     value = rng.choice(mask if mask and rng.random() < 0.2 else known)
     if value["address"] == "mask":
@@ -205,7 +205,7 @@ def assert_true(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
 BUNDLED = (
     *(
         ("tutorial", name, ())
-        for name in ("alex", "science", "pizza", "comics", "picture", "blocks")
+        for name in ("alex", "science", "pizza", "comics", "picture", "blocks", "experts")
     ),
     ("run", "science", ("--token", "1", "--carry", "line")),
     ("run", "comics", ("--token", "1", "--no-mask")),
@@ -218,6 +218,7 @@ BUNDLED = (
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "9")),
     ("generate", "picture", ("--worked", "--max-tokens", "2")),
     ("train", "pizza", ()),
+    ("train", "experts", ("--token", "1")),
     ("train", "comics", ("--optimizer", "adam", "--clip", "0.1", "--steps", "2")),
     ("train", "science", ("--token", "1", "--momentum", "0.5", "--weight-decay", "0.1")),
 )

@@ -297,6 +297,7 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("train", "-", *NEVER, stdin=every_part(layout)))
+    done |= assert_the_same(values("train", "experts", *NEVER))
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:

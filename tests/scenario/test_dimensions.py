@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.command import printed, problems, run
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
+from tracer.scenario.layers import networks
 from tracer.scenario.loading import load, parse
 from tracer.scenario.schema import schema
 
@@ -37,6 +38,12 @@ REFUSED = {
     "2, expected a divisor of 9, the width, or d_k: 64",
     f"dimensions: {{{SIZES}, key_heads: 3}}": "1:67: dimensions.key_heads: 3, expected a divisor "
     "of 2, the heads",
+    f"dimensions: {{{SIZES}, shared: true}}": "1:67: dimensions.shared: true, but there are no "
+    "experts, expected experts: 8",
+    f"dimensions: {{{SIZES}, experts: 1}}": "1:13: dimensions.top: 2, expected at most 1, the "
+    "experts",
+    f"dimensions: {{{SIZES}, top: 1}}": "1:67: dimensions.top: 1, but there are no experts, "
+    "expected experts: 8",
     f"dimensions: {{{SIZES}, d_k: 3, positions: rotary}}": "1:75: dimensions.positions: 3 numbers "
     "per query, expected pairs of them",
     "dimensions: {layers: 2, width: 8, heads: 2, words: 9}": "1:13: dimensions.context: missing, "
@@ -110,8 +117,7 @@ def test_a_seed_gives_the_numbers_that_it_gave_before() -> None:
 
 
 def test_the_weights_are_spread_as_before_the_training_of_gpt2() -> None:
-    found = load("gpt2-small").scenario.layers[0].ffn
-    assert found is not None
+    (found,) = networks(load("gpt2-small").scenario.layers[0])
     weights = np.asarray(found.W_1)
     assert weights.shape == (768, 3072)
     assert weights.std() == pytest.approx(0.02, rel=0.01)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tests.helpers.small_scenario import END, SMALL, problems, scenario
 from tracer.scenario.carry import Carry
-from tracer.scenario.layers import Norm
+from tracer.scenario.layers import FFN, Norm
 from tracer.scenario.model import Sinusoidal
 from tracer.scenario.rounding import Digits, Rounding, Zeros
 
@@ -118,7 +118,7 @@ def test_defaults() -> None:
     assert (found.vocabulary, found.unembedding) == (None, None)
     (layer,) = found.layers
     assert layer.attention
-    assert layer.ffn
+    assert isinstance(layer.ffn, FFN)
     assert (layer.attention.residual, layer.ffn.residual) == (True, True)
     assert (layer.norm, layer.attention.norm, layer.ffn.norm) == (None, None, None)
     assert (layer.attention.W_O, layer.attention.b_O) == (None, None)

@@ -91,10 +91,13 @@ TOWER = f"""tokens: [a, b], embeddings: [[1, 2], [3, 5]], positions: {{table: [[
   final_norm: {NORM}"""
 BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
 PLAIN = f"{{{NORMS}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
+EXPERT = FFN.replace(f", {NORMS}", "")
+EXPERTS = f"""{{ffn: {{
+  router: [[1, 2], [4, 3]], experts: [{EXPERT}, {EXPERT}], shared: {EXPERT}, {NORMS}}}}}"""
 EVERY_PARAMETER = f"""{{{TOWER},
-  encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}]}},
+  encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}, {EXPERTS}]}},
   layers: [{{{BOTH}, cross_attention: {ATTENTION}}},
-    {PLAIN}],
+    {PLAIN}, {EXPERTS}],
   vocabulary: [a, b, c], unembedding: {{W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}}}}"""
 PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
 

@@ -11,6 +11,7 @@ import pytest
 from tests.helpers.small_scenario import END, SMALL
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
+from tracer.scenario.layers import networks
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.reader import YamlPath
@@ -64,9 +65,9 @@ def test_numbers_are_as_somebody_types_them(number: Any, as_typed: str) -> None:
 
 def _first(scenario: Scenario) -> Decimal:
     """The first number of W_1."""
-    ffn = scenario.layers[0].ffn
-    assert ffn and isinstance(ffn.W_1, tuple)
-    return ffn.W_1[0][0]
+    (network,) = networks(scenario.layers[0])
+    assert isinstance(network.W_1, tuple)
+    return network.W_1[0][0]
 
 
 @pytest.mark.parametrize("number", [Decimal("1.1e12"), Decimal("-1e15"), 1e300, np.inf])

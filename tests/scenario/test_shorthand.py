@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.small_scenario import END, changed, problems, scenario
+from tracer.scenario.layers import networks
 
 VALUE = "W_V: [[1, 0], [0, 1]]"
 WORDS = f"{END}vocabulary: [b, a]\n"
@@ -101,8 +102,8 @@ def test_another_seed_or_address_gives_other_weights() -> None:
 def test_random_weights_are_as_large_as_asked(largest: str) -> None:
     form = f"{{random: {{largest: {largest}, columns: 40}}}}"
     ffn = scenario(("W_1: [[1], [2]]", f"W_1: {form}"), ("W_2: [[1, 2]]", "W_2: {random: {}}"))
-    network = ffn.layers[0].ffn
-    assert network is not None and isinstance(network.W_1, tuple)
+    (network,) = networks(ffn.layers[0])
+    assert isinstance(network.W_1, tuple)
     cells = [abs(number) for row in network.W_1 for number in row]
     assert len(cells) == 80
     assert Decimal(largest) / 2 < max(cells) <= Decimal(largest)

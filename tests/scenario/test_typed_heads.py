@@ -46,6 +46,10 @@ def problems(*changes: tuple[str, str]) -> list[str]:
             f"{HEAD}.K: 1 column, expected 2 (as many as Q has)",
         ),
         (("V: [[1], [2]]", "V: [[1]]"), f"{HEAD}.V: 1 row, expected 2 (one per token)"),
+        (
+            (HEADS, f"\n      W_O: {{random: {{}}}}{HEADS}"),
+            "layer1.attention.W_O: how many columns? expected {random: {columns: 4}}",
+        ),
         ((", V: [[1], [2]]", ""), f"{HEAD}.V: missing, expected V: [[1, 0], …]"),
         (("{Q: [[1, 0], [0, 1]], ", "{"), f"{HEAD}.Q: missing, expected Q: [[1, 0], …]"),
         (

@@ -81,8 +81,16 @@ class NumberFigure(Figure):
     entry: Entry
 
     def comes_to(self, trace: Trace) -> list[Decimal]:
-        """Return its number in a trace: unrounded, and as used in later calculations."""
+        """Return its number in a trace: unrounded, and as used in later calculations.
+
+        None where its token goes to another expert.
+        """
         value, at = trace[self.entry.value.address], self.entry.at
+        own, other = (v.axes[0].positions if v.axes else None for v in (self.entry.value, value))
+        if own is not None and other is not None:
+            if own[at[0]] not in other:
+                return []
+            at = (other.index(own[at[0]]), *at[1:])
         match self.listed.part:
             case "products":
                 assert self.term is not None

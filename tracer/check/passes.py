@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tracer.check.variants import VARIANTS
+from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.roles import Routing
 from tracer.decoder.tape import Overrides
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES
@@ -59,7 +61,12 @@ class Pass:
             (name, scenario.model_copy(update={"rounding": rounding}))
             for name, rounding in _roundings(scenario.rounding)
         ]
-        return tuple(self._those_with_a_result(changed))
+        return tuple(self._those_with_a_result(changed, self.routing))
+
+    @cached_property
+    def routing(self) -> Routing:
+        """The experts of each token, which roundings and the text's own numbers do not change."""
+        return routing_of(self.trace.values.values())
 
     @cached_property
     def unrounded(self) -> Trace:
@@ -81,20 +88,25 @@ class Pass:
         if self.loaded.scenario.on_demand:
             return None
         try:
-            return self._traced(self.loaded.scenario, instead)
+            return self._traced(self.loaded.scenario, instead, self.routing)
         except (TracerError, ArithmeticError):  # numbers that no scenario would be allowed
             return None
 
-    def _those_with_a_result(self, changed: list[tuple[str, Scenario]]) -> Iterator[Named]:
+    def _those_with_a_result(
+        self, changed: list[tuple[str, Scenario]], routing: Routing | None = None
+    ) -> Iterator[Named]:
         for name, scenario in changed:
             try:
-                yield name, self._traced(scenario)
+                yield name, self._traced(scenario, routing=routing)
             except TracerError:
                 continue
 
-    def _traced(self, scenario: Scenario, instead: Overrides | None = None) -> Trace:
+    def _traced(
+        self, scenario: Scenario, instead: Overrides | None = None, routing: Routing | None = None
+    ) -> Trace:
         arithmetic = None if scenario.has_numbers else SHAPES
         options = replace(self.options, arithmetic=arithmetic, overrides=instead)
+        options = replace(options, routing=routing)
         return trace(self.loaded.name, scenario, replace(options, located=self.loaded.located))
 
 

@@ -13,7 +13,14 @@ from typing import Any, TypeAlias, TypeVar
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
 from tracer.scenario.fields import Frozen
-from tracer.scenario.layers import FFN, Attention, Layer, Lora, Normalization
+from tracer.scenario.layers import (
+    Attention,
+    Expert,
+    Layer,
+    Lora,
+    MixtureOfExperts,
+    Normalization,
+)
 from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.parts import SUB_LAYERS
 
@@ -26,7 +33,7 @@ MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3")
 PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
     *("norm", "norm_after", "query_norm", "key_norm", "final_norm", "unembedding", "heads"),
-    *MATRICES,
+    *("experts", "shared", *MATRICES),
 )
 """The fields that contain the parts that a variant changes."""
 
@@ -65,7 +72,16 @@ def _of_norms(**settings: Any) -> Change:
 
 def _of_activation(one: str, other: str) -> Change:
     """Return a change from one activation function to another."""
-    return _with(FFN, lambda ffn: {"activation": other} if ffn.activation == one else {})
+    return _with(Expert, lambda ffn: {"activation": other} if ffn.activation == one else {})
+
+
+def _of_experts(settings: Callable[[MixtureOfExperts], Settings]) -> Change:
+    """Return a change of every choice of experts; one of all experts is no choice."""
+
+    def fitting(part: MixtureOfExperts) -> Settings:
+        return settings(part) if len(part.experts) > 1 else {}
+
+    return _with(MixtureOfExperts, fitting)
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
@@ -141,6 +157,10 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
+    ("with weights of experts that add up to 1", _of_experts(lambda part: {"normalize": True})),
+    ("with experts weighted by a softmax over all", _of_experts(lambda part: {"normalize": False})),
+    ("with one expert for each token", _of_experts(lambda part: {"top": 1})),
+    ("with two experts for each token", _of_experts(lambda part: {"top": 2})),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     ("without norms of queries and keys", _with(Attention, _without_norms)),

@@ -13,6 +13,8 @@ class Axis(NamedTuple):
 
     name: str
     labels: tuple[str, ...]
+    positions: tuple[int, ...] | None = None
+    """Where only some tokens have an entry, which: -1 is the last token, as in a list."""
 
 
 Axes: TypeAlias = tuple[Axis, ...]

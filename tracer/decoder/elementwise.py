@@ -349,6 +349,15 @@ class Times(Elementwise):
     entry = ex.Product((A, ONE_B))
 
 
+class TimesExpertWeight(Elementwise):
+    """g · w of one expert, for its tokens: (n, d), (n, experts) → (k, d)."""
+
+    name = "times_expert_weight"
+    rows: tuple[int, ...]
+    expert: int
+    entry = ex.Product((A, B))
+
+
 class Slope(Elementwise):
     """The slope of an activation function."""
 

@@ -2,7 +2,8 @@
 
 Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
 Xiong et al. 2020 (pre-norm), Zhang and Sennrich 2019 (RMSNorm), Shazeer 2020 (gated FFN),
-Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
+Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries), Shazeer et al. 2017
+(experts).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tracer.decoder import roles
 from tracer.decoder.alibi import distances
 from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import attention_mask, input_vectors, only_hides
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
@@ -30,7 +32,7 @@ from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.frozen import frozen
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import Attention, Layer
+from tracer.scenario.layers import Attention, Layer, MixtureOfExperts
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
@@ -79,6 +81,7 @@ class PassOptions:
     layer's output as words. `standardized`: the numbers of each norm before γ and β. `sampling`: a
     word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
     computed numbers, except on demand. `located` finds a later problem's place in the file.
+    `routing`: the experts that tokens go to, where their logits do not decide.
     """
 
     unmasked: bool = False
@@ -90,6 +93,7 @@ class PassOptions:
     arithmetic: Arithmetic | None = None
     overrides: Overrides | None = None
     located: Located = tuple
+    routing: roles.Routing | None = None
 
     def records_loss(self, scenario: Scenario) -> bool:
         """Return whether a pass has a loss; gradients of given ones have none."""
@@ -165,6 +169,7 @@ def trace(
         pinned,
         options.overrides or {},
         options.located,
+        routing=options.routing or {},
         address_in_file=address_in_file,
         standardizes=options.standardized,
     )
@@ -290,6 +295,9 @@ def run_layers(
             return normalized(tape, change, after, roles.NORM_AFTER)
         return normalized(tape, change, norm) if norm else change
 
+    def experts(tape: Tape, x: Value, part: MixtureOfExperts) -> Value:
+        return mixture_of_experts(tape, x, part, shifted=options.shifted)
+
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
         if part := layer.attention:
@@ -302,7 +310,10 @@ def run_layers(
             assert isinstance(x, Value)
             with tape.at(layer=number, sub_layer="ffn"):
                 norm, after = layer.norm_of(network), layer.norm_after_of(network)
-                x = sub_layer(tape, x, network, norm, after, feed_forward)
+                if isinstance(network, MixtureOfExperts):
+                    x = sub_layer(tape, x, network, norm, after, experts)
+                else:
+                    x = sub_layer(tape, x, network, norm, after, feed_forward)
         assert isinstance(x, Value)
         leaving.append(x)
     assert isinstance(x, Value)

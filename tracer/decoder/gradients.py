@@ -216,6 +216,14 @@ class _BackwardPass:
                 yield to(1, op.TransposedMatMul(), x[0], g)
                 if x[2:]:
                     yield to(2, op.ColumnTotal(), g)
+            case op.Keep():
+                yield to(0, op.Copy(), g)  # 0 for what was not chosen: it has the weight 0
+            case op.MixExperts(rows):
+                weights, *outputs = x
+                yield to(0, op.ExpertDots(rows), g, *outputs)
+                for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
+                    by = el.TimesExpertWeight(own, expert)
+                    yield y, GradientPath(record, "right", by, (g, weights))
             case op.Dot():
                 yield to(0, op.MatMul(), g, x[1])
                 yield to(1, op.TransposedMatMul(), g, x[0])

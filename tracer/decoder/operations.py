@@ -110,14 +110,50 @@ class Select:
 
 @frozen
 class Rows:
-    """Some rows, such as those with a target: (n, d) → (k, d)."""
+    """Some rows, such as those with a target or of an expert's tokens: (n, d) → (k, d).
+
+    A second input, if any, has chosen them: the weights of a token's experts.
+    """
 
     name: ClassVar[str] = "rows"
     rows: tuple[int, ...]
 
-    def axes(self, a: Axes) -> Axes:
-        """The rows as positions, and the columns."""
-        return (Axis("position", tuple(a[0].labels[i] for i in self.rows)), a[1])
+    def axes(self, a: Axes, *chosen_by: Axes) -> Axes:
+        """The rows as positions, or as the tokens that were chosen; and the columns."""
+        tokens = a[0]
+        labels = tuple(tokens.labels[row] for row in self.rows)
+        if not chosen_by:
+            return (Axis("position", labels), a[1])
+        positions = tuple(row - len(tokens.labels) for row in self.rows)
+        return (Axis(tokens.name, labels, positions), a[1])
+
+
+@frozen
+class Keep(SameAxes):
+    """The chosen columns of each row; the other entries become -∞ or 0: (n, m) → (n, m)."""
+
+    name: ClassVar[str] = "keep"
+    columns: tuple[tuple[int, ...], ...]
+    others: Decimal
+
+
+@frozen
+class MixExperts:
+    """Σ w_e y_e: weights w (n, experts), each expert's y_e with a row for each of its tokens.
+
+    `rows` are the tokens of each expert: (n, experts), (k_1, d), (k_2, d), … → (n, d).
+    """
+
+    name: ClassVar[str] = "mix_experts"
+    rows: tuple[tuple[int, ...], ...]
+
+    def axes(self, w: Axes, *experts: Axes) -> Axes:
+        """Return all tokens, and the features of an expert's output."""
+        return (w[0], experts[0][1])
+
+    def experts_of(self, row: int) -> list[tuple[int, int]]:
+        """The experts of a token, counted from 0, and its row in the output of each."""
+        return [(e, rows.index(row)) for e, rows in enumerate(self.rows) if row in rows]
 
 
 @frozen
@@ -358,6 +394,14 @@ class PlaceRows:
     n: int
 
 
+@frozen
+class ExpertDots:
+    """g · y_e for each token and each of its experts: (n, d), (k_1, d), … → (n, experts)."""
+
+    name: ClassVar[str] = "expert_dots"
+    rows: tuple[tuple[int, ...], ...]
+
+
 class SumOfSquares:
     """The sum of all squares, of any shape: one number."""
 
@@ -376,6 +420,7 @@ Moved: TypeAlias = (
     | Select
     | Largest
     | LargestSoFar
+    | Keep
 )
 """Operations that move the numbers of their inputs without changing their digits."""
 
@@ -388,6 +433,7 @@ Computed: TypeAlias = (
     | PowerOfTwo
     | Rotate
     | MatMul
+    | MixExperts
     | Dot
     | Total
     | Mean
@@ -412,6 +458,7 @@ Trained: TypeAlias = (
     | RotateBack
     | AccumulateGradients
     | ByWord
+    | ExpertDots
     | SumOfSquares
 )
 """Operations of training that compute numbers: each has worked lines."""

@@ -77,9 +77,16 @@ def _result(
             return x[0][list(kept)]
         case op.Select(columns):
             return x[0][-1:, list(columns)]
+        case op.Keep(chosen, others):
+            keeps = np.zeros(x[0].shape, bool)
+            for row, of_row in enumerate(chosen):
+                keeps[row, list(of_row)] = True
+            return np.where(keeps, x[0], arithmetic.array(others))
+        case op.MixExperts(tokens):
+            return _mixed(arithmetic, tokens, x[0], x[1:], part)
         case op.ArgMax(words):
-            rows = zip(x[0], x[1], strict=True)
-            return np.array([words[_largest(p, z)] for p, z in rows], object)
+            both = zip(x[0], x[1], strict=True)
+            return np.array([words[_largest(p, z)] for p, z in both], object)
         case op.Pick(words):
             above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
             return np.array([above[0] if above else words[-1]], object)
@@ -109,6 +116,11 @@ def _result(
         case op.AsRows(words, table):
             found = _zeros((table, len(x[0])), arithmetic, x[0])
             found[list(words)] = x[0].T
+            return found
+        case op.ExpertDots(tokens):
+            found = _zeros((len(x[0]), len(tokens)), arithmetic, x[0])
+            for expert, (own, y) in enumerate(zip(tokens, x[1:], strict=True)):
+                found[list(own), expert] = arithmetic.sum(part(x[0][list(own)] * y), axis=1)
             return found
         case op.SumOfSquares():
             return arithmetic.sum(part(x[0] * x[0]))
@@ -141,10 +153,27 @@ def _entries(
             targets[rows, correct] += 1
             found[rows] = compute([x[0][rows], targets[rows]], arithmetic, part)
             return found
+        case el.TimesExpertWeight(rows, expert):
+            weights = x[1][list(rows), expert][:, np.newaxis]
+            return compute([x[0][list(rows)], weights], arithmetic, part)
         case el.BroadcastDivide(_, columns_of_result):
             return np.repeat(compute(x, arithmetic, part), columns_of_result, axis=1)
         case _:
             return np.asarray(compute(x, arithmetic, part))
+
+
+def _mixed(
+    arithmetic: Arithmetic,
+    rows: tuple[tuple[int, ...], ...],
+    weights: Array,
+    outputs: list[Array],
+    part: RoundPart,
+) -> Array:
+    """The experts' outputs, each row times its token's weight, added up for each token."""
+    terms = _zeros((len(rows), len(weights), outputs[0].shape[1]), arithmetic, weights)
+    for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
+        terms[expert, list(own)] = part(weights[list(own), expert][:, np.newaxis] * y)
+    return arithmetic.sum(terms, axis=0)
 
 
 def _zeros(shape: tuple[int, ...], arithmetic: Arithmetic, like: Array) -> Array:

@@ -6,6 +6,7 @@ head 1. `tracer.lesson.steps` explains each role.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
@@ -16,13 +17,19 @@ from tracer.frozen import frozen
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """The parts of a layer, and the logit lens that reads its output."""
 
+Expert: TypeAlias = int | Literal["shared"]
+"""An expert of an FFN, counted from 1, or the one that every token has."""
+
+Routing: TypeAlias = Mapping[str, tuple[tuple[int, ...], ...]]
+"""By the address of a choice, the columns that are chosen in each row, counted from 0."""
+
 Phase: TypeAlias = Literal["forward", "gradient", "update"]
 """The forward pass, the backward pass, the update of the weights."""
 
 
 @frozen
 class Place:
-    """A place in the decoder or the encoder, in one phase; layers and heads count from 1."""
+    """A place in the decoder or the encoder, in one phase; layers, heads and experts from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
@@ -35,6 +42,7 @@ class Place:
     phase: Phase = "forward"
     example: int | None = None
     """The number of an example in a batch; None for the one that is explained."""
+    expert: Expert | None = None
 
     @property
     def prefix(self) -> str:
@@ -48,7 +56,13 @@ class Place:
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
         block = f"block{self.block}." if self.block else ""
-        return within + layer + sub_layer + head + block
+        return within + layer + sub_layer + head + block + self._expert
+
+    @property
+    def _expert(self) -> str:
+        if self.expert is None:
+            return ""
+        return "shared." if self.expert == "shared" else f"expert{self.expert}."
 
     @property
     def yaml_path(self) -> tuple[int | str, ...]:
@@ -58,7 +72,18 @@ class Place:
             return (*tower, "final_norm")
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
-        return (*tower, *layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
+        head = ("heads", self.head - 1) if self.head else ()
+        return (*tower, *layer, *sub_layer, *head, *self._expert_path)
+
+    @property
+    def _expert_path(self) -> tuple[int | str, ...]:
+        match self.expert:
+            case None:
+                return ()
+            case "shared":
+                return ("shared",)
+            case int(number):
+                return ("experts", number - 1)
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
@@ -316,6 +341,17 @@ RMS = Role("norm.rms", RoundingRule.WORKING)
 RMS_X_HAT = Role("norm.standardized", RoundingRule.WORKING)
 RMS_NORM = Role("norm")
 
+ROUTER = Role("router", parameter=True)
+ROUTER_LOGITS = Role("router.logits")
+CHOSEN_LOGITS = Role("router.chosen")
+ROUTER_MAX = Role("router.max")
+ROUTER_SHIFTED = Role("router.shifted")
+ROUTER_EXP = Role("router.exp", RoundingRule.SHARED)
+ROUTER_EXP_SUM = Role("router.exp_sum", RoundingRule.SHARED)
+ROUTER_PROBABILITIES = Role("router.probabilities")
+ROUTER_WEIGHTS = Role("router.weights")
+CHOSEN_PROBABILITIES = Role("router.weights")
+EXPERT_INPUT = Role("input")
 W_1 = Role("W_1", parameter=True)
 B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
@@ -330,6 +366,8 @@ W_2 = Role("W_2", parameter=True)
 B_2 = Role("b_2", parameter=True)
 PROJECTED = Role("projected")
 FFN_OUTPUT = Role("output")
+ROUTED = Role("routed")
+MIXTURE_OUTPUT = Role("output")
 
 OUTPUT = Role("output")
 W_U = Role("unembedding.W_U", parameter=True)
@@ -391,6 +429,10 @@ ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = Softmax(
     UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
 )
+CHOSEN_SOFTMAX = Softmax(ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS)
+ROUTER_SOFTMAX = Softmax(
+    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
+)
 WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
 DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
 
@@ -438,7 +480,10 @@ SUB_LAYER_NORM = Norm(
 
 NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
 
-MASKS = (MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED)
+MASKS = (
+    *(MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED),
+    *(CHOSEN_LOGITS, ROUTER_SHIFTED),
+)
 """The values that can hold -∞."""
 
 ROLES = tuple(

@@ -12,7 +12,7 @@ from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
-from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
+from tracer.scenario.layers import Expert, Norm, Normalization, SubLayer
 
 Part = TypeVar("Part", bound=SubLayer)
 
@@ -89,7 +89,7 @@ def normalize(
     return tape.record(of.layer_norm, divide, deviation, std, *gain, *shift)
 
 
-def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
+def feed_forward(tape: Tape, x: Value, parameters: Expert) -> Value:
     """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model), W_1 (d_model, d_ff) → (n, d_model).
 
     With a gate (Shazeer 2020): (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. With the activation on

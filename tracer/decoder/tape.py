@@ -21,7 +21,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.results import result
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
-from tracer.formula.arithmetic import ON_DEMAND, Arithmetic, Array, RoundPart, no_rounding
+from tracer.formula.arithmetic import ON_DEMAND, SHAPES, Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
 from tracer.scenario.model import GRADIENT
 
@@ -61,6 +61,8 @@ class Tape:
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    routing: roles.Routing = field(default_factory=dict)
+    """The experts that tokens go to, where their logits do not decide."""
     address_in_file: Mapping[str, str] = field(default_factory=dict)
     """The scenario's address of a value pinned in another example of a batch."""
     standardizes: bool = False
@@ -82,10 +84,11 @@ class Tape:
         sub_layer: roles.SubLayer | None = None,
         head: int | None = None,
         block: int | None = None,
+        expert: roles.Expert | None = None,
         final: bool = False,
         encoder: bool = False,
     ) -> AbstractContextManager[None]:
-        """Values recorded inside are in this layer, sub-layer, head or block of the place."""
+        """Values recorded inside are at this part of the present place: a layer, a head."""
         outer = self.place
         return self.within(
             roles.Place(
@@ -96,6 +99,7 @@ class Tape:
                 final,
                 encoder or outer.encoder,
                 example=outer.example,
+                expert=expert or outer.expert,
             )
         )
 
@@ -255,6 +259,8 @@ class Tape:
         pinned = self.pinned[address]
         from_file = isinstance(pinned, np.ndarray)
         array = pinned if from_file else np.array(pinned, dtype=object)
+        if self.arithmetic is SHAPES and axes and axes[0].positions is not None:
+            return None  # which tokens an expert gets is only known from the numbers
         if misfit := _unfit(role, array, tuple(len(axis.labels) for axis in axes)):
             self._misfit(address, f"given {misfit}")
             return None

@@ -67,8 +67,16 @@ class Value:
         return bool(self.axes) and self.axes[0].name == tokens_of(self.place)
 
     def row(self, token: int, tokens: int) -> int:
-        """The row of a token, in a value with a row for each of the last tokens."""
-        return token - (tokens - self.shape[0])
+        """The row of a token, in a value with a row for each of the last tokens or for some."""
+        positions = self.axes[0].positions
+        if positions is None:
+            return token - (tokens - self.shape[0])
+        return positions.index(token - tokens)
+
+    def has_row(self, token: int, tokens: int) -> bool:
+        """Whether a token has a row; only an expert's value leaves tokens out."""
+        positions = self.axes[0].positions if self.axes else None
+        return positions is None or token - tokens in positions
 
 
 Index: TypeAlias = tuple[int, ...]

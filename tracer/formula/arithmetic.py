@@ -187,6 +187,8 @@ class Decimals(Arithmetic):
         return np.asarray(_nearest_decimals(result), object)
 
     def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
+        if not x.size:  # no tokens: the gradient of weights that nothing was multiplied with is 0
+            return np.full((len(x), w.shape[1]), Decimal(0), object)
         columns = w.T
         products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
         with localcontext(SUMS):
@@ -198,6 +200,8 @@ class Decimals(Arithmetic):
             return self._settled(total, sum(map(abs, bias), abs(products).sum(axis=2)))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
+        if not a.size:
+            return np.asarray(a.sum(axis=axis) + Decimal(0), object)
         with localcontext(SUMS):
             return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
 

@@ -164,6 +164,10 @@ class LessonContext:
         """The followed token's row in a value."""
         return value.row(self.token, len(self.names))
 
+    def follows(self, value: Value) -> bool:
+        """Whether the followed token has a row in a value with a row per token."""
+        return not value.per_token or value.has_row(self.token, len(self.names))
+
     def number(self, value: Value, *index: int) -> Number:
         """Return an entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
@@ -192,7 +196,7 @@ class LessonContext:
         width = value.shape[-1] if value.axes else 0
         if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
             return range(width)
-        if not value.per_token or len(value.axes) < 2:
+        if not value.per_token or len(value.axes) < 2 or not self.follows(value):
             return range(width) if value.per_token else range(COLUMNS_SHOWN)
         row = value.numbers[self.row(value)]
         of_words = value.axes[1].labels is self.trace.scenario.vocabulary
@@ -203,7 +207,8 @@ class LessonContext:
         """The rows to show: all, or of too many the followed token's."""
         if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
             return range(value.shape[0])
-        return [self.row(value)] if value.per_token else range(COLUMNS_SHOWN)
+        follows = value.per_token and self.follows(value)
+        return [self.row(value)] if follows else range(COLUMNS_SHOWN)
 
     def is_shown(self, value: Value) -> bool:
         """Whether to print a parameter; most of a trained model are too large."""
@@ -211,7 +216,7 @@ class LessonContext:
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value of one or two axes: a bias as a row, a number for each token as a column."""
-        marked = self.row(value) if value.per_token else None
+        marked = self.row(value) if value.per_token and self.follows(value) else None
         symbol = self.symbols[value.address]
         labels, *of_columns = (distinct(axis.labels) for axis in value.axes)
         if not of_columns:

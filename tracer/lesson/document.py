@@ -148,6 +148,7 @@ class Heads(Node):
     heads: tuple[tuple[Row, ...], ...]
     crosses: tuple[bool, ...]
     alike: tuple[int, ...]
+    names: tuple[str, ...]
 
 
 class Part(Node):

@@ -73,6 +73,8 @@ def index_of(axis: Axis, label: str, address: str) -> int:
     hint = (
         f"; did you mean {' or '.join(map(repr, alike[:3]))}?" if alike else closest(wanted, names)
     )
+    if not names:
+        hint = "; no token goes to this expert"
     hint = hint or f", expected 1 to {len(names)} or a label, such as {names[0]!r}"
     message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))

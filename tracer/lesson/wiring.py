@@ -14,13 +14,17 @@ Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bo
 """A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
 
 ENDS = (
-    *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM),
+    *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT),
+    *(roles.RESIDUAL, roles.NORM, roles.RMS_NORM),
     *(roles.NORM_AFTER.layer_norm, roles.NORM_AFTER.rms_norm),
 )
 """Roles that can be the result of a sub-layer."""
 
 VECTORS = (roles.INPUT, *ENDS)
 """The vectors of the tokens, which sub-layers read."""
+
+AFTER_THE_OTHERS = 10**6
+"""The rank of the shared expert among the experts."""
 
 RANKS = {role: rank for rank, role in enumerate(roles.ROLES)}
 SUB_LAYERS = (*get_args(roles.SubLayer), None)
@@ -54,7 +58,7 @@ def in_order(records: Sequence[Record]) -> list[Record]:
 
 
 def _rank(record: Record) -> tuple[float, ...]:
-    """Examples before the batch, encoder before decoder, the lens last; heads before their sum."""
+    """Examples before the batch, encoder before decoder, lens last; heads, experts before sums."""
     role, place = record.output.role, record.output.place
     outside = 0 if RANKS[role] < RANKS[roles.W_Q] else inf  # of all layers: before them, or behind
     return (
@@ -65,6 +69,7 @@ def _rank(record: Record) -> tuple[float, ...]:
         place.layer or (inf if place.final else outside),
         SUB_LAYERS.index(place.sub_layer),
         place.head or inf,
+        AFTER_THE_OTHERS if place.expert == "shared" else place.expert or inf,
         RANKS[role],
     )
 

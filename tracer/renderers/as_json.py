@@ -159,6 +159,7 @@ def shapes(survey: Survey) -> str:
             "step": matrix.step,
             "layers": list(matrix.layers),
             "heads": list(matrix.heads),
+            **({"experts": list(matrix.experts)} if matrix.experts else {}),
             "shape": list(matrix.shape),
             "parameters": matrix.parameters,
             "multiply_adds": matrix.multiply_adds,
@@ -173,6 +174,8 @@ def shapes(survey: Survey) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
+    routed = survey.active < survey.parameters
+    active = {"active_parameters": survey.active} if routed else {}
     return strict_json(
         {
             "schema": SCHEMA,
@@ -182,6 +185,7 @@ def shapes(survey: Survey) -> str:
             "matrices": matrices,
             "parts": parts,
             "parameters": survey.parameters,
+            **active,
             "multiply_adds": survey.multiply_adds,
             "cache": {"per_token": own, "encoder": crossed, "all": survey.cache},
             "bytes": sizes,
@@ -226,16 +230,24 @@ def _parameters(operation: Operation) -> dict[str, Any]:
 
 
 def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
-    axes = [(axis.name, list(axis.labels)) for axis in value.axes]
+    axes: list[dict[str, Any]] = [
+        {"name": axis.name, "labels": list(axis.labels)} for axis in value.axes
+    ]
     numbers, first = value.numbers, 0
+    tower = trace.scenario.encoder if value.place.encoder else None
+    tokens = len((tower or trace.scenario).tokens)
+    if value.axes and (positions := value.axes[0].positions) is not None:
+        axes[0]["positions"] = [tokens + 1 + position for position in positions]
     if token is not None and value.per_token:
-        axes[0] = (axes[0][0], axes[0][1][token : token + 1])
-        numbers, first = numbers[token : token + 1], token
+        first = value.row(token, tokens) if value.has_row(token, tokens) else len(numbers)
+        of_token = slice(first, first + 1)
+        rows = {key: axes[0][key][of_token] for key in axes[0] if key != "name"}
+        axes[0], numbers = {**axes[0], **rows}, numbers[of_token]
     printed = np.empty(numbers.shape, object)
     for at in np.ndindex(numbers.shape):
         printed[at] = printed_entry(trace, value, (at[0] + first, *at[1:]) if at else ())
     return {
-        "axes": [{"name": name, "labels": labels} for name, labels in axes],
+        "axes": axes,
         "shape": list(numbers.shape),
         "data": _plain(numbers.tolist()),
         "printed": printed.tolist(),

@@ -31,6 +31,7 @@ from tracer.requests.resolve import (
 )
 from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
+from tracer.scenario.parts import has_experts
 
 Content: TypeAlias = Document | str | bytes
 """A document to render, a complete text, or the bytes of an archive."""
@@ -127,7 +128,9 @@ def _explained(request: Request, computed: Computed) -> Content:
 
 
 def _contents(request: Request, loaded: Loaded) -> Content:
-    found = run_pass(loaded, PassOptions(arithmetic=SHAPES))
+    # Which tokens an expert gets is known from the numbers.
+    routed = loaded.scenario.has_numbers and has_experts(loaded.scenario)
+    found = run_pass(loaded, PassOptions(arithmetic=None if routed else SHAPES))
     if request.format.is_data:
         from tracer.renderers import as_json
 

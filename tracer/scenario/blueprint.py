@@ -12,7 +12,16 @@ from pydantic import BaseModel
 
 from tracer.frozen import frozen
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
+from tracer.scenario.layers import (
+    FFN,
+    Attention,
+    Expert,
+    Head,
+    Layer,
+    MixtureOfExperts,
+    Norm,
+    Normalization,
+)
 from tracer.scenario.parts import Sizes, declared
 
 Part = TypeVar("Part", bound=BaseModel)
@@ -29,15 +38,18 @@ class Blueprint:
     norm: Mapping[str, Any] | None
     """The settings of every norm."""
     placement: str
+    experts: int | None = None
+    """The number of experts of each FFN; None without a router."""
+    top: int = 1
+    shared: bool = False
+    """Whether there is one more expert for every token."""
 
     def layer(self, place: str, *, crossed: bool = False) -> Layer:
         """Return a layer; with `crossed` it has cross-attention."""
         return Layer.model_construct(
             attention=self._attention(f"{place}.attention"),
             cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
-            ffn=self.made(
-                FFN, f"{place}.ffn", activation=self.activation, norm=self._norm(f"{place}.ffn")
-            ),
+            ffn=self._ffn(f"{place}.ffn"),
         )
 
     def final_norm(self) -> Normalization | None:
@@ -53,6 +65,20 @@ class Blueprint:
         head = self.made(Head, f"{place}.head{number}")
         shared = {"W_K": None, "b_K": None, "W_V": None, "b_V": None, "shares": first}
         return head if first == number else head.model_copy(update=shared)
+
+    def _ffn(self, place: str) -> FFN | MixtureOfExperts:
+        norm = self._norm(place)
+        if self.experts is None:
+            return self.made(FFN, place, activation=self.activation, norm=norm)
+        numbers = range(1, self.experts + 1)
+        settings = {
+            "experts": tuple(self._expert(f"{place}.expert{number}") for number in numbers),
+            "shared": self._expert(f"{place}.shared") if self.shared else None,
+        }
+        return self.made(MixtureOfExperts, place, top=self.top, norm=norm, **settings)
+
+    def _expert(self, place: str) -> Expert:
+        return self.made(Expert, place, activation=self.activation)
 
     def _norm(self, sub_layer: str) -> Norm | None:
         if self.norm is None:

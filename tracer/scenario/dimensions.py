@@ -55,6 +55,17 @@ class Dimensions(Frozen):
     hidden: Size | None = described(
         "The number of hidden units of the FFN. Default: four times the width.", "3072", None
     )
+    experts: fields.Count | None = described(
+        "The number of experts that a router chooses from in each layer. Default: a single FFN.",
+        "8",
+        None,
+    )
+    top: fields.Count | None = described(
+        "The number of experts for each token. Default: 2.", "1", None
+    )
+    shared: bool = described(
+        "Whether the output of one more expert is added for every token.", "true", False
+    )
     words: Size = described("The size of the vocabulary.", "50257")
     context: Size | None = described(
         "The largest number of tokens that the model can read.", "1024", None
@@ -129,6 +140,12 @@ class Dimensioned(Frozen):
         if sizes.key_heads and sizes.heads % sizes.key_heads:
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
+        if sizes.experts is None:
+            for name, value in (("top", sizes.top), ("shared", sizes.shared and "true")):
+                if value:
+                    yield problem(name, f"{value}, but there are no experts, expected experts: 8")
+        if sizes.experts and _top(sizes) > sizes.experts:
+            yield problem("top", f"{_top(sizes)}, expected at most {sizes.experts}, the experts")
         if sizes.heads * d_k > MOST:
             numbers = f"{sizes.heads} of {d_k} numbers"
             yield problem("heads", f"{numbers}, expected at most {MOST} in all")
@@ -229,6 +246,9 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
         sizes.activation,
         sizes.norm and {"kind": sizes.norm, "epsilon": Decimal("0.00001")},
         sizes.placement,
+        sizes.experts,
+        _top(sizes),
+        sizes.shared,
     )
     crossed = asked.encoder is not None
     layers = (
@@ -285,6 +305,7 @@ class _Made:
             **{"width": asked.width, "out": asked.width, "words": asked.words},
             **{"d_k": d_k, "d_v": d_k, "concat": asked.heads * d_k},
             "hidden": asked.hidden or 4 * asked.width,
+            "experts": asked.experts or 0,
             "source": (crossed and crossed.width) or asked.width,
         }
         left_out = (
@@ -322,6 +343,10 @@ class _Made:
         vectors = self.matrix("encoder.vectors", len(asked.tokens), width)
         numbers = np.asarray(vectors) if self.asked.random else vectors
         return model.Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
+
+
+def _top(sizes: Dimensions) -> int:
+    return sizes.top or 2
 
 
 def _d_k(sizes: Dimensions) -> int:

@@ -224,8 +224,8 @@ class Attention(SubLayer):
     )
 
 
-class FFN(SubLayer):
-    """The feed-forward network: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d).
+class Expert(Frozen):
+    """A feed-forward network inside a sub-layer: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d).
 
     With W_3, of shape (d, d_ff), the activation is a gate (Shazeer 2020): f(x W_1) ⊙ x W_3.
     """
@@ -249,6 +249,62 @@ class FFN(SubLayer):
     )
 
 
+class FFN(Expert, SubLayer):
+    """The feed-forward network as a sub-layer."""
+
+
+class MixtureOfExperts(SubLayer):
+    """Feed-forward networks of which a router chooses some for each token (Shazeer et al. 2017).
+
+    The output is the sum of the chosen experts' outputs, each multiplied by its weight. The weights
+    are the softmax of the chosen logits (Mixtral), or with `normalize: false` the chosen entries of
+    the softmax of all logits. A shared expert is added for every token (DeepSeekMoE).
+    """
+
+    router: Matrix = described(
+        "Router weights: one row per feature, one column per expert.", "[[1, -1], [0, 1]]"
+    )
+    top: fields.Count = described(
+        "The number of experts for each token: those with the largest logits, of equal logits the "
+        "first.",
+        "1",
+        2,
+    )
+    normalize: bool = described(
+        "Whether the weights of the chosen experts add up to 1; if not, they are the chosen "
+        "entries of a softmax over all experts.",
+        "false",
+        True,
+    )
+    experts: Annotated[tuple[Expert, ...], Field(min_length=1)] = described(
+        "The experts, each a feed-forward network.", "[{W_1: …, W_2: …}, {W_1: …, W_2: …}]"
+    )
+    shared: Expert | None = described(
+        "An expert whose output is added for every token.", "{W_1: …, W_2: …}", None
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weights_in_experts(cls, value: Any) -> Any:
+        own = [name for name in Expert.model_fields if isinstance(value, dict) and name in value]
+        if own:
+            raise ValueError(f"{own[0]} beside experts, expected it in each of the experts")
+        return value
+
+
+def _kind_of_ffn(value: Any) -> str:
+    keys = MixtureOfExperts.model_fields.keys() - SubLayer.model_fields.keys()
+    routed = isinstance(value, dict) and not keys.isdisjoint(value)
+    return fields.MIXTURE if routed or isinstance(value, MixtureOfExperts) else fields.NETWORK
+
+
+AnyFFN: TypeAlias = Annotated[
+    Annotated[FFN, Tag(fields.NETWORK)] | Annotated[MixtureOfExperts, Tag(fields.MIXTURE)],
+    Discriminator(_kind_of_ffn),
+]
+"""One network, or experts."""
+
+
 class Layer(Frozen):
     """One decoder layer; its norms apply to each sub-layer without norms of its own.
 
@@ -263,7 +319,11 @@ class Layer(Frozen):
         "{heads: [{W_Q: …, W_K: …, W_V: …}]}",
         None,
     )
-    ffn: FFN | None = described("The feed-forward network.", "{W_1: …, W_2: …}", None)
+    ffn: AnyFFN | None = described(
+        "The feed-forward network; or experts, with a router that chooses some for each token.",
+        "{W_1: …, W_2: …}",
+        None,
+    )
     norm: OrNone[Norm] = described(
         "The norm of every sub-layer without one of its own, or none.", "{epsilon: 0.00001}", None
     )
@@ -288,3 +348,14 @@ class Layer(Frozen):
         """Return the norm of a sub-layer's output: its own, which may be `none`, or the layer's."""
         own = "norm_after" in sub_layer.model_fields_set
         return sub_layer.norm_after if own else self.norm_after
+
+
+def networks(layer: Layer) -> tuple[Expert, ...]:
+    """Return the FFN of a layer, or its experts; none without an FFN."""
+    match layer.ffn:
+        case None:
+            return ()
+        case MixtureOfExperts() as mixture:
+            return (*mixture.experts, *([mixture.shared] if mixture.shared else []))
+        case ffn:
+            return (ffn,)

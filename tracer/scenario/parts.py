@@ -12,7 +12,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tracer.scenario.layers import FFN, Attention, Head, Layer, Lora, Normalization
+from tracer.scenario.layers import (
+    Attention,
+    Expert,
+    Head,
+    Layer,
+    Lora,
+    MixtureOfExperts,
+    Normalization,
+)
 from tracer.scenario.model import Positions, Scenario, Tower, Unembedding
 from tracer.scenario.reader import YamlPath
 
@@ -30,12 +38,13 @@ PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
         "W_V": ("source", "d_v"), "b_V": ("d_v",),
     },
     Attention: {"W_O": ("concat", "out"), "b_O": ("out",)},
-    FFN: {
+    Expert: {
         "W_1": ("width", "hidden"), "b_1": ("hidden",),
         "W_3": ("width", "hidden"), "b_3": ("hidden",),
         "W_2": ("hidden", "out"), "b_2": ("out",),
     },
     Lora: {"A": ("rows", "rank"), "B": ("rank", "columns")},
+    MixtureOfExperts: {"router": ("width", "experts")},
     Normalization: {"gain": ("width",), "shift": ("width",)},
     Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
 }  # fmt: skip
@@ -93,6 +102,13 @@ def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     """Return the shape of the weights that LoRA freezes, by their address."""
     every = parameters(scenario, also=(FROZEN,))
     return {address(place): shape_of(numbers) for place, numbers in every if place[-1] == FROZEN}
+
+
+def has_experts(scenario: Scenario) -> bool:
+    """Return whether a layer of the decoder or the encoder chooses among experts."""
+    towers = (scenario, scenario.encoder) if scenario.encoder else (scenario,)
+    layers = (layer for tower in towers for layer in tower.layers)
+    return any(isinstance(layer.ffn, MixtureOfExperts) for layer in layers)
 
 
 def with_own_norms(tower: AnyTower) -> AnyTower:
@@ -173,6 +189,7 @@ def address(place: YamlPath) -> str:
 _NUMBERED = {
     "layers": "layer",
     "heads": "head",
+    "experts": "expert",
     "training": "training",
     "batch": "batch",
     "figures": "figure",

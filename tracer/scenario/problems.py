@@ -107,8 +107,7 @@ def _came(value: Any) -> str:
 
 def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
     """Return the message for an unknown key: the most similar one here, or where it belongs."""
-    model = _model_at(place[:-1], form)
-    here = closest(name, model.model_fields) if model else ""
+    here = closest(name, _fields_at(place[:-1], form))
     everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:
         return f"a key of {everywhere[name] or 'the scenario'}{here}"
@@ -120,32 +119,25 @@ def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
     """Yield every key of a model and of its inner models, with the place that it belongs to."""
     yield from ((name, place) for name in model.model_fields)
     for name, field in model.model_fields.items():
-        inner = _model_of(field)
-        if inner is not None:
+        for inner in _models(field.annotation):
             yield from _keys(inner, f"{place}.{name}".removeprefix("."))
 
 
 def _example(place: YamlPath, form: type[BaseModel]) -> str:
     """Return the example of the key at a place."""
-    model = _model_at(place[:-1], form)
-    if model is None or not place or place[-1] not in model.model_fields:
-        return ""
-    return str((model.model_fields[str(place[-1])].examples or [""])[0])
+    field = _fields_at(place[:-1], form).get(str(place[-1])) if place else None
+    return str((field.examples or [""])[0]) if field else ""
 
 
-def _model_at(place: YamlPath, form: type[BaseModel]) -> type[BaseModel] | None:
-    """Return the model of the mapping at a place; None if its keys are free."""
-    model: type[BaseModel] | None = form
+def _fields_at(place: YamlPath, form: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the keys of the mapping at a place, of each form that it may have; none if free."""
+    found = dict(form.model_fields)
     for step in place:
         if isinstance(step, str):
-            fields = model.model_fields if model else {}
-            field = fields.get(step) or RandomWeights.model_fields.get(step)
-            model = _model_of(field) if field else None
-    return model
-
-
-def _model_of(field: FieldInfo) -> type[BaseModel] | None:
-    return next(_models(field.annotation), None)
+            field = found.get(step) or RandomWeights.model_fields.get(step)
+            models = _models(field.annotation) if field else ()
+            found = {name: each for model in models for name, each in model.model_fields.items()}
+    return found
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

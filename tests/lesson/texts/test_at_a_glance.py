@@ -124,7 +124,11 @@ def assert_sizes_are_those(text: str, spec: Scenario, values: dict[str, Any]) ->
     assert found.get("heads") == several(len(part["heads"]) for part in parts)
     queries = several(len(head["W_Q"][0]) for part in parts for head in part["heads"])
     assert found.get("d_k") == queries
-    networks = [layer["ffn"] for layer in spec["layers"] if "ffn" in layer]
+    networks = [each for layer in spec["layers"] for each in networks_of(layer.get("ffn", {}))]
+    experts = [
+        layer["ffn"]["experts"] for layer in spec["layers"] if "router" in layer.get("ffn", {})
+    ]
+    assert found.get("experts") == several(map(len, experts))
     assert found.get("hidden units") == several(len(each["W_1"][0]) for each in networks)
     assert found.get("vocabulary") == several(
         [len(spec["vocabulary"])] if "vocabulary" in spec else []
@@ -135,6 +139,13 @@ def assert_sizes_are_those(text: str, spec: Scenario, values: dict[str, Any]) ->
         size = prod(map(int, shape.split(" × ")))
         assert int(matrices) * size == int(numbers.replace(",", ""))
     assert sum(int(row[3].replace(",", "")) for row in rows) == numbers_learned(spec)
+
+
+def networks_of(ffn: Scenario) -> list[Scenario]:
+    """The FFN itself, or its experts; nothing of a layer without one."""
+    if "experts" not in ffn:
+        return [ffn] if ffn else []
+    return [*ffn["experts"], *([ffn["shared"]] if "shared" in ffn else [])]
 
 
 PARAMETERS = "Training can adjust these numbers; each row names a step that uses them."

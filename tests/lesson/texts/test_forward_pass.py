@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.random_scenarios import Scenario, printed_or_rejected, scenarios
 from tests.helpers.small_scenario import changed
+from tests.lesson.texts.test_at_a_glance import networks_of
 
 SCENARIOS = ("alex", "science", "pizza", "comics")
 every_scenario = pytest.mark.parametrize("name", SCENARIOS)
@@ -261,14 +262,15 @@ def test_random_scenarios(scenario: Scenario) -> None:
     whole, headings = "\n".join(words), list(sections(text))
     positions = scenario.get("positions", "none")
     assert ("are waves" in whole) == ("sinusoidal" in positions)
-    turns_nothing = "rotary" in positions and not sub_layers(scenario, "attention")
+    turns_nothing = not sub_layers(scenario, "attention") and positions != "none"
+    turns_nothing &= bool({"rotary", "alibi"} & set(positions))
     assert ("There are no positions here" in whole) == (positions == "none" or turns_nothing)
     attentions = sub_layers(scenario, "attention", "cross_attention")
     with_w_o = sum("W_O" in attention for attention in attentions)
     # What a step is for is said once, and of the next ones where.
     assert bool(re.search("W_O (?:combines|maps) the result", whole)) == (with_w_o > 0)
     assert ("There is no W_O here" in whole) == (len(attentions) > with_w_o)
-    ffns = sub_layers(scenario, "ffn")
+    ffns = [network for ffn in sub_layers(scenario, "ffn") for network in networks_of(ffn)]
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
     relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
     assert ("ReLU keeps positive numbers" in whole) == (relus > 0)

@@ -53,7 +53,10 @@ def test_each_step_is_in_one_row(spec: Scenario) -> None:
 
 def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
     """All numbers of the steps of one kind in one kind of sub-layer."""
-    kinds = {int(n): (name, re.sub(r"\d+", "", address)) for n, name, address in steps}
+    kinds = {
+        int(n): (name, re.sub(r"\d+|expert\d+\.|shared\.", "", address))
+        for n, name, address in steps
+    }
     of = kinds[shown[0]]
     numbers = [n for n, kind in kinds.items() if kind == of]
     assert numbers[:2] == shown[:2] and numbers[-1] == shown[-1] and len(numbers) > 4

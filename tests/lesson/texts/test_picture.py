@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -96,10 +95,10 @@ def test_each_step_stands_in_it_once(scenario: Scenario) -> None:
 def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
     trace = traced_or_rejected(scenario)
     values = run_json("-", stdin=to_yaml(scenario))["values"]
-    data = {value["address"]: value["data"] for value in values}
+    shapes = {value["address"]: tuple(value["shape"]) for value in values}
     address = {step.number: step.last.output.address for step in steps(trace.records)}
     for box in boxes(drawn(trace)):
-        assert box.shape == np.shape(data[address[box.step]])
+        assert box.shape == shapes[address[box.step]]
 
 
 @several
@@ -187,17 +186,38 @@ def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> Non
         assert shown[0 if placement == "pre" else -1] == kind_of_norm or not placement
         assert bool(part.behind) == (placement == "post" and of.get("residual", True))
         if kind == "ffn":
-            active = ACTIVATIONS.get(of.get("activation", "relu"), "no activation")
-            last = of.get("activates") == "output"
-            output = "· W₂" + " + b₂" * ("b_2" in of)
-            assert [s for s in shown if s not in ("+", kind_of_norm)] == [
-                "· W₁" + " + b₁" * ("b_1" in of),
-                *([] if last else [active]),
-                *(["W₃, gate"] if "W_3" in of else []),
-                f"{output}, {active}" if last else output,
-            ]
+            inside = of_experts(of) if "experts" in of else of_network(of)
+            assert [s for s in shown if s not in ("+", kind_of_norm)] == inside
         else:
             assert_is_attention(part, of, scenario, crosses=kind == "cross_attention")
+
+
+def of_network(ffn: Scenario, number: str = "") -> list[str]:
+    """The boxes of an FFN, or of an expert with its number."""
+    active = ACTIVATIONS.get(ffn.get("activation", "relu"), "no activation")
+    last = ffn.get("activates") == "output"
+    output = f"· W₂{number}" + f" + b₂{number}" * ("b_2" in ffn)
+    return [
+        f"· W₁{number}" + f" + b₁{number}" * ("b_1" in ffn),
+        *([] if last else [active]),
+        *(["W₃, gate"] if "W_3" in ffn else []),
+        f"{output}, {active}" if last else output,
+    ]
+
+
+def of_experts(ffn: Scenario) -> list[str]:
+    """The boxes of a router, of its experts and of the one that is shared."""
+    shared = ffn.get("shared")
+    return [
+        *("· W_r", f"top {ffn.get('top', 2)}"),
+        *(
+            box
+            for number, expert in zip("¹²³⁴", ffn["experts"], strict=False)
+            for box in ("its tokens", *of_network(expert, number))
+        ),
+        *(of_network(shared, "ˢ") if shared else []),
+        "weighted sum" + " + shared" * bool(shared),
+    ]
 
 
 def assert_is_attention(

@@ -27,6 +27,11 @@ WIDE = 5000
 GPT2 = {"layers": 12, "width": 768, "heads": 12, "words": 50257, "context": 1024}
 GPT3 = {"layers": 96, "width": 12288, "heads": 96, "words": 50257, "context": 2048}
 """Brown et al. 2020, table 2.1: 175 billion parameters, in heads of 128."""
+MIXTRAL = {
+    **{"layers": 32, "width": 4096, "heads": 32, "key_heads": 8, "hidden": 14336, "experts": 8},
+    **{"words": 32000, "context": 4096, "positions": "rotary", "norm": "rms_norm"},
+    **{"activation": "silu", "gated": True, "biases": False, "tied": False},
+}
 TRANSLATION = {
     **{"layers": 6, "width": 512, "heads": 8, "words": 100_000, "positions": "sinusoidal"},
     **{"norm": "layer_norm", "placement": "post", "final_norm": False, "tied": False},
@@ -82,6 +87,13 @@ def test_gpt3_in_a_second_and_without_its_numbers() -> None:
     assert shape_of(found, "layer1.attention.head1.scores") == [1, 96, 2048, 2048]
     assert peak < 60_000_000
     assert time.perf_counter() - begin < 10  # a second, where nothing else is running
+
+
+def test_mixtral_has_as_many_as_are_published_and_as_many_act_on_a_token() -> None:
+    """Jiang et al. 2024, table 1 and section 3: 47 billion, of which a token uses 13 billion."""
+    found = counted("-", stdin=yaml.safe_dump({"dimensions": MIXTRAL, "tokens": "one two"}))
+    assert found["parameters"] == 46_702_792_704  # those of the published file
+    assert found["active_parameters"] == 12_879_925_248
 
 
 # --- the shapes that the documents state ---------------------------------------------------------
@@ -173,6 +185,9 @@ def dimensioned(draw: st.DrawFn) -> dict[str, Any]:
         "placement": draw(st.sampled_from(["pre", "post"])),
         **{name: draw(st.booleans()) for name in ("final_norm", "gated", "biases", "tied")},
     }
+    if draw(st.booleans()):
+        dimensions["experts"] = draw(st.integers(2, 8))
+        dimensions |= draw(st.sampled_from(({}, {"top": 1}, {"shared": True})))
     spec: dict[str, Any] = {"dimensions": dimensions}
     spec["tokens"] = [f"w{i}" for i in range(draw(st.integers(1, 9)))]
     if draw(st.booleans()):

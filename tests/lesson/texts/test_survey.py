@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from itertools import product
+from typing import Any, TypeAlias
 
 import pytest
 import yaml
@@ -22,24 +23,40 @@ from tracer.scenario.loading import parse
 SHIFTED = re.compile(r".*\.(max|shifted)")
 """Where numbers turn out to be too large for e to their power, two more are recorded."""
 
+Shapes: TypeAlias = dict[str, tuple[int, ...]]
 
-def surveyed(found: Survey) -> dict[str, tuple[int, ...]]:
-    """The shape of each matrix, of every layer and head, by its address."""
-    shapes: dict[str, tuple[int, ...]] = {}
+
+def surveyed(found: Survey) -> Shapes:
+    """The shape of each matrix, of every layer, head and expert, by its address."""
+    shapes: Shapes = {}
     for matrix in found.matrices:
         for layer in matrix.layers or [None]:
-            for head in matrix.heads or [None]:
-                place = replace(matrix.place, layer=layer, head=head)
+            for head, expert in product(
+                matrix.heads or [None], matrix.experts or [matrix.place.expert]
+            ):
+                place = replace(matrix.place, layer=layer, head=head, expert=expert)
                 address = place.address(matrix.role)
                 assert address not in shapes
                 shapes[address] = matrix.value.shape
-    return shapes
+    return without_rows(shapes)
 
 
-def computed(found: Trace) -> dict[str, tuple[int, ...]]:
+def computed(found: Trace) -> Shapes:
     """The shape that the numbers of each value have, as NumPy says."""
-    shapes = {address: value.numbers.shape for address, value in found.values.items()}
-    return {address: shape for address, shape in shapes.items() if not SHIFTED.fullmatch(address)}
+    return without_rows({address: value.numbers.shape for address, value in found.values.items()})
+
+
+def without_rows(shapes: Shapes) -> Shapes:
+    """The shapes without those of a shifted softmax.
+
+    How many rows an expert computes only the numbers say.
+    """
+    of_expert = re.compile(r".*\.expert\d+\.(input|hidden|activation|up|gated|projected|output)")
+    return {
+        address: shape[1:] if of_expert.fullmatch(address) else shape
+        for address, shape in shapes.items()
+        if not SHIFTED.fullmatch(address)
+    }
 
 
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
@@ -53,7 +70,7 @@ def test_bundled_scenarios(name: str) -> None:
 def test_random_scenarios(spec: dict[str, Any]) -> None:
     found = traced_or_rejected(spec)
     shapes = surveyed(survey("random", parse(to_yaml(spec), "f.yaml")))
-    assert {a: s for a, s in shapes.items() if not SHIFTED.fullmatch(a)} == computed(found)
+    assert shapes == computed(found)
 
 
 ONE = Decimal(1)
@@ -84,8 +101,7 @@ def test_with_weights_from_a_seed_too() -> None:
         "random": {"seed": 3},
     }
     scenario = parse(yaml.safe_dump(spec), "f.yaml")
-    shapes = {a: s for a, s in surveyed(survey("s", scenario)).items() if not SHIFTED.fullmatch(a)}
-    assert shapes == computed(trace("s", scenario))
+    assert surveyed(survey("s", scenario)) == computed(trace("s", scenario))
 
 
 def test_what_is_tied_is_counted_once() -> None:

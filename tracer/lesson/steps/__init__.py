@@ -13,6 +13,7 @@ from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
     backward,
+    experts,
     ffn,
     inputs,
     learned_merges,
@@ -37,7 +38,8 @@ def _as_named(role: Role) -> SymbolOf:
 KINDS: tuple[StepKind, ...] = (
     *learned_merges.KINDS,
     *tokenization.KINDS,
-    *(*inputs.KINDS, *lora.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
+    *(*inputs.KINDS, *lora.KINDS, *attention.KINDS, *sub_layers.KINDS, *experts.KINDS),
+    *(*ffn.KINDS, *words.KINDS),
     *training.KINDS,
 )
 """All kinds, in the order in which help and messages name them."""
@@ -45,6 +47,7 @@ KINDS: tuple[StepKind, ...] = (
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in ROLES if role.parameter},
     **lora.OPERANDS,
+    roles.ROUTER: Symbol("W", "r"),
     **{norm.gain: Symbol("γ") for norm in roles.NORMS},
     **{norm.shift: Symbol("β") for norm in roles.NORMS},
     roles.W_U: Symbol("W", "U"),

@@ -33,6 +33,12 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention, lora, query_key_norm, query_key_value, training
 from tracer.lesson.steps.alibi import ALIBI_STEP
+from tracer.lesson.steps.experts import (
+    EXPERT_INPUT_STEP,
+    MIXTURE_STEP,
+    ROUTER_STEP,
+    ROUTING_STEP,
+)
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
 from tracer.lesson.steps.inputs import (
@@ -65,6 +71,7 @@ WITHOUT: tuple[Role, ...] = (
     roles.DISTANCE_SLOPE,
     *(roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
+    *(roles.ROUTER_MAX, roles.ROUTER_SHIFTED, roles.ROUTER_EXP, roles.ROUTER_EXP_SUM),
     *(role for norm in roles.NORMS for role in (norm.x_hat, norm.rms_x_hat)),
     *(roles.ERROR, roles.SQUARED_ERROR, roles.TOKEN_ERROR),
     *(roles.SIGMOID, roles.CORRECT, roles.SURPRISE, roles.TOKEN_SURPRISE, roles.BATCH_SURPRISES),
@@ -97,7 +104,11 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
         for norm in roles.NORMS
         for role in (norm.layer_norm, norm.rms_norm)
     },
-    roles.WEIGHTS: ("mean", "difference"),
+    roles.ROUTER_LOGITS: ("left", "right"),
+    roles.EXPERT_INPUT: ("left",),
+    **dict.fromkeys(
+        (roles.WEIGHTS, roles.ROUTER_WEIGHTS, roles.ROUTER_PROBABILITIES), ("mean", "difference")
+    ),
     roles.EMBEDDINGS: ("left", "right"),
 }
 """What is recorded beside a value's gradient: its contribution to an operand that acts on the loss
@@ -141,6 +152,10 @@ OF_A_NORM: Sentence = (
 )
 ADDED_UP = (
     "A row's gradient adds up the contributions of all places where the model reads its word."
+)
+OF_THE_CHOICE: Sentence = (
+    "A small change of a logit changes the weights of the chosen experts but not the choice, so "
+    "the choice itself has no gradient.",
 )
 THROUGH_THE_NORM: Sentence = ("Backpropagate the gradient through the norm.",)
 OF_A_POSITION: Sentence = ("Compute the gradient at the vector of each position.",)
@@ -385,10 +400,14 @@ BACK: dict[StepKind, StepKind] = dict(
             for norm, kind in OF_HEADS.items()
         ),
         _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
+        _back(MIXTURE_STEP, "the sum of the experts"),
         _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2)),
         _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
         _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
         _back(HIDDEN_STEP, "each hidden unit", (roles.W_1, roles.B_1)),
+        _back(EXPERT_INPUT_STEP, "the vectors that the expert reads"),
+        _back(ROUTING_STEP, "each weight of an expert", reasons=(OF_THE_CHOICE,)),
+        _back(ROUTER_STEP, "each router logit", (roles.ROUTER,)),
         _back(attention.PROJECTION_STEP, "the attention output", (roles.W_O, roles.B_O)),
         _back(attention.CONCAT_STEP, "the concatenated heads"),
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),

@@ -6,11 +6,12 @@ from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, Multiply
 from tracer.decoder.operations import Copy
 from tracer.formula.activations import ACTIVATIONS
-from tracer.formula.expression import Call, Symbol
+from tracer.formula.expression import Call, Expression, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step, linear
+from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, linear
+from tracer.lesson.steps.query_key_value import of_head
 from tracer.names import count, distinct
 
 MOST_NAMED = 6
@@ -18,9 +19,16 @@ MOST_NAMED = 6
 
 
 def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
-    units, weights = count(step.last.output.shape[1], "hidden unit"), step.last.inputs[1]
-    maps = f" maps its vector to {units}."
-    return ("The FFN treats each token separately: ", ctx.symbols[weights.address], maps)
+    maps = f" maps its vector to {count(step.last.output.shape[1], 'hidden unit')}."
+    network = "An expert is an FFN. It" if step.place.expert else "The FFN"
+    return (f"{network} treats each token separately: ", _matrix(step, ctx), maps)
+
+
+def _matrix(step: Step, ctx: LessonContext) -> Expression:
+    """Return the symbol of a step's weights, without the number of an expert."""
+    symbol = ctx.symbols[step.records[0].inputs[1].address]
+    assert isinstance(symbol, Symbol)
+    return Symbol(symbol.base, symbol.below) if step.place.expert else symbol
 
 
 def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -131,9 +139,8 @@ def _largest_behind_gate(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
-    numbers, weights = count(step.last.output.shape[1], "number"), step.records[0].inputs[1]
-    maps = f" maps the hidden units of each token to {numbers}."
-    goal: Sentence = (ctx.symbols[weights.address], maps)
+    numbers = count(step.last.output.shape[1], "number")
+    goal: Sentence = (_matrix(step, ctx), f" maps the hidden units of each token to {numbers}.")
     match step.last.operation:
         case Activate(function):
             return (*goal, " The activation is applied afterward. ", *ACTIVATIONS[function].goal)
@@ -155,12 +162,16 @@ def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
     return ("no activation",)
 
 
+def _of_x(naming: Naming) -> Expression:
+    return Call("FFN", (naming.x,))
+
+
 HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
     "the hidden units of each token",
     _hidden_goal,
-    {roles.HIDDEN: RoleText(Symbol("h"))},
+    {roles.HIDDEN: RoleText(of_head("h"))},
     sign=linear,
     reasons=_why_hidden,
 )
@@ -170,7 +181,7 @@ ACTIVATION_STEP = InnerKind(
     "FFN: activation",
     "the hidden units after the activation",
     _activation_goal,
-    {roles.ACTIVATION: RoleText(Symbol("a"))},
+    {roles.ACTIVATION: RoleText(of_head("a"))},
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
@@ -182,8 +193,8 @@ GATE_STEP = InnerKind(
     "the hidden units after the gate",
     _gate_goal,
     {
-        roles.UP: RoleText(Symbol("u"), "The second projection:"),
-        roles.GATED: RoleText(Symbol("g"), "Each number multiplied by its gate:"),
+        roles.UP: RoleText(of_head("u"), "The second projection:"),
+        roles.GATED: RoleText(of_head("g"), "Each number multiplied by its gate:"),
     },
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
@@ -196,8 +207,10 @@ FFN_OUTPUT_STEP = InnerKind(
     "the result of the FFN",
     _output_goal,
     {
-        roles.PROJECTED: RoleText(Symbol("s")),
-        roles.FFN_OUTPUT: RoleText(lambda naming: Call("FFN", (naming.x,))),
+        roles.PROJECTED: RoleText(of_head("s")),
+        roles.FFN_OUTPUT: RoleText(
+            lambda naming: Symbol("F", "", naming.head) if naming.head else _of_x(naming)
+        ),
     },
     sign=_output_sign,
     reasons=_of_rows,

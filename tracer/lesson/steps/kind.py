@@ -44,7 +44,7 @@ class Naming:
 
     inputs: tuple[Expression, ...]
     head: str
-    """The head's number, where there are several; else nothing."""
+    """The number of the head, where there are several, or of the expert; else nothing."""
     sub_layer: str
     """The number of the sub-layer among all."""
     x: Expression
@@ -118,7 +118,8 @@ class StepKind:
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
         """Return the claims about the result; none for given values and for padding."""
-        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding
+        value = step.last.output
+        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not ctx.follows(value)
         return self.claim(step, ctx) if self.claim and not silent else None
 
     def caption_of(self, record: Record) -> str | None:

@@ -128,9 +128,10 @@ class _Formulas:
                 assert encoded
                 read = self._inside(self._read(value), end)
                 return ex.Call("CrossAttention", (read, self.symbols[encoded.address]))
-            case roles.ATTENTION_OUTPUT | roles.FFN_OUTPUT if value in self.ctx.sources:
-                read = self._inside(self._read(value), end)
-                return ex.Call("FFN" if value.role is roles.FFN_OUTPUT else "Attention", (read,))
+            case roles.ATTENTION_OUTPUT if value in self.ctx.sources:
+                return ex.Call("Attention", (self._inside(self._read(value), end),))
+            case roles.FFN_OUTPUT | roles.MIXTURE_OUTPUT if value in self.ctx.sources:
+                return ex.Call("FFN", (self._inside(self._read(value), end),))
             case _:
                 return symbol
 
@@ -162,6 +163,7 @@ SIZE_ROLES: tuple[tuple[str, roles.Role, int, str], ...] = (
     ("d_model", roles.INPUT, 1, "features per token"),
     ("d_k", roles.QUERY, 1, "width of queries and keys in each head"),
     ("d_v", roles.VALUE, 1, "width of values in each head"),
+    ("experts", roles.ROUTER_LOGITS, 1, "networks that the router chooses from"),
     ("hidden units", roles.HIDDEN, 1, "width of the FFN's hidden layer"),
     ("vocabulary", roles.LOGITS, 1, "words that the model can predict"),
 )

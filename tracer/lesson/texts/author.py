@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tracer import node as nodes
+from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
 from tracer.errors import Problem, TracerError
@@ -144,6 +145,7 @@ def _with_everything(found: Trace) -> Trace:
         lens=has_words,
         standardized=True,
         arithmetic=SHAPES,
+        routing=routing_of(found.values.values()),
     )
     return trace(found.name, scenario, options)
 

@@ -16,7 +16,7 @@ from tracer.lesson.document import Line
 from tracer.lesson.entries import labels
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.working.lines import is_fully_masked
+from tracer.lesson.working.lines import is_fully_masked, sums_no_rows
 from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 
@@ -97,8 +97,11 @@ def is_worked(record: Record, entry: Entry) -> bool:
             return columns[entry.at[0]] is not None
         case ByWord(words, _):
             return entry.at[0] in words
+        case op.ExpertDots(rows):
+            return entry.at[0] in rows[entry.at[1]]
         case operation:
-            return isinstance(operation, Worked) and not is_fully_masked(record, entry.at)
+            nothing = is_fully_masked(record, entry.at) or sums_no_rows(record)
+            return isinstance(operation, Worked) and not nothing
 
 
 def chosen_by(record: Record, entry: Entry) -> Entry:
@@ -142,6 +145,9 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
         case AsRows(words, _):
             row, column = index
             return Entry(first, (column, words.index(row))) if row in words else None
+        case op.Keep(chosen, _):
+            row, column = index
+            return Entry(first, index) if column in chosen[row] else None
         case op.Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
         case op.Rows(rows):

@@ -16,6 +16,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step, blocks, learned_merges, lora, tokenization
 from tracer.lesson.steps.backward import BACK
+from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
@@ -181,19 +182,27 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
     found: list[doc.Row | doc.Heads] = []
-    for of_heads, together in groupby(steps, lambda step: step.place.head is not None):
+    for is_one, together in groupby(steps, lambda step: _beside_others(step) is not None):
         some = list(together)
-        found += [_heads(some, ctx)] if of_heads else _rows(some, ctx)
+        found += [_heads(some, ctx)] if is_one else _rows(some, ctx)
     return tuple(found)
 
 
+def _beside_others(step: Step) -> str | None:
+    """The name of the head or expert that a step belongs to."""
+    place = step.place
+    return f"head {place.head}" if place.head else name_of(place.expert) if place.expert else None
+
+
 def _heads(steps: Sequence[Step], ctx: LessonContext) -> doc.Heads:
-    heads = [list(head) for _, head in groupby(steps, lambda step: step.place.head)]
+    heads = [list(head) for _, head in groupby(steps, _beside_others)]
+    names = tuple(_beside_others(head[0]) or "" for head in heads)
     forms = [_form(head, None, ctx) for head in heads]
     return doc.Heads(
         tuple(_rows(head, ctx) for head in heads),
         tuple(any(map(_reads_encoder, head)) for head in heads),
         tuple(map(forms.index, forms)),
+        names,
     )
 
 

@@ -12,12 +12,14 @@ from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, jo
 from tracer.lesson.document import Reference, Sentence
 from tracer.lesson.steps import Step, training, words
 from tracer.lesson.steps.backward import FORWARD
+from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import NORM_AFTER_STEP, SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
+from tracer.scenario.layers import networks
 
 AT_THE_END = [kind.name for kind in (*words.KINDS, *training.KINDS)]
 PARTS: dict[SubLayer, str] = {
@@ -104,7 +106,8 @@ def title(step: Step, ctx: LessonContext) -> str:
 def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
     """`Head 2`, `Query`: the title under that of its part."""
     head = step.place.head
-    return (*([f"Head {head}"] if head and ctx.heads > 1 else []), named(step))
+    expert = [_begun(name_of(step.place.expert))] if step.place.expert else []
+    return (*([f"Head {head}"] if head and ctx.heads > 1 else expert), named(step))
 
 
 def named(step: Step) -> str:
@@ -146,6 +149,8 @@ def _within_tower(step: Step, ctx: LessonContext) -> list[str]:
         parts.append(_sub_layer(place.sub_layer, ctx))
     if place.head and ctx.heads > 1:
         parts.append(f"head {place.head}")
+    if place.expert:
+        parts.append(name_of(place.expert))
     return parts
 
 
@@ -236,7 +241,7 @@ def _typed(ctx: LessonContext) -> Sentence:
 def _with_phi(ctx: LessonContext) -> str:
     towers = [ctx.tower, *([ctx.of_encoder.tower] if ctx.has_two_towers else [])]
     layers = [layer for tower in towers for layer in tower.layers]
-    has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
+    has_phi = any(each.activation == "gelu" for layer in layers for each in networks(layer))
     return " that has the normal distribution" if has_phi else ""
 
 

@@ -17,7 +17,14 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.parts import does
 from tracer.lesson.texts.picture import NAMES
-from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
+from tracer.lesson.texts.survey import (
+    LAYER_PARTS,
+    NUMBER_TYPES,
+    Shaped,
+    Survey,
+    table_symbol,
+    unused_parameters,
+)
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import count
 
@@ -126,11 +133,11 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Ex
 
 
 def _heads(matrix: Shaped) -> str:
-    """Return the heads of a matrix, if not all are equal."""
-    heads = matrix.heads
-    if len(heads) == matrix.of_heads or not heads:
+    """Return the heads or experts of a matrix, if not all are equal."""
+    numbers, noun = (matrix.heads, "head") if matrix.heads else (matrix.experts, "expert")
+    if len(numbers) == matrix.of_heads or not numbers:
         return ""
-    return f", head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
+    return f", {noun}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
@@ -151,7 +158,10 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
             yield (f"Their concatenated outputs have {product} numbers for each token.",)
     if roles.BLOCKS_OUTPUT in by_role:
         yield ("The blocks repeat the products of weights and values, which are counted once.",)
-    if roles.HIDDEN in by_role and roles.FFN_OUTPUT in by_role:
+    if roles.ROUTER in by_role:
+        yield from _of_experts(matrices, by_role[roles.ROUTER].value.shape[1])
+    widths = {matrix.value.shape[1] for matrix in matrices if matrix.role is roles.HIDDEN}
+    if len(widths) == 1 and roles.FFN_OUTPUT in by_role:
         taken = by_role[roles.HIDDEN].records[0].inputs[0].shape[1]
         hidden, out = (by_role[each].value.shape[1] for each in (roles.HIDDEN, roles.FFN_OUTPUT))
         yield (f"The width of a token's vector: {taken} → {hidden} → {out}.",)
@@ -174,6 +184,21 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         yield (
             f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
             f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
+        )
+
+
+def _of_experts(matrices: Sequence[Shaped], experts: int) -> Iterator[doc.Sentence]:
+    """Say what a token uses of the experts."""
+    parameters, unused = sum(matrix.parameters for matrix in matrices), unused_parameters(matrices)
+    if unused:
+        yield (
+            f"The router chooses some of the {experts} experts for each token: at most "
+            f"{parameters - unused:,} of the {parameters:,} parameters act on it.",
+        )
+    if experts > 1:
+        yield (
+            "How many tokens an expert gets depends on the numbers; here the tokens are spread "
+            "evenly.",
         )
 
 
@@ -218,6 +243,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
         than = "as many as" if both == ffn else "more than" if both > ffn else "fewer than"
         yield (f"Attention and cross-attention together have {both:,}, {than} the FFN.",)
     yield (f"{whose} has {sum(of_layer.values()):,} parameters in all.",)
+    if survey.active < survey.parameters:
+        yield (f"At most {survey.active:,} of all parameters act on each token.",)
 
 
 IN_SENTENCES = {

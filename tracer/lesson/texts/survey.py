@@ -5,8 +5,8 @@ Equal layers are computed once, and so are the heads of a layer.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -15,6 +15,7 @@ from math import prod
 from tracer.decoder import roles
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.operations import Keep
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
@@ -38,21 +39,22 @@ OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 @frozen
 class Shaped:
-    """A matrix of the decoder, once for all heads and layers that have one like it.
+    """A matrix of the decoder, once for all heads, experts and layers that have one like it.
 
-    `shape` is that of one head in one layer; `heads` are those alike, none outside of heads.
+    `heads` are those alike, none outside of heads; so are `experts`.
     """
 
     records: tuple[Record, ...]
-    """The record of each head, or the only one."""
+    """The record of each head or expert, or the only one."""
     step: str
     symbol: Expression
     heads: tuple[int, ...]
     layers: range
     of_heads: int
-    """The heads that have such a matrix of some shape."""
+    """The heads or experts that have such a matrix of some shape."""
     is_counted: bool
     """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
+    experts: tuple[int, ...] = ()
 
     @property
     def value(self) -> Value:
@@ -72,15 +74,15 @@ class Shaped:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
-        own = self.value.shape
-        if self.role.parameter or self.role in roles.ADAPTED:
-            return (len(self.heads), *own) if self.heads else own
-        return (1, len(self.heads), *own) if self.heads else (1, *own)
+        beside = self.heads or self.experts
+        shape = (len(beside), *self.value.shape) if beside else self.value.shape
+        of_the_model = self.role.parameter or self.role in roles.ADAPTED
+        return shape if of_the_model else (1, *shape)
 
     @property
     def together(self) -> int:
         """How many of it a layer has."""
-        return len(self.heads) or 1
+        return len(self.heads) or len(self.experts) or 1
 
     @property
     def times(self) -> int:
@@ -156,7 +158,9 @@ class Survey:
         of_all_heads: dict[tuple[roles.Place, roles.Role], list[Record]] = defaultdict(list)
         for record in records:
             value = record.output
-            of_all_heads[replace(value.place, head=None), value.role].append(record)
+            apart = None if isinstance(value.place.expert, int) else value.place.expert
+            place = replace(value.place, head=None, expert=apart)
+            of_all_heads[place, value.role].append(record)
         for several in of_all_heads.values():
             alike: dict[tuple[object, ...], list[Record]] = defaultdict(list)
             for record in several:
@@ -171,6 +175,7 @@ class Survey:
                     self.layers(value.place),
                     len(several),
                     value.address in counted,
+                    tuple(e for r in found if isinstance(e := r.output.place.expert, int)),
                 )
 
     def _concatenated(self) -> Iterator[tuple[str, Expression]]:
@@ -235,6 +240,16 @@ class Survey:
         return sum(cost for _, cost in self.parts.values())
 
     @cached_property
+    def active(self) -> int:
+        """The most parameters that act on one token: of the experts, those that it goes to."""
+        stages: dict[tuple[bool, int], list[Shaped]] = defaultdict(list)
+        for each in self.matrices:
+            if each.value.place.sub_layer == "ffn":
+                stages[each.value.place.encoder, each.layers.start].append(each)
+        unused = (unused_parameters(stage) * stage[0].times for stage in stages.values())
+        return self.parameters - sum(unused)
+
+    @cached_property
     def by_degree(self) -> Mapping[int, int]:
         """The multiply-adds by the power of the number of tokens with which they grow."""
         found = {0: 0, 1: 0, 2: 0}
@@ -271,6 +286,17 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
     """
     outlined = outline(scenario, length)
     return Survey(trace(name, outlined.scenario, PassOptions(arithmetic=SHAPES)), outlined)
+
+
+def unused_parameters(ffn: Sequence[Shaped]) -> int:
+    """The fewest parameters of a layer's experts that do not act on a token."""
+    of_expert = Counter[int]()
+    for each in ffn:
+        for expert in each.experts:
+            of_expert[expert] += each.parameters // each.together
+    operations = [record.operation for each in ffn for record in each.records]
+    top = next((len(o.columns[0]) for o in operations if isinstance(o, Keep)), 0)
+    return sum(sorted(of_expert.values())[: len(of_expert) - top])
 
 
 def table_name(address: str) -> str:

@@ -26,7 +26,10 @@ ENCODER = "E"
 
 
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
-    """Return the symbol of every address, in the tape's order; with `apart`, heads are numbered."""
+    """Return the symbol of every address, in the tape's order.
+
+    With `apart`, heads and experts are numbered.
+    """
     ordered = in_order(records)
     read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
     numbers: dict[Where, int] = {}
@@ -50,6 +53,8 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
         head = str(value.place.head) if where(value) in several and value.place.head else ""
+        if expert := value.place.expert:
+            head = "s" if expert == "shared" else str(expert) if apart else "e"
         symbol = symbol_of(value.role)
         number = str(numbers.get(where(value), counted[_pass(value)] + 1))
         if value in leave:

@@ -18,6 +18,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.experts import EXPERT_INPUT_STEP, NO_TOKENS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
@@ -123,6 +124,8 @@ class Teacher:
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
         ctx = self.ctx.at(step.place)
+        if step.kind is not EXPERT_INPUT_STEP and all(0 in r.output.shape for r in step.records):
+            return [doc.Paragraph(NO_TOKENS)]
         goal = step.kind.goal_of(step, ctx)
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
@@ -223,9 +226,8 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.writer.lines(record, self.ctx.at(value.place).token)
-        gathered = isinstance(operation, op.Select | op.Join | op.Rows) or (
-            isinstance(operation, Columns) and record is not step.last
-        )
+        gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
+        gathered = gathered and record is not step.last
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(record) if told_of else None
         if caption and (caption not in self.captions or value.role in SQUARES):
@@ -292,7 +294,7 @@ class Teacher:
 
     def result(self, value: Value, step: Step) -> list[doc.Block]:
         """The rows of all tokens; of what is only passed on, where they stand already."""
-        if not value.axes:
+        if not value.axes or 0 in value.shape:
             return []
         written: list[doc.Block] = []
         if isinstance(step.last.operation, Worked):
@@ -305,14 +307,19 @@ class Teacher:
             if value.role is not roles.OUTPUT:  # whose numbers are what everything leads to
                 return [*written, *self.equal(record)]
             written += self.equal(record)
-        if isinstance(record.operation, op.Given | op.Interleave):
+        if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
         self.tables.add(value)
         return [*written, self.matrix(value, self.figure(value, step))]
 
     def other_rows(self, value: Value) -> list[doc.Block]:
         """That the rows of the other tokens are computed in the same way, once."""
-        if self.has_explained_rows or not value.per_token or value.shape[0] == 1:
+        alone = (
+            not value.per_token
+            or value.shape[0] == 1
+            or not self.ctx.at(value.place).follows(value)
+        )
+        if self.has_explained_rows or alone:
             return []
         self.has_explained_rows = True
         return [doc.Paragraph((sentences.OTHER_ROWS,))]

@@ -43,6 +43,8 @@ class TrainingTeacher(Teacher):
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one gradient or update."""
         operation, value = record.operation, record.output
+        if 0 in value.shape:  # of an expert without tokens
+            return []
         if isinstance(operation, Pinned):
             self.tables.add(value)
             return [self.pinned(value), self.matrix(value)]
@@ -104,7 +106,7 @@ class TrainingTeacher(Teacher):
 
     def inputs(self, record: Record) -> list[doc.Block]:
         """Return a gradient's operands that are not printed above: those of the forward pass."""
-        missing = [v for v in record.inputs if v not in self.tables]
+        missing = [v for v in record.inputs if v not in self.tables and 0 not in v.shape]
         missing = [value for value in missing if value.address in self.ctx.symbols]
         self.tables.update(missing)
         written: list[doc.Block] = []

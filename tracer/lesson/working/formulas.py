@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from tracer.decoder import operations as op
-from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad
+from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad, TimesExpertWeight
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.formula.expression import Expression, Number
+
+MOST = 4
+"""The most experts that a formula names; of more, the first two and the last."""
 
 
 def formula(record: Record, symbols: Mapping[str, Expression]) -> ex.Chain | None:
@@ -23,6 +26,8 @@ def formula(record: Record, symbols: Mapping[str, Expression]) -> ex.Chain | Non
 def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
     """Return the right-hand side of a formula; None where numbers are only taken over."""
     match record.operation:
+        case TimesExpertWeight(_, expert):
+            return record.operation.formula.symbols([of[0], _column(of[1], expert)])
         case SoftmaxCrossEntropyGrad():
             return record.operation.formula.symbols([*of, ex.Symbol("t")])
         case Elementwise():
@@ -58,8 +63,16 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
-        case op.Columns():
+        case op.Columns() | op.Keep():
             return None
+        case op.MixExperts():
+            weights, *experts = of
+            terms = [ex.Product((_column(weights, e), y)) for e, y in enumerate(experts)]
+            return terms[0] if len(terms) == 1 else ex.Sum(_ends(terms))
+        case op.ExpertDots():
+            g, *experts = of
+            dots: list[Expression] = [ex.Call("sum", (ex.Product((g, y)),)) for y in experts]
+            return dots[0] if len(dots) == 1 else ex.Brackets(_ends(dots))
         case op.TransposedMatMul():
             return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
         case op.ColumnTotal():
@@ -89,6 +102,17 @@ def slope(power: op.PowerOfTwo) -> Expression:
     """Return 1 / 2^(8 / n), in which no number has a sign."""
     exponent = ex.Quotient(Number.of(-power.over), Number.of(power.under))
     return ex.Quotient(Number.of(1), ex.Power(Number.of(2), exponent))
+
+
+def _column(matrix: Expression, column: int) -> Expression:
+    """The symbol of a column: G₁ of G."""
+    assert isinstance(matrix, ex.Symbol)
+    return ex.Symbol(matrix.base, str(column + 1), matrix.above)
+
+
+def _ends(terms: Sequence[Expression]) -> tuple[Expression, ...]:
+    """The terms, or of many the first ones and the last."""
+    return tuple(terms) if len(terms) <= MOST else (*terms[:2], ex.Symbol("…"), terms[-1])
 
 
 def _angles(cos: Expression) -> tuple[Expression, ...]:

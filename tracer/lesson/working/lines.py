@@ -8,7 +8,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder import elementwise as el
-from tracer.decoder.operations import ByWord, Largest
+from tracer.decoder.operations import (
+    ByWord,
+    ColumnTotal,
+    ExpertDots,
+    Largest,
+    TransposedMatMul,
+)
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
@@ -50,9 +56,15 @@ class Writer:
         if not isinstance(operation, Worked):
             return ()
         tokens = len(self.ctx.at(output.place).names)
+        if output.per_token and not output.has_row(token, tokens):
+            return ()
         row = output.row(token, tokens) if output.per_token else None
         indices = _indices(record, row, self.ctx.at(output.place).columns(output))
         if indices and is_fully_masked(record, indices[0]):
+            return ()
+        if isinstance(operation, ExpertDots):
+            indices = [(i, e) for i, e in indices if i in operation.rows[e]]
+        if sums_no_rows(record):
             return ()
         first = int(output.per_token)  # all lines are of one token, which needs no label
         names = [distinct(axis.labels) for axis in output.axes[first:]]
@@ -127,6 +139,12 @@ def is_fully_masked(record: Record, index: Index) -> bool:
             return bool(record.inputs[1].numbers[index] == -Decimal("Infinity"))
         case _:
             return False
+
+
+def sums_no_rows(record: Record) -> bool:
+    """Return whether an entry is a sum over the tokens of an expert that no token goes to."""
+    over_rows = isinstance(record.operation, TransposedMatMul | ColumnTotal)
+    return over_rows and not record.inputs[0].shape[0]
 
 
 def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[Index]:

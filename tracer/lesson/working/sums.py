@@ -66,16 +66,30 @@ class Sums:
         """Return a×b + c×d + bias, and the same with each product worked out."""
         x, w, *biases = record.inputs
         of_x, of_w = _multiplied(record.operation, index)
+        last: list[Expression] = [self._number(b, index[1:]) for b in biases]
 
         def factors_at(k: int) -> tuple[Entry, Entry]:
             return Entry(x, _at(of_x, k)), Entry(w, _at(of_w, k))
 
+        return self._products(x.numbers[of_x] * w.numbers[of_w], factors_at, last)
+
+    def of_factors(self, factors: Sequence[tuple[Entry, Entry]]) -> list[Expression]:
+        """Return the sum of the products of these pairs, and the same with each worked out."""
+        products = np.array([a.value.numbers[a.at] * b.value.numbers[b.at] for a, b in factors])
+        return self._products(products, factors.__getitem__, [])
+
+    def _products(
+        self,
+        terms: Array,
+        factors_at: Callable[[int], tuple[Entry, Entry]],
+        last: list[Expression],
+    ) -> list[Expression]:
         def written(k: int) -> tuple[Expression, Number]:
-            factors = self._number(x, _at(of_x, k)), self._number(w, _at(of_w, k))
+            a, b = factors_at(k)
+            factors = self._number(*a), self._number(*b)
             return ex.Product(factors), self.part(product(factors))
 
-        last: list[Expression] = [self._number(b, index[1:]) for b in biases]
-        return self._worked(x.numbers[of_x] * w.numbers[of_w], written, factors_at, last)
+        return self._worked(terms, written, factors_at, last)
 
     def of_squares(self, of: Value) -> list[Expression]:
         """Return a² + b² + … of all entries, and the same with each square worked out."""

@@ -77,6 +77,20 @@ class LineSides:
                 return [ex.Quotient(power, Number(factors[index[0]])) if factors else power]
             case op.PowerOfTwo():
                 return [slope(self.operation)]
+            case op.MixExperts():
+                row, column = index
+                weights, *outputs = inputs
+                own = self.operation.experts_of(row)
+                return sums.of_factors(
+                    [(Entry(weights, (row, e)), Entry(outputs[e], (i, column))) for e, i in own]
+                )
+            case op.ExpertDots(tokens):
+                row, expert = index
+                g, y = inputs[0], inputs[1 + expert]
+                at = tokens[expert].index(row)
+                return sums.of_factors(
+                    [(Entry(g, (row, j)), Entry(y, (at, j))) for j in range(g.shape[1])]
+                )
             case op.Cumulate():
                 row, column = index
                 before = self.number(self.record.output, (row, column - 1), guard)
@@ -214,6 +228,9 @@ def _place(operation: el.Elementwise, operand: ex.Operand, index: Index) -> Inde
         column = operation.columns[index[0]]
         assert column is not None
         return (index[0], column)
+    if isinstance(operation, el.TimesExpertWeight):
+        row = operation.rows[index[0]]
+        return (row, operation.expert if operand.position else index[1])
     match operand.along:
         case "entry":
             return index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from tracer.lesson import document as doc
@@ -58,13 +58,18 @@ def _of_tower(tower: doc.Tower) -> Iterator[str]:
 
 
 def _of_part(part: doc.Part) -> str:
-    heads = [len(inside.heads) for inside in part.inside if isinstance(inside, doc.Heads)]
-    name = f"{part.name} with {count(heads[0], 'head')}" if heads else part.name
+    beside = [inside.names for inside in part.inside if isinstance(inside, doc.Heads)]
+    name = f"{part.name} with {_counted(beside[0])}" if beside else part.name
     steps = [_signs(inside) for inside in part.inside if not isinstance(inside, doc.Heads)]
     if part.reads:
         name += f" of {sign(part.reads)}"
     added = ["its input is added"] if part.residual else []
     return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
+
+
+def _counted(names: Sequence[str]) -> str:
+    """`2 heads`, `3 experts`: the shared expert is one of them."""
+    return count(len(names), names[0].split()[0])
 
 
 def _signs(row: doc.Row) -> str:

@@ -1,4 +1,4 @@
-"""The heads of an attention in a frame: beside each other, or stacked if too wide."""
+"""The heads of an attention, or experts, in a frame: beside each other, or stacked if too wide."""
 
 from __future__ import annotations
 
@@ -104,10 +104,12 @@ def _columns(heads: Heads, beside: int) -> list[Column]:
         return [Column("", every[0])]
     fits = len(every) <= (beside if beside > 1 else MOST_STACKED)
     shown = len(every) if fits else max(beside - 1, 1)
-    columns = [Column(f"head {number}", rows) for number, rows in enumerate(every[:shown], 1)]
+    columns = [Column(*each) for each in zip(heads.names[:shown], every[:shown], strict=True)]
     if rest := every[shown:]:
         alike = set(heads.alike[shown:]) == {heads.alike[shown - 1]}
         steps = f"{rest[0][0][0].step}–{rest[-1][-1][-1].step}"
         note = (f"{len(rest)} more", *(["alike"] if alike else []), "steps", steps)
-        columns.append(Column(f"heads {shown + 1}–{len(every)}", note=note))
+        kind, ends_apart = heads.names[0].split()[0], "shared" in heads.names[-1]
+        title = "the others" if ends_apart else f"{kind}s {shown + 1}–{len(every)}"
+        columns.append(Column(title, note=note))
     return columns

@@ -1,0 +1,130 @@
+"""What is said of experts: where tokens go, with which weights, and what each expert computes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers.claims_of_parts import softmax_of
+from tests.helpers.claims_of_reasons import part_of, partly_given
+from tests.helpers.judge import Judge, form, listed, not_of
+
+SHOWN = 8
+"""The most tokens of an expert that are named."""
+
+
+def positions_of(at: Judge) -> list[list[int]]:
+    """The positions, counted from 1, of the tokens that go to each expert."""
+    place = re.match(r"layer\d+\.ffn\.", at.address)
+    assert place
+    found: list[list[int]] = []
+    while value := at.values.get(f"{place[0]}expert{len(found) + 1}.input"):
+        found.append(list(value["axes"][0]["positions"]))
+    return found
+
+
+def top_of(at: Judge) -> int:
+    return int(part_of(at).get("top", 2))
+
+
+MOST_SHARES = (
+    r" Each token goes to (?:the (?P<top>\d+) experts with the largest shares\. These shares are "
+    r"the weights|the expert with its largest share\. This share is the weight); the other experts "
+    r"get the weight 0\."
+)
+
+
+@form(
+    r"Each token goes to (?:the (?P<top>\d+) experts with the largest logits|the expert with its "
+    r"largest logit); the other logits become -∞\. "
+    + softmax_of("logit")
+    + r" e\^\(-∞\) is 0, so the other experts get the weight 0\."
+)
+@form(softmax_of("logit") + MOST_SHARES)
+@form(
+    r"Each token goes to (?:all (?P<top>\d+) experts|the only expert)\. "
+    + softmax_of("logit")
+    + r"(?: These shares are the weights\.)?"
+)
+def chosen(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".router.weights") and not partly_given(at)
+    part, top = part_of(at), top_of(at)
+    assert top == int(said["top"] or 1)
+    assert bool(said["shifted"]) == (at.near("router.shifted") is not None)
+    everything = top == len(part["experts"])
+    assert everything == ("all" in said[""].split(". ")[0] or "the only" in said[""])
+    if not everything:
+        assert part.get("normalize", True) == ("other logits become" in said[""])
+
+
+@form(r"The same weights result from a softmax over all experts .+ are divided by their sum\.")
+def renormalized(at: Judge, said: dict[str, Any]) -> None:
+    part = part_of(at)
+    assert part.get("normalize", True) and top_of(at) < len(part["experts"])
+    assert not partly_given(at)
+
+
+@form(r"An expert's output is multiplied by its weight, so that training can adjust the .+ too\.")
+def learned(at: Judge, said: dict[str, Any]) -> None:
+    assert part_of(at).get("normalize") is False and not partly_given(at)
+
+
+@form(
+    r"“(?P<who>.+?)” goes to (?P<to>expert \d+ with the weight .+?)\."
+    r"(?: The logits of experts (?P<tied>[^.]+) are equal; the first (?P<first>\d+ )?of them "
+    r"(?:is|are) chosen\.)?"
+    r"(?: Experts 1 (?:and|to) (?P<last>\d+) get (?P<loads>.+) of (?P<of>\d+) tokens?\.)?"
+)
+def goes_to(at: Judge, said: dict[str, Any]) -> None:
+    not_of(at)
+    assert at.address.endswith(".router.weights") and said["who"] == at.who
+    experts, row = positions_of(at), at.row(at.result)
+    own = [e for e, positions in enumerate(experts) if at.followed + 1 in positions]
+    named = re.findall(r"expert (\d+) with the weight (\S+?)(?:,| and|$)", said["to"])
+    assert named == [(str(e + 1), row.shown[e]) for e in own]
+    others = [x for e, x in enumerate(row.data) if e not in own]
+    assert not any(others)
+    if said["tied"]:
+        tied = [int(expert) - 1 for expert in re.findall(r"\d+", said["tied"])]
+        first = int(said["first"] or 1)
+        logits = at.row(at.near("router.logits")).data
+        assert len({logits[e] for e in tied}) == 1
+        assert [e for e in tied if e in own] == tied[:first] != tied
+    assert (said["last"] is None) == (len(experts) == 1)
+    if said["last"]:
+        assert int(said["last"]) == len(experts) and int(said["of"]) == len(at.result["data"])
+        loads = [int(load) for load in re.findall(r"\d+", said["loads"])]
+        assert loads == [len(positions) for positions in experts]
+
+
+@form(
+    r"(?P<expert>Expert \d+) computes only the (?:(?P<n>\d+) tokens that go|token that goes) to it"
+    r"(?:: (?P<names>“.+?”))?\.(?: “(?P<who>[^“]+?)” does not go to (?P<same>expert \d+)\.)?"
+)
+@form(r"No token goes to (?P<expert>expert \d+), so it computes nothing\.")
+def reads(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(f"{said['expert'].lower().replace(' ', '')}.input")
+    assert not at.pinned(at.address)
+    positions = at.result["axes"][0]["positions"]
+    if "n" not in said:
+        assert positions == []
+        return
+    assert len(positions) == int(said["n"] or 1)
+    names = [at.names[position - 1] for position in positions]
+    assert said["names"] == (listed(names) if len(names) <= SHOWN else None)
+    assert (said["who"] is None) == (at.followed + 1 in positions)
+    assert said["who"] is None or (said["who"], said["same"]) == (at.who, said["expert"].lower())
+
+
+@form(r"No token goes to this expert, so there is nothing to compute\.")
+def nothing_to_compute(at: Judge, said: dict[str, Any]) -> None:
+    assert ".expert" in at.address and at.result["data"] == []
+
+
+@form(
+    r"Each token's result is the sum of the outputs of its experts, each multiplied by its weight\."
+    r"(?P<shared> The output of the shared expert is added for every token\.)?"
+)
+def summed(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".ffn.output") and not partly_given(at)
+    assert bool(said["shared"]) == ("shared" in part_of(at))

@@ -1,0 +1,225 @@
+"""Experts: the router, the choice of each token's experts, and the sum of their outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tracer.decoder import roles
+from tracer.decoder.operations import Keep
+from tracer.decoder.roles import Place
+from tracer.decoder.value import Value
+from tracer.formula.expression import Call, Exponential, Expression, Number, Symbol
+from tracer.lesson.context import LessonContext, joined, listed
+from tracer.lesson.document import Sentence, Sign
+from tracer.lesson.steps.attention import softmax_goal, softmax_roles
+from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, linear
+from tracer.lesson.steps.masks import HIDDEN
+from tracer.names import count
+
+MOST_NAMED = 8
+"""The most tokens of an expert to name."""
+
+GATES = Symbol("G")
+
+NO_TOKENS: Sentence = ("No token goes to this expert, so there is nothing to compute.",)
+
+
+def name_of(expert: roles.Expert) -> str:
+    """`expert 2`, `shared expert`."""
+    return "shared expert" if expert == "shared" else f"expert {expert}"
+
+
+def inputs_of_experts(place: Place, ctx: LessonContext) -> list[Value]:
+    """Return what each expert of an FFN reads: the rows of its tokens."""
+    experts: list[Value] = []
+    while value := ctx.value(replace(place, expert=len(experts) + 1), roles.EXPERT_INPUT):
+        experts.append(value)
+    return experts
+
+
+def _choice(step: Step) -> Keep:
+    """Return the operation that keeps the logits or shares of each token's experts."""
+    return next(r.operation for r in step.records if isinstance(r.operation, Keep))
+
+
+def _top(step: Step) -> int:
+    """Return how many experts each token goes to."""
+    return len(_choice(step).columns[0])
+
+
+def _routing_goal(step: Step, ctx: LessonContext) -> Sentence:
+    top, experts = _top(step), step.last.output.shape[1]
+    softmax = softmax_goal("logit", shifted=ctx.value(step.place, roles.ROUTER_SHIFTED) is not None)
+    normalized = step.last.output.role is roles.ROUTER_WEIGHTS
+    if top == experts:
+        weights = " These shares are the weights." * (experts > 1)
+        goes = f"all {experts} experts" if experts > 1 else "the only expert"
+        return (f"Each token goes to {goes}. {softmax}{weights}",)
+    noun = "logit" if normalized else "share"
+    which = f"the {top} experts with the largest {noun}s"
+    goes = f"Each token goes to {which if top > 1 else f'the expert with its largest {noun}'}"
+    if not normalized:
+        kept = "These shares are the weights" if top > 1 else "This share is the weight"
+        return (f"{softmax} {goes}. {kept}; the other experts get the weight 0.",)
+    zero: Sentence = (" ", Exponential(HIDDEN), " is 0, so the other experts get the weight 0.")
+    return (f"{goes}; the other logits become ", HIDDEN, f". {softmax}", *zero)
+
+
+RENORMALIZED: Sentence = (
+    "The same weights result from a softmax over all experts if the shares of the chosen experts "
+    "are divided by their sum.",
+)
+
+
+LEARNED: Sentence = (
+    "An expert's output is multiplied by its weight, so that training can adjust the router, too.",
+)
+
+
+def _why_chosen(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what else gives these weights, where some experts of several are left out."""
+    if step.last.output.role is not roles.ROUTER_WEIGHTS:
+        return (LEARNED,)
+    return (RENORMALIZED,) if _top(step) < step.last.output.shape[1] else ()
+
+
+def _goes_to(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say where the followed token goes, with which weights, and how many each expert gets."""
+    weights, inputs = step.last.output, inputs_of_experts(step.place, ctx)
+    row = ctx.row(weights)
+    mine = [e for e, value in enumerate(inputs) if ctx.follows(value)]
+    to: list[Sentence] = [
+        (f"expert {e + 1} with the weight ", ctx.number(weights, row, e)) for e in mine
+    ]
+    loads: list[Sentence] = [(Number.of(value.shape[0]),) for value in inputs]
+    of = count(weights.shape[0], "token")
+    load: Sentence = ()
+    if len(inputs) > 1:
+        last = f"to {len(inputs)}" if len(inputs) > 2 else "and 2"
+        load = (f" Experts 1 {last} get ", *joined(loads), f" of {of}.")
+    return (ctx.name, " goes to ", *joined(to), ".", *_tie(step, ctx), *load)
+
+
+def _tie(step: Step, ctx: LessonContext) -> Sentence:
+    """Say which experts the followed token goes to if equal logits leave it open."""
+    logits = ctx.value(step.place, roles.ROUTER_LOGITS)
+    assert logits
+    row = ctx.row(logits)
+    numbers, chosen = logits.computed[row], _choice(step).columns[row]
+    least = min(numbers[e] for e in chosen)
+    equal = [e for e, number in enumerate(numbers) if number == least]
+    first = sum(e in equal for e in chosen)
+    if first == len(equal):
+        return ()
+    names = joined([(Number.of(e + 1),) for e in equal])
+    are = "the first of them is" if first == 1 else f"the first {first} of them are"
+    return (" The logits of experts ", *names, f" are equal; {are} chosen.")
+
+
+def _reads(step: Step, ctx: LessonContext) -> Sentence:
+    """Say which tokens go to the expert."""
+    value, expert = step.last.output, name_of(step.place.expert or "shared")
+    if not value.shape[0]:
+        return (f"No token goes to {expert}, so it computes nothing.",)
+    positions = value.axes[0].positions or ()
+    names = [ctx.names[position] for position in positions]
+    tokens: Sentence = (": ", *listed(names)) if len(names) <= MOST_NAMED else ()
+    several = f"{len(names)} tokens that go" if len(names) > 1 else "token that goes"
+    reads: Sentence = (f"{expert.capitalize()} computes only the {several} to it", *tokens, ".")
+    if ctx.follows(value):
+        return reads
+    return (*reads, " ", ctx.name, f" does not go to {expert}.")
+
+
+def _sum_goal(step: Step, ctx: LessonContext) -> Sentence:
+    shared = " The output of the shared expert is added for every token."
+    weighted = (
+        "Each token's result is the sum of the outputs of its experts, each multiplied by its "
+        "weight."
+    )
+    return (weighted + shared * (len(step.records) > 1),)
+
+
+def _marked(naming: Naming) -> Expression:
+    read = naming.inputs[0]
+    if isinstance(read, Symbol):
+        return Symbol(read.base, read.below, read.above + naming.head)
+    return Symbol("x", "", naming.head)
+
+
+def _top_sign(step: Step, ctx: LessonContext) -> Sign:
+    return (f"top {_top(step)}",)
+
+
+def _sum_sign(step: Step, ctx: LessonContext) -> Sign:
+    return ("weighted sum", *([" + shared"] if len(step.records) > 1 else []))
+
+
+ROUTER_STEP = InnerKind(
+    "router",
+    "FFN: router",
+    "a score for each expert",
+    ("The router computes a score of each token for each expert, its router logit.",),
+    {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
+    sign=linear,
+    reasons=(
+        (
+            "Each expert is an FFN of its own. A token uses only some of them, so that the model "
+            "can have many parameters and still needs few multiplications for each token.",
+        ),
+    ),
+    groups=("experts",),
+)
+
+ROUTING_STEP = InnerKind(
+    "routing",
+    "FFN: choice of experts",
+    "the weight of each token's experts",
+    _routing_goal,
+    {
+        roles.CHOSEN_LOGITS: RoleText(Symbol("R′"), "The logits of the chosen experts:"),
+        **softmax_roles(roles.CHOSEN_SOFTMAX, GATES),
+        **softmax_roles(roles.ROUTER_SOFTMAX, Symbol("p", "r")),
+        roles.CHOSEN_PROBABILITIES: RoleText(GATES),
+    },
+    sign=_top_sign,
+    reasons=_why_chosen,
+    claim=_goes_to,
+    groups=("experts",),
+)
+
+EXPERT_INPUT_STEP = InnerKind(
+    "expert_input",
+    "FFN: tokens of the expert",
+    "the vectors of the tokens that go to the expert",
+    _reads,
+    {roles.EXPERT_INPUT: RoleText(_marked)},
+    sign=("its tokens",),
+    reasons=(
+        (
+            "An expert skips all other tokens, so that its weights cost no multiplications "
+            "for them.",
+        ),
+    ),
+    groups=("experts",),
+)
+
+MIXTURE_STEP = InnerKind(
+    "mixture",
+    "FFN: sum of the experts",
+    "the result of the FFN",
+    _sum_goal,
+    {
+        roles.ROUTED: RoleText(Symbol("F"), "The sum over the chosen experts:"),
+        roles.MIXTURE_OUTPUT: RoleText(
+            lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
+        ),
+    },
+    sign=_sum_sign,
+    reasons=(
+        ("Experts that a token does not go to have the weight 0, so that they add nothing.",),
+    ),
+    groups=("experts",),
+)
+
+KINDS = (ROUTER_STEP, ROUTING_STEP, EXPERT_INPUT_STEP, MIXTURE_STEP)
