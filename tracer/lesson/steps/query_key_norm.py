@@ -11,6 +11,7 @@ from tracer.lesson.steps.attention_claims import reused
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step
 from tracer.lesson.steps.query_key_value import of_head
 from tracer.lesson.steps.sub_layers import (
+    divided,
     layer_norm_roles,
     normalizes,
     rms_norm_roles,
@@ -25,7 +26,7 @@ MODERATE: Sentence = (
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why both are normalized, that heads share γ, and what ε is for."""
-    part, operation = ctx.attention_at(step.place), step.last.operation
+    part, operation = ctx.attention_at(step.place), divided(step).operation
     both = part is not None and part.query_norm is not None and part.key_norm is not None
     learned = isinstance(operation, Normalize) and (operation.gain or operation.shift)
     shared: Sentence = ("All heads use the same learned numbers here.",)

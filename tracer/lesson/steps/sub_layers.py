@@ -146,11 +146,18 @@ def normalizes(step: Step, whose: str = "token") -> Sentence:
     return (f"Each {whose}'s {centered}deviation ", Symbol("σ"), f"{_then(step)}.")
 
 
+def divided(step: Step) -> Record:
+    """Return the record that divides; with a cache, keys from before are then put before it."""
+    return next(
+        (r for r in reversed(step.records) if isinstance(r.operation, Normalize)), step.last
+    )
+
+
 def _then(step: Step) -> str:
-    operation = step.last.operation
-    gain = isinstance(operation, Normalize) and operation.gain
-    shift = isinstance(operation, Normalize) and operation.shift
-    return f", then multiplied by {_factor(step.last)}" * gain + ", and β is added" * shift
+    record = divided(step)
+    gain = isinstance(record.operation, Normalize) and record.operation.gain
+    shift = isinstance(record.operation, Normalize) and record.operation.shift
+    return f", then multiplied by {_factor(record)}" * gain + ", and β is added" * shift
 
 
 def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
