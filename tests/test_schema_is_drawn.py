@@ -20,13 +20,14 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
-OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 300, 130, 120
+OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 420, 130, 120
 """How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {
     r"Trained\..*|InPackage\..*": "needs a checkpoint: tests/scenario/test_trained.py",
     r"Scenario\.given: string": "needs a file of arrays: tests/scenario/test_activations.py",
     r"encoder Layer\.cross_attention": "refused: nothing is above the encoder",
+    r"encoder (Attention\.mask|Window).*": "refused: an encoder's tokens see each other",
     r"encoder Head\.[QKV]": "refused: only the decoder starts with typed queries",
     r"Pinned\[\](: -inf.*| = -.*)": "refused: no vector hides anything, only the rows of a mask",
 }

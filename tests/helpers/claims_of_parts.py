@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+from tests.helpers.claims_of_reasons import part_of
 from tests.helpers.judge import (
     AHEAD,
     POWERS,
@@ -25,7 +26,7 @@ from tests.helpers.judge import (
 
 def is_masked(at: Judge, *, later: bool, window: int) -> bool:
     """Whether the mask hides what fills up, what is later if that is asked, what is far back."""
-    mask = at.values["mask"]["data"]
+    mask = at.mask()["data"]
     first, n = len(at.tokens) - len(mask), len(at.tokens)
     hides = [
         [(j > i and later) or i - j >= window or at.tokens[j] == at.padding for j in range(n)]
@@ -55,11 +56,11 @@ FILLS_UP = r"(?: The score of the padding token “(?P<padding>.+?)” becomes -
 @form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, the token is hidden\.)?")
 def mask(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".masked") and not at.pinned(at.address)
-    asked = at.spec.get("mask", "causal")
+    asked = part_of(at).get("mask", at.spec.get("mask", "causal"))
     window = asked["window"] if isinstance(asked, dict) else len(at.tokens)
     everything = len(at.tokens)
     if said[""].startswith("The mask is added"):
-        entries = [number(str(x)) for row in at.values["mask"]["data"] for x in row]
+        entries = [number(str(x)) for row in at.mask()["data"] for x in row]
         assert bool(said["hides"]) == (min(entries) < -1e300)
         assert not is_masked(at, later=True, window=everything)
         assert asked == "causal" or not is_masked(at, later=asked != "none", window=window)
@@ -193,7 +194,7 @@ def check_added(at: Judge, said: dict[str, Any]) -> None:
     if masked is None or at.pinned(masked["address"]) or not any(at.row(at.result).data):
         assert said["added"] is None
         return
-    row = at.row(at.values["mask"]).data
+    row = at.row(at.mask()).data
     negative = [x for x in row if -1e300 < x < 0]
     assert bool(negative) == (said["added"] is not None)
     if negative:

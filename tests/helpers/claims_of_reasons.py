@@ -126,7 +126,10 @@ def has_cross_attention(at: Judge) -> bool:
 def seen(at: Judge) -> list[list[bool]]:
     """Which token may look at which, by the mask that is asked for."""
     tokens, n = at.tokens, len(at.tokens)
-    asked = at.spec.get("given", {}).get("mask", at.spec.get("mask", "causal"))
+    own = part_of(at).get("mask") if "layer" in at.address else None
+    where = at.mask()["address"] if at.mask() else "mask"
+    given = at.spec.get("given", {})
+    asked = given.get(where, own or at.spec.get("mask", "causal"))
     if isinstance(asked, list):
         rows = [
             [number(str(x).replace(".inf", "inf")) > -1e300 for x in row[:n]] for row in asked[:n]
@@ -136,7 +139,7 @@ def seen(at: Judge) -> list[list[bool]]:
         rows = [
             [asked == "none" or (j <= i and i - j < window) for j in range(n)] for i in range(n)
         ]
-    if "mask" in at.spec.get("given", {}):
+    if where in given:
         return rows
     return [[sees and tokens[j] != at.padding for j, sees in enumerate(row)] for row in rows]
 
@@ -179,10 +182,10 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".output") and ".head" in at.address
     if "cross_attention" in at.address:
         return
-    rows = seen(at) if "mask" in at.values else [[True] * len(at.tokens)] * len(at.tokens)
-    weights = at.spec.get("given", {}).get(f"{at.place}weights")
-    if weights:
-        rows = [[number(str(x)) != 0 for x in row] for row in weights]
+    rows = seen(at) if at.mask() else [[True] * len(at.tokens)] * len(at.tokens)
+    given = at.spec.get("given", {})
+    if any(at.place + name in given for name in ("masked", "shifted", "exp", "weights")):
+        rows = [[number(str(x)) != 0 for x in row] for row in at.near("weights")["data"]]
     assert any(sees for i, row in enumerate(rows) for j, sees in enumerate(row) if i != j)
 
 

@@ -54,7 +54,9 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
         kept = all(
             number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
         )
-        assert bool(said["hides"]) == bool(masked and kept)
+        of_heads = re.compile(r"layer\d+\.attention\.(.*\.)?weights")
+        heads = sum(bool(of_heads.fullmatch(address)) for address in at.values)
+        assert bool(said["hides"]) == bool(len(masked) == heads > 0 and kept)
 
 
 @form(
@@ -184,9 +186,9 @@ def reads(at: Judge, said: dict[str, Any]) -> None:
 )
 def question(at: Judge, said: dict[str, Any]) -> None:
     n = len(at.tokens)
-    attends = any("attention" in layer for layer in at.spec.get("layers", []))
-    mask = at.values["mask"]["data"] if "mask" in at.values else [[0] * n] * n
-    seen = [(i, j) for i in range(n) for j in range(n) if attends and not number(str(mask[i][j]))]
+    masks = [mask["data"] if mask else [[0] * n] * n for mask in at.masks()]
+    pairs = [(i, j) for i in range(n) for j in range(n)]
+    seen = [(i, j) for i, j in pairs if any(number(str(mask[i][j])) == 0 for mask in masks)]
     if not at.only_hides():
         seen = []  # nothing is said of tokens of which nearly nothing may be left
     ahead, back = any(j > i for i, j in seen), any(j < i for i, j in seen)
@@ -421,7 +423,7 @@ def only_last(at: Judge, said: dict[str, Any]) -> None:
     r"appended\."
 )
 def mask_stays(at: Judge, said: dict[str, Any]) -> None:
-    masks = [v for a, v in at.spec.get("given", {}).items() if a == "mask"]
+    masks = [v for a, v in at.spec.get("given", {}).items() if a.split(".")[-1] == "mask"]
     assert not masks and any("attention" in layer for layer in at.spec["layers"])
 
 

@@ -252,9 +252,24 @@ class Judge:
         )
 
     def only_hides(self) -> bool:
-        """Whether each number of the mask is 0 or -∞."""
-        mask = self.values["mask"]["data"] if "mask" in self.values else []
-        return all(number(str(x)) in (0, float("-inf")) for row in mask for x in row)
+        """Whether each number of the section's mask is 0 or -∞; of all masks outside of layers."""
+        masks = [self.mask()] if "attention" in self.place else self.masks()
+        numbers = [number(str(x)) for mask in masks if mask for row in mask["data"] for x in row]
+        return all(x in (0, float("-inf")) for x in numbers)
+
+    def mask(self, layer: int | None = None) -> Any:
+        """The mask of a layer, or of the section's, or None."""
+        found = re.match(r"layer(\d+)\.attention", self.place)
+        number = layer or (int(found[1]) if found else 0)
+        every = [each.get("attention", {}).get("mask") for each in self.spec.get("layers") or []]
+        own = every[number - 1] if number else None
+        where = "mask" if own is None else f"layer{every.index(own) + 1}.attention.mask"
+        return self.values.get(where)
+
+    def masks(self) -> list[Any]:
+        """The mask of each layer with attention; None where it has none."""
+        layers = enumerate(self.spec.get("layers") or [], 1)
+        return [self.mask(number) for number, layer in layers if "attention" in layer]
 
     def seen(self, row: Row) -> list[int]:
         """The columns of keys that it may look at."""

@@ -278,6 +278,15 @@ class _Maker:
             case _:
                 return {"mask": kind}
 
+    def mask_of_layer(self, place: str, source: int | None) -> Scenario:
+        """The mask that one layer of the decoder has in place of the scenario's."""
+        kinds = [kind for kind in self.masks if kind in ("causal", "window", "none")]
+        rng = random.Random(f"{self.seed} {place} mask")
+        if source is not None or place.startswith("encoder") or rng.random() < 0.7:
+            return {}
+        kind = rng.choice(kinds)
+        return {"mask": {"window": rng.randint(1, 3)} if kind == "window" else kind}
+
     def padding(self, wanted: bool | None) -> str | None:
         """The token that fills up; it may be a word like any other."""
         if wanted is False or (wanted is None and self.choose(True, True, False)):
@@ -351,7 +360,7 @@ class _Maker:
         attention: Scenario = {"heads": heads}
         if self.choose(False, False, True):
             attention["scale"] = self.choose("sqrt", "none", Decimal("0.5"), Decimal("2.5"))
-        attention |= self.softcap()
+        attention |= self.softcap() | self.mask_of_layer(place, source)
         if self.choose(False, False, False, True):
             attention["blocks"] = self.choose(1, 2, 2, 3)
         concat_width = sum(len(head["W_V"][0]) for head in read)

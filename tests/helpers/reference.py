@@ -85,7 +85,8 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             found = _norm(x, norm) if pre else {}
             inside = found.get("norm", x)
             if name == "attention":
-                found |= _attention(inside, inside, mask, part, shifted, angle, positions)
+                own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
+                found |= _attention(inside, inside, own, part, shifted, angle, positions)
             elif name == "cross_attention":
                 assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted)

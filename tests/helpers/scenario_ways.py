@@ -266,7 +266,9 @@ def pins(spec: Scenario, rng: random.Random) -> None:
         given["layer1.attention.head1.scale"] = Decimal(rng.choice(("0.5", "2")))
     if "b_U" in spec.get("unembedding", {}) and rng.random() < 0.6:
         given["unembedding.b_U"] = [_tenth(rng) for _ in spec["vocabulary"]]
-    if "attention" in first and spec.get("mask") != "none" and rng.random() < 0.6:
+    own = first.get("attention", {}).get("mask")
+    masked = "attention" in first and own is None and spec.get("mask") != "none"
+    if masked and rng.random() < 0.6:
         given["mask"] = [
             [0 if j <= i else rng.choice((*HIDDEN, Decimal(-99))) for j in range(length)]
             for i in range(length)

@@ -54,7 +54,6 @@ class _Pass:
     def __init__(self, spec: Spec, learned: dict[str, Any]) -> None:
         self.spec, self.learned, self.values = spec, learned, dict[str, Any]()
         self.given = spec.get("given", {})
-        self.visible = self._visible()
 
     def losses(self) -> Any:
         """-ln p at each position that has a right word."""
@@ -181,7 +180,7 @@ class _Pass:
                 far = torch.arange(len(x))[:, None] - torch.arange(len(x))
                 slope = slope_of(number, len(part["heads"]))
                 scores = self.keep(f"{at}biased", scores - slope * far.abs())
-            weights = self.weights(at, scores, None if crossed else self.visible)
+            weights = self.weights(at, scores, None if crossed else self._visible(part))
             outputs.append(self.keep(f"{at}output", weights @ value))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
         if part.get("W_O") is None:
@@ -312,9 +311,9 @@ class _Pass:
         self.values[address] = value
         return value
 
-    def _visible(self) -> Any:
-        """Which token, a row, sees which; None if each sees all."""
-        tokens, mask = self.spec["tokens"], self.spec.get("mask", "causal")
+    def _visible(self, part: Spec) -> Any:
+        """Which token, a row, sees which in an attention; None if each sees all."""
+        tokens, mask = self.spec["tokens"], part.get("mask", self.spec.get("mask", "causal"))
         n = len(tokens)
         fills = [token == self.spec.get("padding") for token in tokens]
         if mask == "none" and not any(fills):

@@ -179,5 +179,6 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
+    ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
 )
 """The name of each variant and its change."""

@@ -18,7 +18,8 @@ from tracer.decoder.alibi import distances
 from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.experts import mixture_of_experts
-from tracer.decoder.inputs import attention_mask, input_vectors, only_hides
+from tracer.decoder.inputs import input_vectors, only_hides
+from tracer.decoder.layer_masks import layer_masks
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
@@ -262,16 +263,14 @@ def run_layers(
     x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
-    # The tokens of an encoder attend to each other in both directions.
-    mask = attention_mask(tape, tower, queries) if isinstance(tower, Scenario) else None
-    hides = only_hides(mask)
+    masks = layer_masks(tape, tower, queries)
     distance = distances(tape, tower, queries)
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
-        vectors = None if isinstance(x, Axis) else x
+        vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked, rotary),
-            *(hides, distance),
+            *(only_hides(mask), distance),
         )
         return attention(tape, x, inputs, part)
 

@@ -155,15 +155,12 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
     return RotaryAngles(Rotate(asked.layout), cos, sin)
 
 
-def attention_mask(tape: Tape, scenario: Scenario, queries: Axis) -> Value | None:
-    """M (n, m): -∞ where a query must not attend to a key, else 0; None without mask or attention.
+def attention_mask(tape: Tape, scenario: Scenario, asked: Any, queries: Axis) -> Value | None:
+    """M (n, m): -∞ where a query must not attend to a key, else 0; None without a mask.
 
     The mask is causal, a causal window, or typed. Padding is always hidden. A typed mask may also
     contain other numbers.
     """
-    if not any(layer.attention for layer in scenario.layers):
-        return None
-    asked: Any = scenario.mask
     tokens = scenario.tokens
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))

@@ -107,10 +107,18 @@ class LessonContext:
 
         Empty, too, where the mask adds numbers: a token may then be as good as hidden.
         """
-        n, mask = len(self.names), self.mask
-        if n < 2 or not only_hides(mask) or not any(layer.attention for layer in self.tower.layers):
+        return self._visible(self.masks)
+
+    def visible_tokens_at(self, place: Place) -> str:
+        """The same of the self-attention at a place alone."""
+        return self._visible([self.mask_at(place)])
+
+    def _visible(self, masks: Sequence[Value | None]) -> str:
+        n = len(self.names)
+        if n < 2 or not masks or not all(map(only_hides, masks)):
             return ""
-        seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
+        every = [np.isfinite(mask.array) if mask else np.full((n, n), True) for mask in masks]
+        seen = np.logical_or.reduce(every)
         if np.triu(seen, 1).any():
             return "the other tokens"
         return "the tokens before it" if np.tril(seen, -1).any() else ""
@@ -147,9 +155,22 @@ class LessonContext:
         return self.tower.tokens[self.token] == self.padding
 
     @property
-    def mask(self) -> Value | None:
-        """The mask, if there is one."""
-        return self.value(Place(encoder=self.in_encoder), MASK)
+    def masks(self) -> list[Value | None]:
+        """The mask of each layer with self-attention, None where it has none."""
+        layers = [n for n, layer in enumerate(self.tower.layers, 1) if layer.attention]
+        return [self.mask_at(Place(layer, "attention")) for layer in layers]
+
+    def mask_at(self, place: Place) -> Value | None:
+        """The mask of the self-attention at a place, if there is one: its own, or the tower's.
+
+        The first layer with a mask of its own records it for all that have an equal one.
+        """
+        part = self.attention_at(place)
+        own = part.mask if part else None
+        if own is None:
+            return self.value(Place(encoder=self.in_encoder), MASK)
+        masks = [layer.attention and layer.attention.mask for layer in self.tower.layers]
+        return self.value(Place(masks.index(own) + 1, "attention"), MASK)
 
     def value(self, place: Place, role: Role) -> Value | None:
         """The value of a role at a place, if there is one."""

@@ -251,6 +251,10 @@ def _kind_of_mask(value: Any) -> str | None:
     return WORD if value in ("causal", "none") else None
 
 
+def _kind_of_layer_mask(value: Any) -> str | None:
+    return None if isinstance(value, list) else _kind_of_mask(value)
+
+
 def _kind_of_scale(value: Any) -> str | None:
     if value in ("sqrt", "none"):
         return WORD
@@ -315,6 +319,12 @@ Mask: TypeAlias = Annotated[
     ),
 ]
 """Which tokens a token attends to."""
+
+MaskOfLayer: TypeAlias = Annotated[
+    Annotated[Literal["causal", "none"], Tag(WORD)] | Annotated[Window, Tag(MAPPING)],
+    Discriminator(_kind_of_layer_mask, OWN_MESSAGE, "expected causal, none or {window: 3}"),
+]
+"""Which tokens a token attends to in one layer."""
 
 Scale: TypeAlias = Annotated[
     Annotated[Literal["sqrt", "none"], Tag(WORD)] | Annotated[Positive, Tag(NUMBER)],

@@ -222,6 +222,12 @@ class Attention(SubLayer):
         "{kind: rms_norm, gain: [1, 1]}",
         None,
     )
+    mask: fields.MaskOfLayer | None = described(
+        "What a token attends to in this layer: itself and earlier tokens (causal), the last N of "
+        "them (window), or all tokens (none). Default: the scenario's mask.",
+        "{window: 3}",
+        None,
+    )
 
 
 class Expert(Frozen):

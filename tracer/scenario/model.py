@@ -253,6 +253,13 @@ def _carries_nothing(arithmetic: str, info: ValidationInfo) -> str:
     return arithmetic
 
 
+def _shows_later_tokens(mask: fields.Mask) -> bool:
+    if isinstance(mask, tuple):
+        later = [entry for i, row in enumerate(mask) for entry in row[i + 1 :]]
+        return any(entry.is_finite() for entry in later)
+    return mask == "none"
+
+
 class Scenario(Tower):
     """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
 
@@ -399,11 +406,9 @@ class Scenario(Tower):
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether the mask lets a token see a later one."""
-        if isinstance(self.mask, tuple):
-            later = [entry for i, row in enumerate(self.mask) for entry in row[i + 1 :]]
-            return any(entry.is_finite() for entry in later)
-        return self.mask == "none"
+        """Whether the mask of the scenario or of a layer lets a token see a later one."""
+        masks = [layer.attention.mask or self.mask for layer in self.layers if layer.attention]
+        return any(map(_shows_later_tokens, masks or [self.mask]))
 
     @property
     def tokenization(self) -> Tokenization | None:

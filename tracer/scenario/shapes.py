@@ -188,6 +188,9 @@ class _Counted(Counting):
             elif crosses and not self.has("encoder"):
                 form = "encoder: {tokens: […], vectors: [[…], …]}"
                 self.report(place, f"cross-attention without an encoder, expected {form}")
+            if self.has(*place, "mask") and (crosses or layer[0] == "encoder"):
+                message = "a mask, expected only in the decoder's self-attention"
+                self.report((*place, "mask"), message)
             self.residual(place, width, out)
             # A norm belongs to a sub-layer or to the whole layer.
             at = place if self.has(*place, "norm") else layer

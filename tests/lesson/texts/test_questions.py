@@ -63,8 +63,9 @@ def judge(sheet: Sheet, scenario: str, stdin: str = "", token: int = -1) -> None
     values = by_address(run_json(scenario, stdin=stdin))
     for asks, answer in zip(sheet.asked, sheet.answers, strict=True):
         if of_mask := MASK.fullmatch(asks):
-            rows, columns = (axis["labels"] for axis in values["mask"]["axes"])
-            row = values["mask"]["data"][distinct(rows).index(of_mask[1])]
+            (mask,) = (v for a, v in values.items() if a.split(".")[-1] == "mask")
+            rows, columns = (axis["labels"] for axis in mask["axes"])
+            row = mask["data"][distinct(rows).index(of_mask[1])]
             hidden = [n for n, x in zip(distinct(columns), row, strict=True) if x == "-inf"]
             assert re.findall("`(.*?)`", answer) == hidden != []
         elif of_word := WORD.fullmatch(asks):

@@ -108,7 +108,7 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
     if len(ctx.names) < 2:
         return None
     unseen = hidden(step, ctx)
-    if not unseen and not only_hides(ctx.mask):
+    if not unseen and not only_hides(ctx.mask_at(step.place)):
         return None  # a score may have become as small as if it were hidden
     if not unseen:
         return (ctx.name, " can attend to every token.")
@@ -149,7 +149,7 @@ def leak(step: Step, ctx: LessonContext) -> Sentence | None:
         len(ctx.names) > 1
         and not unseen
         and ctx.token == len(ctx.names) - 1
-        and only_hides(ctx.mask)
+        and only_hides(ctx.mask_at(step.place))
     ):
         return (ctx.name, " is the last token: the mask hides nothing from it.")
     if not later:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracer.decoder.elementwise import Add
 from tracer.decoder.inputs import hidden
-from tracer.decoder.roles import MASKED, WEIGHTS
+from tracer.decoder.roles import MASKED, WEIGHTS, Place
 from tracer.formula.expression import Exponential, Number
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
@@ -61,7 +61,7 @@ TOO_SMALL = " Before rounding, its weight is greater than 0; it is printed as 0.
 
 def still_weighted(step: Step, ctx: LessonContext) -> Sentence:
     """Say how much the key with the most negative finite number in the mask still gets."""
-    weights, mask = ctx.value(step.place, WEIGHTS), ctx.mask
+    weights, mask = ctx.value(step.place, WEIGHTS), ctx.mask_at(step.place)
     if mask is None or weights is None or not isinstance(ctx.operation(step.place, MASKED), Add):
         return ()
     row = ctx.row(mask)
@@ -87,10 +87,18 @@ def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()
 
 
+def mask_of(place: Place, ctx: LessonContext) -> Mask:
+    """The mask that the scenario sets for the self-attention at a place."""
+    if ctx.in_encoder:
+        return "none"
+    part = ctx.attention_at(place)
+    return (part and part.mask) or ctx.trace.scenario.mask
+
+
 def meaning(step: Step, ctx: LessonContext) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
     mask = step.last.inputs[1].array
-    masks: tuple[Mask, ...] = ("none" if ctx.in_encoder else ctx.trace.scenario.mask, "causal")
+    masks: tuple[Mask, ...] = (mask_of(step.place, ctx), "causal")
     for asked in masks:
         if isinstance(asked, tuple):
             continue

@@ -100,7 +100,8 @@ def _why(teacher: Teacher) -> list[doc.Block]:
 
 def _hides_later_tokens(trace: Trace) -> bool:
     """Whether the model has a mask of its own, which hides later tokens."""
-    own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
+    masks = [record for record in trace.records if record.output.role is MASK]
+    own = trace.masks and not any(isinstance(record.operation, Pinned) for record in masks)
     return bool(own) and not trace.scenario.looks_ahead
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.roles import MASK, WEIGHTS
+from tracer.decoder.roles import WEIGHTS
 from tracer.lesson import document as doc
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
@@ -21,7 +21,8 @@ def padding(found: Trace, part: str) -> Iterator[doc.Section]:
     read = trace(found.name, scenario.reading(tokens))
     teacher = Teacher(read, max((i for i, each in enumerate(tokens) if each != token), default=0))
     step = next((step for step in teacher.steps if step.last.output.role is WEIGHTS), None)
-    if step is None or step.place.sub_layer != "attention" or MASK.name not in read.values:
+    mask = step and step.place.sub_layer == "attention" and teacher.ctx.mask_at(step.place)
+    if not (step and mask):
         return
     rows = [(str(i), " ".join(tokens)) for i, tokens in enumerate(scenario.batch, 1)]
     filled: doc.Sentence = (
@@ -30,7 +31,7 @@ def padding(found: Trace, part: str) -> Iterator[doc.Section]:
     )
     place = sentences.where(step, teacher.ctx)
     here = f"In sequence {padded[0] + 1}{f', {place}' if place else ''}, the mask and the weights:"
-    shown = (teacher.matrix(read[MASK.name]), teacher.matrix(step.last.output))
+    shown = (teacher.matrix(mask), teacher.matrix(step.last.output))
     blocks = (
         *(doc.Paragraph(filled), doc.Table.of(("sequence", "tokens"), rows, padded[0])),
         *(doc.Paragraph((here,)), *shown),

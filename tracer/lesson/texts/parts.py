@@ -56,19 +56,20 @@ def does(steps: Sequence[Step], ctx: LessonContext) -> str:
     place = steps[0].place
     if place.sub_layer not in OF_SUB_LAYERS:
         return "; ".join(step.kind.summary for step in steps)
-    what = _gathers(ctx.at(place)) if place.sub_layer == "attention" else None
+    what = _gathers(place, ctx.at(place)) if place.sub_layer == "attention" else None
     what = what or OF_SUB_LAYERS[place.sub_layer]
     around = dict.fromkeys(_begun(step.kind.title) for step in steps if not step.kind.inner)
     return f"{what}; with {' and '.join(around)}" if around else what
 
 
-def _gathers(ctx: LessonContext) -> str:
+def _gathers(place: roles.Place, ctx: LessonContext) -> str:
     """From which tokens self-attention gathers information, as far as the mask says it."""
+    mask = ctx.mask_at(place)
     if not ctx.trace.scenario.has_numbers:
-        return f"{OF_SUB_LAYERS['attention']}, as far as the mask allows" if ctx.mask else ""
-    if not (seen := ctx.visible_tokens):
+        return f"{OF_SUB_LAYERS['attention']}, as far as the mask allows" if mask else ""
+    if not (seen := ctx.visible_tokens_at(place)):
         return ""
-    sees_itself = ctx.mask is None or np.isfinite(np.diagonal(ctx.mask.array)).all()
+    sees_itself = mask is None or np.isfinite(np.diagonal(mask.array)).all()
     return f"each token gathers information from {'itself and ' * bool(sees_itself)}{seen}"
 
 

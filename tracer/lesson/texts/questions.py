@@ -80,6 +80,8 @@ def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Rand
     """Ask which tokens are hidden from one, if the text states the rule and not the answer."""
     if isinstance(step.last.operation, op.Pinned) or meaning(step, ctx) is None:
         return None
+    if len({*ctx.masks}) > 1:
+        return None  # “the mask” would be that of one layer or of another
     names, unseen = ctx.names, np.isneginf(step.last.inputs[1].array)
     hidden = {n: [names[j] for j in np.flatnonzero(r)] for n, r in zip(names, unseen, strict=True)}
     padding = {n for n, t in zip(names, ctx.tower.tokens, strict=True) if t == ctx.padding}

@@ -146,7 +146,7 @@ def _within_tower(step: Step, ctx: LessonContext) -> list[str]:
     if place.layer and ctx.layers > 1:
         parts.append(f"layer {place.layer}")
     if ctx.crosses and step.kind.inner and place.sub_layer != "ffn" and place.sub_layer:
-        parts.append(_sub_layer(place.sub_layer, ctx))
+        parts.append(_sub_layer(place.sub_layer, place, ctx))
     if place.head and ctx.heads > 1:
         parts.append(f"head {place.head}")
     if place.expert:
@@ -170,7 +170,7 @@ def part(step: Step, ctx: LessonContext) -> str:
         of = part(replace(step, kind=kind, place=place), ctx)
         return f"{TRAINING[step.place.phase]}, {of[0].lower()}{of[1:]}"
     place = step.place
-    name = _sub_layer(place.sub_layer, ctx) if place.sub_layer else ""
+    name = _sub_layer(place.sub_layer, place, ctx) if place.sub_layer else ""
     layer = f"layer {place.layer}" if place.layer and ctx.layers > 1 else ""
     return heading(step.kind.name, place, layer, name, towers=1 + ctx.has_two_towers)
 
@@ -189,8 +189,9 @@ def _begun(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 
-def _sub_layer(name: SubLayer, ctx: LessonContext) -> str:
-    return f"masked {PARTS[name]}" if name == "attention" and ctx.mask else PARTS[name]
+def _sub_layer(name: SubLayer, place: Place, ctx: LessonContext) -> str:
+    masked = name == "attention" and ctx.mask_at(place)
+    return f"masked {PARTS[name]}" if masked else PARTS[name]
 
 
 def same_as_in(before: Step) -> Sentence:

@@ -74,7 +74,7 @@ class Teacher:
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
-        """What was said of the tokens that each tower's mask hides."""
+        """What was said of the tokens that each mask hides."""
         self.captions: set[str] = set()
         self.counted_shapes: set[tuple[int, ...]] = set()
         self.has_explained_rows = False
@@ -178,11 +178,12 @@ class Teacher:
         return [*written, *doc.paragraphs(self.claim(step))]
 
     def claim(self, step: Step) -> doc.Sentence | None:
-        """The claim about a step's result; what the mask hides once, since all heads share it."""
-        claim = step.kind.claim_of(step, self.ctx.at(step.place))
+        """The claim about a step's result; what a mask hides once, since heads share it."""
+        ctx = self.ctx.at(step.place)
+        claim = step.kind.claim_of(step, ctx)
         if step.kind is not MASK_STEP:
             return claim
-        said = (step.place.encoder, claim)
+        said = (step.place.encoder, step.kind.goal_of(step, ctx), claim)
         is_new = said not in self.masks
         self.masks.add(said)
         return claim if is_new else None

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
-from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET
+from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET, WEIGHTS
 from tracer.lesson import document as doc
 from tracer.lesson.steps.training import KINDS
 from tracer.lesson.texts.teacher import Teacher
@@ -59,15 +59,18 @@ def _forcing(trace: Trace) -> doc.Sentence:
             f"At each position{' with a target' * (len(asked) < len(tokens))}, the model predicts "
             "the target beside it. One pass computes all positions.",
         )
-    values = [record.output for record in trace.records if record.output.role is MASKED]
-    masked = [
-        value.numbers
-        for value in values
-        if value.place.sub_layer == "attention" and not value.place.encoder
+    of_decoder = [
+        record.output
+        for record in trace.records
+        if record.output.place.sub_layer == "attention" and not record.output.place.encoder
     ]
+    heads = sum(value.role is WEIGHTS for value in of_decoder)
+    masked = [value.numbers for value in of_decoder if value.role is MASKED]
     later = [score for scores in masked for i, row in enumerate(scores) for score in row[i + 1 :]]
     unseen = all(score == -Decimal("Infinity") for score in later)
-    hides = " The mask hides the later tokens, which contain the answers." * bool(masked and unseen)
+    hides = " The mask hides the later tokens, which contain the answers." * bool(
+        heads == len(masked) > 0 and unseen
+    )
     return (
         "Teacher forcing: at each position, the model reads the correct tokens, not its own "
         "predictions, and predicts the next token. A wrong prediction therefore does not affect "

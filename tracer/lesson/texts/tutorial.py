@@ -9,13 +9,13 @@ from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.loss import has_loss
-from tracer.decoder.roles import MASK
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.masks import mask_of
 from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
@@ -108,11 +108,10 @@ def _leak(main: Teacher) -> Iterator[doc.Section]:
     found = main.trace
     if len(found.tokens) == 1 or not found.masks:
         return
-    if not only_hides(found.values.get(MASK.name)):
-        return
     unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
-    step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
-    if step is None or found.scenario.mask == "none":
+    without = (step for step in Teacher(unmasked).steps if step.kind is UNMASKED_STEP)
+    step = next((s for s in without if mask_of(s.place, main.ctx) != "none"), None)
+    if step is None or not only_hides(main.ctx.mask_at(step.place)):
         return
     teacher = main.of_another_pass(unmasked, _sees_most(step.last.output))
     section = teacher.section(step)
