@@ -7,6 +7,7 @@ import os
 
 import pytest
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import providers
 
 # The tests run on all cores already: threads of NumPy's own would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -14,6 +15,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What the tests keep is no garbage: to look through it as often as Python does takes a sixth of
 # their time.
 gc.set_threshold(50_000)
+
+# Hypothesis also draws constants from the source of loaded modules. Which are loaded, and so the
+# examples, would depend on the tests that ran before.
+vars(providers)["_get_local_constants"] = lambda: vars(providers)["_local_constants"]
 
 # A failing scenario is shown as it was drawn: to shrink one takes minutes.
 settings.register_profile(
