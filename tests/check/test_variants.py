@@ -153,6 +153,25 @@ def test_texts_leave_out_the_soft_cap(tmp_path: Path) -> None:
     assert held == {("variant", "without the soft cap of scores")}
 
 
+@pytest.mark.parametrize(("name", "common", "own"), [
+    ("with the same mask in every layer", {}, {"mask": {"window": 1}}),
+    (
+        "with the same rotary positions in every layer",
+        {"positions": {"rotary": {"base": 10}}},
+        {"rotary": {"base": 100}},
+    ),
+])  # fmt: skip
+def test_texts_leave_out_what_a_layer_has_of_its_own(
+    name: str, common: Scenario, own: Scenario, tmp_path: Path
+) -> None:
+    ours = deepcopy({**SPEC, **common})
+    figure = {"address": "output", "row": 2, "printed": row(ours)}
+    ours["layers"][0]["attention"] |= own
+    found = checked(tmp_path, to_yaml(ours), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", name)}
+
+
 def test_texts_leave_out_alibi(tmp_path: Path) -> None:
     ours = {**SPEC, "positions": {"alibi": True}}
     theirs = {**SPEC, "positions": "none"}

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from tests.helpers.claims_of_reasons import part_of
+from tests.helpers.claims_of_reasons import layers, part_of
 from tests.helpers.judge import (
     AHEAD,
     POWERS,
@@ -20,6 +20,7 @@ from tests.helpers.judge import (
     number,
     told_apart,
 )
+from tests.helpers.rotary_of_layers import prefix, settings_of
 
 # --- masks ---------------------------------------------------------------------------------------
 
@@ -216,7 +217,8 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each position has angles by which queries and keys will be rotated\.(?: Each pair of columns "
+    r"Each position has angles by which queries and keys(?: of layers? (?P<layers>[\d, and]+))? "
+    r"will be rotated\.(?: Each pair of columns "
     r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / (?P<letter>d_k|r)\)(?P<divided> / f_k)?, where "
     r"(?P<what>d_k is the width of a query|r is the number of rotated columns), "
     r"(?P<width>\d+) here, and k counts the pairs from 0\."
@@ -224,15 +226,29 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
     r"the frequency\.)?"
 )
 def angles(at: Judge, said: dict[str, Any]) -> None:
-    frequencies = at.values["position.div_term"]
+    where = re.sub(r"position\..*", "", at.address)
+    frequencies = at.values[f"{where}position.div_term"]
+    parts = {n: layer["attention"] for n, layer in enumerate(layers(at), 1) if "attention" in layer}
+    asked_of = {number: settings_of(at.spec, part) for number, part in parts.items()}
+    turned = {
+        n: asked for n, asked in asked_of.items() if asked and prefix(at.spec, asked) == where
+    }
+    assert [*map(str, turned)] == (
+        re.findall(r"\d+", said["layers"]) if said["layers"] else [*map(str, parts)]
+    )
+    settings = next(iter(turned.values()))
     assert (said["base"] is None) == (frequencies["operation"] == "given")
     if said["base"] is not None:
-        has_factors = bool((at.spec["positions"]["rotary"] or {}).get("factors"))
+        has_factors = bool(settings.get("factors"))
         assert bool(said["divided"]) == bool(said["factor"]) == has_factors
         asked = frequencies["parameters"]
         assert number(said["base"]) == number(str(asked["base"]))
-        queries = [v for a, v in at.values.items() if re.fullmatch(r"layer\d+.*\.rotated_query", a)]
-        share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
+        queries = [
+            v
+            for a, v in at.values.items()
+            if any(a.startswith(f"layer{n}.") for n in turned) and a.endswith(".rotated_query")
+        ]
+        share = number(str(settings.get("share", 1)))
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
@@ -240,9 +256,10 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Each query is rotated by angles\. Two (?P<which>neighboring columns|columns half the width "
-    r"apart) are read as a point \(a, b\) and become a×cos\(θ\) - b×sin\(θ\) and "
-    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the token's position times the pair's "
-    r"frequency|given)\."
+    r"apart) are read as a point \(a, b\) and become a×cos\((?P<of>θ\w*)\) - b×sin\((?P=of)\) and "
+    r"a×sin\((?P=of)\) \+ b×cos\((?P=of)\)\. The angle (?P=of) is "
+    r"(?P<angle>the token's position times "
+    r"the pair's frequency|given)\."
     r"(?: Only the first (?P<some>\d+) of the (?P<all>\d+) columns are rotated; the others stay "
     r"unchanged\.)?"
 )
@@ -250,7 +267,11 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
     assert halves == said["which"].endswith("half the width apart")
-    share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
+    settings = settings_of(at.spec, part_of(at))
+    assert settings is not None
+    where = prefix(at.spec, settings)
+    assert said["of"] == at.values[f"{where}position.angle"]["symbol"]
+    share = number(str(settings.get("share", 1)))
     assert (said["some"] is not None) == (share < 1)
     if said["some"]:
         query = at.values[at.result["operands"][0]]
@@ -259,7 +280,7 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
         kept = slice(int(said["some"]), None)
         most = 10.0 ** -at.rounding["decimals"] if at.rounding["carry"] != "never" else 1e-9
         assert all(abs(a - b) <= 5 * most for a, b in zip(before[kept], after[kept], strict=True))
-    waves = [f"position.{wave}" for wave in ("angle", "sin", "cos")]
+    waves = [f"{where}position.{wave}" for wave in ("angle", "sin", "cos")]
     assert (said["angle"] == "given") == any(wave in at.spec.get("given", {}) for wave in waves)
 
 

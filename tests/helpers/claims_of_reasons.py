@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from tests.helpers.judge import Judge, form, number
+from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
 SOFTMAX = ("max", "shifted", "exp", "exp_sum")
@@ -226,9 +227,10 @@ def of_a_head(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"A dot product does not change when both vectors are rotated .+ at any position\.")
 def turned_together(at: Judge, said: dict[str, Any]) -> None:
-    given = at.spec.get("given", {})
-    assert "rotary" in at.spec["positions"] and at.address.endswith(".rotated_query")
-    assert not any(f"position.{wave}" in given for wave in ("angle", "sin", "cos"))
+    given, settings = at.spec.get("given", {}), settings_of(at.spec, part_of(at))
+    assert settings is not None and at.address.endswith(".rotated_query")
+    where = prefix(at.spec, settings)
+    assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
 
 
 @form(

@@ -404,4 +404,6 @@ def address_of(heading: str, at: Judge) -> str:
         together = {"value": "values", last: "keys"}
         whole = at_head + together.get(name, name)
         return whole if whole in at.values else at_head + name
-    return OUTSIDE.get(title, "")
+    title, _, number = title.partition(", set ")
+    address = OUTSIDE.get(title, "")
+    return f"rotary{number}.{address}" if number else address

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.rotary_of_layers import prefix, settings_of
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Spec = Mapping[str, Any]
@@ -70,7 +72,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
         x = values["embedding.scaled"] = factor * x
         if asked == "sqrt":
             values["embedding.scale"] = np.array(factor)
-    angle = _turned(values, tower)
+    angles = _turned(values, tower)
     if not typed:
         x = values["input"] = x + values.get("position", 0)
     mask = _mask(tower)
@@ -86,6 +88,8 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             inside = found.get("norm", x)
             if name == "attention":
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
+                asked = settings_of(tower, part)
+                angle = None if asked is None else angles[prefix(tower, asked)]
                 found |= _attention(inside, inside, own, part, shifted, angle, positions)
             elif name == "cross_attention":
                 assert memory is not None or typed
@@ -199,25 +203,27 @@ def _mask(scenario: Spec) -> Array | None:
     return np.where(seen & ~filler, 0.0, -np.inf)
 
 
-def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
-    """The angle of each token and pair, where positions turn queries and keys."""
-    positions: Any = scenario.get("positions")
-    parts = [layer.get("attention") or {} for layer in scenario.get("layers") or []]
-    heads = [head for part in parts for head in part.get("heads", [])]
-    if _is_none(positions) or "rotary" not in positions or not heads:
-        return None
-    asked = positions["rotary"] or {}
-    rows = heads[0]["W_Q"] if "W_Q" in heads[0] else heads[0]["Q"]
-    width = int(_floats(rows).shape[1] * asked.get("share", 1))
-    start = int(asked.get("start", 0))
-    frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
-    frequency = frequency / _floats(asked.get("factors", 1))
-    tokens = len(scenario["tokens"]) if "tokens" in scenario else _queries(scenario)
-    index = np.arange(start, start + tokens)
-    angle: Array = np.multiply.outer(index, frequency)
-    waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
-    values |= {f"position.{name}": wave for name, wave in waves.items()}
-    return angle
+def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
+    """The angle of each token and pair, by where they are; of all settings that turn something."""
+    parts = [layer["attention"] for layer in scenario.get("layers") or [] if "attention" in layer]
+    found: dict[str, Array] = {}
+    for part in parts:
+        asked = settings_of(scenario, part)
+        if asked is None:
+            continue
+        head = part["heads"][0]
+        rows = head["W_Q"] if "W_Q" in head else head["Q"]
+        width = int(_floats(rows).shape[1] * asked.get("share", 1))
+        start = int(asked.get("start", 0))
+        frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
+        frequency = frequency / _floats(asked.get("factors", 1))
+        tokens = len(scenario["tokens"]) if "tokens" in scenario else _queries(scenario)
+        angle: Array = np.multiply.outer(np.arange(start, start + tokens), frequency)
+        waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+        where = prefix(scenario, asked)
+        values |= {f"{where}position.{name}": wave for name, wave in waves.items()}
+        found[where] = angle
+    return found
 
 
 def _rotate(x: Array, angle: Array, layout: str) -> Array:

@@ -117,7 +117,7 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
                 whole["final_norm"]["deviation"] = rng.choice(("sample", "population"))
                 whole["final_norm"].pop("kind", None)
     for part in _mappings(spec):
-        if "rotary" in part:
+        if "rotary" in part and "heads" not in part:
             part["rotary"]["layout"] = rng.choice(("pairs", "halves"))
             pairs = next(
                 (len(p["W_Q"][0]) // 2 for p in _mappings(spec) if isinstance(p.get("W_Q"), list)),

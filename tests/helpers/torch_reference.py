@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.rotary_of_layers import settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
 torch: Any = importlib.import_module("torch")
@@ -162,14 +163,15 @@ class _Pass:
             at = f"{place}head{number}."
             query = self.affine(x, head, at, "Q", "query")
             query = self.of_heads(place, at, "query_norm", part, query)
-            query = self.turned(f"{at}rotated_query", query, crossed)
+            asked = None if crossed else settings_of(self.spec, part)
+            query = self.turned(f"{at}rotated_query", query, asked)
             if "shares" in head:
                 key, value = read[head["shares"] - 1]
             else:
                 memory = self.memory if crossed else x
                 key = self.affine(memory, head, at, "K", "key")
                 key = self.of_heads(place, at, "key_norm", part, key)
-                key = self.turned(f"{at}rotated_key", key, crossed)
+                key = self.turned(f"{at}rotated_key", key, asked)
                 value = self.affine(memory, head, at, "V", "value")
             read.append((key, value))
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
@@ -203,11 +205,9 @@ class _Pass:
         shares = torch.softmax(scores.masked_fill(blind, 0), dim=1)
         return self.keep(f"{at}weights", shares.masked_fill(blind, 0))
 
-    def turned(self, address: str, x: Any, crossed: bool) -> Any:
-        positions: Any = self.spec.get("positions") or "none"
-        if crossed or positions == "none" or "rotary" not in positions:
+    def turned(self, address: str, x: Any, asked: Spec | None) -> Any:
+        if asked is None:
             return x
-        asked = positions["rotary"] or {}
         width = int(x.shape[1] * asked.get("share", 1))
         in_pairs, half = asked.get("layout", "pairs") == "pairs", width // 2
         index = torch.arange(len(x), dtype=torch.float64) + int(asked.get("start", 0))

@@ -30,6 +30,7 @@ NOT_LEARNED = {
     ("Example", "given"),
     ("Encoder", "vectors"),
     ("Rotary", "factors"),
+    ("RotaryOfLayer", "factors"),
     ("Head", "Q"),
     ("Head", "K"),
     ("Head", "V"),

@@ -21,8 +21,9 @@ from tracer.scenario.layers import (
     MixtureOfExperts,
     Normalization,
 )
-from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.model import Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.parts import SUB_LAYERS
+from tracer.scenario.rotary import Rotary
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
@@ -180,5 +181,6 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
     ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
+    ("with the same rotary positions in every layer", _with(Attention, lambda _: {"rotary": None})),
 )
 """The name of each variant and its change."""

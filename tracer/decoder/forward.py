@@ -260,7 +260,7 @@ def run_layers(
     x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm. The first
     sub-layer computes x from typed queries, keys and values, if there are no embeddings.
     """
-    x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    x, turning = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
@@ -269,8 +269,8 @@ def run_layers(
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
-            *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked, rotary),
-            *(only_hides(mask), distance),
+            *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
+            *(turning.get(tower.rotary_of(part)), only_hides(mask), distance),
         )
         return attention(tape, x, inputs, part)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,25 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Scale, Window
-from tracer.scenario.model import Rotary, Scenario, Tower
+from tracer.scenario.model import Scenario, Tower
+from tracer.scenario.rotary import Rotary
 from tracer.tokenization.learning import Learned
 from tracer.tokenization.tokenization import Tokenization
+
+Turning: TypeAlias = Mapping[Rotary | None, RotaryAngles]
+"""cos and sin of the angles of each setting of rotary positions; nothing for None."""
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(
-    tape: Tape, tower: Tower, *, first: int
-) -> tuple[Value | Axis, RotaryAngles | None]:
+def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis, Turning]:
     """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles.
 
     X may be multiplied by a number first. Of typed queries, keys and values, only the tokens.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if tower.embeddings is None:
-        rotates = tower.positions and tower.positions.rotary
-        return tokens, rotary(tape, tower, rotates, tokens) if rotates else None
+        return tokens, rotary(tape, tower, tokens)
     if isinstance(tower, Scenario):
         if tower.tokenization and tower.corpus:
             learned_merges(tape, tower.corpus, tower.tokenization.learned)
@@ -50,13 +51,13 @@ def input_vectors(
     x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
     positions = tower.positions
     if positions and positions.rotary:
-        angles = rotary(tape, tower, positions.rotary, tokens)
+        angles = rotary(tape, tower, tokens)
         return tape.record(roles.INPUT, Copy(), x), angles
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
         p = tape.given(roles.POSITION, rows, (tokens, features))
     elif positions is None or positions.alibi:
-        return tape.record(roles.INPUT, Copy(), x), None
+        return tape.record(roles.INPUT, Copy(), x), {}
     elif positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
     else:
@@ -64,7 +65,7 @@ def input_vectors(
         p = tape.given(
             roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
         )
-    return tape.record(roles.INPUT, Add(), x, p), None
+    return tape.record(roles.INPUT, Add(), x, p), {}
 
 
 def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[Learned]) -> None:
@@ -140,19 +141,24 @@ def waves_at(
     return tape.record(waves.sin, Sin(), angle), tape.record(waves.cos, Cos(), angle)
 
 
-def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngles | None:
-    """cos and sin of the rotary angles, each (n, r / 2) (Su et al. 2021); None without heads.
+def rotary(tape: Tape, tower: Tower, tokens: Axis) -> Turning:
+    """cos and sin of the rotary angles, each (n, r / 2), for all settings (Su et al. 2021).
 
-    r is the number of rotated columns: d_k, or a share of it.
+    r is the number of rotated columns: d_k, or a share of it. Layers with equal settings share
+    them.
     """
-    heads = [head for layer in tower.layers if layer.attention for head in layer.attention.heads]
-    if not heads:
-        return None
-    start = asked.start + len(tower.tokens) - len(tokens.labels)
-    rotated = int(heads[0].d_k * asked.share)
-    frequencies = DivTerm(rotated, asked.base, asked.factors or ())
-    sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
-    return RotaryAngles(Rotate(asked.layout), cos, sin)
+    parts = [layer.attention for layer in tower.layers if layer.attention]
+    widths = {tower.rotary_of(part): part.heads[0].d_k for part in parts}
+    found: dict[Rotary | None, RotaryAngles] = {}
+    for number, asked in enumerate(tower.rotary_settings, 1):
+        if asked in widths:
+            start = asked.start + len(tower.tokens) - len(tokens.labels)
+            rotated = int(widths[asked] * asked.share)
+            frequencies = DivTerm(rotated, asked.base, asked.factors or ())
+            with tape.at(rotary=number if number > 1 else None):
+                sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
+            found[asked] = RotaryAngles(Rotate(asked.layout), cos, sin)
+    return found
 
 
 def attention_mask(tape: Tape, scenario: Scenario, asked: Any, queries: Axis) -> Value | None:

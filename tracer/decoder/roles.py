@@ -36,6 +36,8 @@ class Place:
     head: int | None = None
     block: int | None = None
     """A block of a head's keys, counted from 1."""
+    rotary: int | None = None
+    """The number of rotary positions that differ from the tower's, counted from 2."""
     final: bool = False
     """At the norm after the last layer."""
     encoder: bool = False
@@ -56,7 +58,8 @@ class Place:
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
         block = f"block{self.block}." if self.block else ""
-        return within + layer + sub_layer + head + block + self._expert
+        rotary = f"rotary{self.rotary}." if self.rotary else ""
+        return within + rotary + layer + sub_layer + head + block + self._expert
 
     @property
     def _expert(self) -> str:

@@ -85,6 +85,7 @@ class Tape:
         head: int | None = None,
         block: int | None = None,
         expert: roles.Expert | None = None,
+        rotary: int | None = None,
         final: bool = False,
         encoder: bool = False,
     ) -> AbstractContextManager[None]:
@@ -96,6 +97,7 @@ class Tape:
                 sub_layer or outer.sub_layer,
                 head or outer.head,
                 block,
+                rotary,
                 final,
                 encoder or outer.encoder,
                 example=outer.example,

@@ -22,6 +22,7 @@ from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName
 from tracer.scenario.parts import Sizes
+from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import Blank, WithoutNumbers
 
@@ -329,7 +330,7 @@ class _Made:
             case "sinusoidal":
                 return model.Positions(sinusoidal=model.Sinusoidal(start=0))
             case "rotary":
-                return model.Positions(rotary=model.Rotary())
+                return model.Positions(rotary=Rotary())
             case "alibi":
                 return model.Positions(alibi=True)
             case None:

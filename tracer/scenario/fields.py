@@ -159,6 +159,7 @@ class Frozen(BaseModel):
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
 AtLeastOne = Annotated[WholeNumber, Field(ge=1)]
 Count = Annotated[WholeNumber, Field(ge=1, le=1000)]
+Position = Annotated[WholeNumber, Field(ge=0, le=1_000_000)]
 Frequency = Annotated[WholeNumber, Field(ge=1, le=1_000_000_000)]
 Text = Annotated[str, Field(min_length=1)]
 

@@ -17,6 +17,7 @@ from pydantic_core import core_schema
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, described
+from tracer.scenario.rotary import OwnRotary
 
 ActivationName: TypeAlias = Annotated[
     str,
@@ -226,6 +227,11 @@ class Attention(SubLayer):
         "What a token attends to in this layer: itself and earlier tokens (causal), the last N of "
         "them (window), or all tokens (none). Default: the scenario's mask.",
         "{window: 3}",
+        None,
+    )
+    rotary: OwnRotary | None = described(
+        "What differs from positions.rotary in this layer, or none: nothing is rotated.",
+        "{base: 10000}",
         None,
     )
 

@@ -1,7 +1,6 @@
 """What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -16,14 +15,13 @@ from pydantic import (
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
-from tracer.scenario.layers import Layer, Normalization
+from tracer.scenario.layers import Attention, Layer, Normalization
 from tracer.scenario.loss import Loss
 from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
-
-Position = Annotated[fields.WholeNumber, Field(ge=0, le=1_000_000)]
 
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
@@ -64,32 +62,7 @@ SUMMARY = described(
 class Sinusoidal(Frozen):
     """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
 
-    start: Position = described("The position of the first token.", "1", 1)
-
-
-class Rotary(Frozen):
-    """Queries and keys are rotated by their position (Su et al. 2021); `start` is the first one."""
-
-    base: fields.Positive = described(
-        "The base of the frequencies; a larger base rotates the last pairs more slowly.",
-        "10000",
-        Decimal(10000),
-    )
-    layout: Literal["pairs", "halves"] = described(
-        "Which columns form a pair: neighbors (pairs), or columns half the width apart (halves).",
-        "halves",
-        "pairs",
-    )
-    share: Annotated[fields.Positive, Field(le=1)] = described(
-        "The share of each query's and key's columns that is rotated: the first ones; the others "
-        "stay unchanged.",
-        "0.25",
-        Decimal(1),
-    )
-    start: Position = described("The position of the first token.", "0", 0)
-    factors: Row | None = described(
-        "The divisor of each pair's frequency. Default: 1.", "[1, 8]", None
-    )
+    start: fields.Position = described("The position of the first token.", "1", 1)
 
 
 class Positions(Frozen):
@@ -159,6 +132,20 @@ class Tower(Frozen):
         if isinstance(table, Mapping):
             return tuple(table[token] for token in self.tokens)
         return table
+
+    def rotary_of(self, part: Attention) -> Rotary | None:
+        """Return the rotary positions of a self-attention; None where nothing is rotated."""
+        shared = self.positions and self.positions.rotary
+        if not shared or part.rotary == "none":
+            return None
+        return part.rotary.of(shared) if part.rotary else shared
+
+    @property
+    def rotary_settings(self) -> tuple[Rotary, ...]:
+        """The different rotary positions: those of `positions`, then those of single layers."""
+        parts = (layer.attention for layer in self.layers if layer.attention)
+        every = (self.positions and self.positions.rotary, *map(self.rotary_of, parts))
+        return tuple(dict.fromkeys(each for each in every if each))
 
 
 class Encoder(Tower):

@@ -14,6 +14,7 @@ from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
 from tracer.scenario.parts import shape_of
+from tracer.scenario.rotary import Rotary, RotaryOfLayer
 
 
 @frozen
@@ -140,6 +141,8 @@ def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple
 def _blank(part: Any) -> Any:
     """Replace the numbers of a part by shapes and remove its labels; settings stay."""
     match part:
+        case Rotary() | RotaryOfLayer():
+            return part
         case BaseModel():
             said = {name: _blank(getattr(part, name)) for name in part.model_fields_set}
             return part.model_copy(update=said)

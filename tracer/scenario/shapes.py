@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import lora, typed_heads
+from tracer.scenario import lora, rotated_heads, typed_heads
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
@@ -90,7 +89,7 @@ class _Counted(Counting):
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)
-        self.rotary(at)
+        rotated_heads.check_rotary(self, at, self.widths)
         return width
 
     # --- what goes in ----------------------------------------------------------------------------
@@ -139,35 +138,6 @@ class _Counted(Counting):
         """Report a list that is shorter than the tokens."""
         if tokens is not None and len(self.entries(*place)) < tokens:
             self.length(place, tokens, "one per token", noun)
-
-    def rotary(self, at: YamlPath) -> None:
-        """Check that all heads have the same width, since they share the angles, and have pairs."""
-        place: YamlPath = (*at, "positions", "rotary")
-        if not isinstance(self.part(*place), dict):
-            return
-        share = positive(self.part(*place, "share")) or Decimal(1)
-        widths = {
-            place: width
-            for place, width in self.widths.items()
-            if width and place[-1] in ("W_Q", "Q") and "attention" in place
-            if (place[0] == "encoder") == bool(at)
-        }
-        first = next(iter(widths.values()), 0)
-        for matrix, width in widths.items():
-            rotated = width * share
-            found, expected = count(width, "column"), ""
-            if rotated % 2:
-                found += f", of which {rotated.normalize():f} are rotated" * (share != 1)
-                expected = "an even number of them (rotary positions rotate pairs)"
-            elif width != first:
-                expected = f"{first} (rotary positions: as many as in the first head)"
-            if expected:
-                self.report(matrix, f"{found}, expected {expected}")
-        pairs = first * share / 2
-        if first and pairs == int(pairs):
-            self.length(
-                (*place, "factors"), int(pairs), "one per pair of rotated columns", "number"
-            )
 
     # --- layers ----------------------------------------------------------------------------------
 

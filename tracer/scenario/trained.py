@@ -22,6 +22,7 @@ from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
+from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -209,7 +210,7 @@ def _positions(
         return None if table is None else model.Positions.model_construct(table=table)
     factors = architecture.factors
     base = _decimal(rotary.base)
-    turning = model.Rotary.model_construct(
+    turning = Rotary.model_construct(
         base=base,
         layout=rotary.layout,
         factors=None if factors is None else tuple(map(_decimal, factors)),

@@ -110,7 +110,7 @@ def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 def turns_by_position(step: Step, ctx: LessonContext) -> bool:
     """Whether the angles and their sines and cosines are computed from the positions."""
-    place = roles.Place(encoder=step.place.encoder)
+    place = step.last.inputs[1].place
     waves = (roles.ROTARY_ANGLE, roles.ROTARY_SIN, roles.ROTARY_COS)
     return not any(isinstance(ctx.operation(place, role), Pinned) for role in waves)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
@@ -11,8 +12,9 @@ from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.kind import RoleText, Step, StepKind
+from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.working.formula_shapes import described
+from tracer.scenario.rotary import Rotary
 
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
 D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
@@ -138,13 +140,13 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     frequencies = step.records[1].operation
-    rotated = "Each position has angles by which queries and keys will be rotated."
+    asked = ctx.tower.rotary_settings[(step.place.rotary or 1) - 1]
+    whose = f"queries and keys{_of_layers(asked, ctx)}"
+    rotated = f"Each position has angles by which {whose} will be rotated."
     if not isinstance(frequencies, DivTerm):
         return (rotated,)
     width = ex.Number.of(frequencies.width)
-    positions = ctx.tower.positions
-    rotary = positions.rotary if positions else None
-    is_whole = rotary is None or rotary.share == 1
+    is_whole = asked.share == 1
     letter = D_K if is_whole else ROTATED
     meaning = "width of a query" if is_whole else "number of rotated columns"
     frequency: ex.Expression = ex.Power(
@@ -167,6 +169,16 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     )
 
 
+def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
+    """Of which layers queries and keys are rotated, unless it is all that have attention."""
+    parts = [(n, layer.attention) for n, layer in enumerate(ctx.tower.layers, 1) if layer.attention]
+    own = [str(number) for number, part in parts if ctx.tower.rotary_of(part) == asked]
+    if len(own) == len(parts):
+        return ""
+    *others, last = own
+    return f" of layers {', '.join(others)} and {last}" if others else f" of layer {last}"
+
+
 TURNED = f"{ORDER[0]} Rotation marks the position without changing a vector's length"
 
 
@@ -187,8 +199,9 @@ def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
     embeddings = f"the {'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
-        elsewhere = (roles.ROTARY_ANGLE, roles.DISTANCE)
-        acts = any(ctx.value(step.place, role) for role in elsewhere)
+        parts = (layer.attention for layer in ctx.tower.layers if layer.attention)
+        turns = any(map(ctx.tower.rotary_of, parts))
+        acts = turns or ctx.value(step.place, roles.DISTANCE)
         why = "No position vectors are added" if acts else "There are no positions here"
         return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
     return (
@@ -300,6 +313,22 @@ POSITION_STEP = StepKind(
     reasons=_why_positions,
 )
 
+
+def _of_set(letter: str, function: Literal["", "sin", "cos"] = "") -> SymbolOf:
+    """Return a letter with the number of the rotary positions, or its sine or cosine."""
+
+    def symbol(naming: Naming) -> ex.Expression:
+        own = ex.Symbol(letter, naming.rotary)
+        return ex.Call(function, (own,)) if function else own
+
+    return symbol
+
+
+def _turning_sign(step: Step, ctx: LessonContext) -> doc.Sign:
+    angle = ctx.symbols[step.place.address(roles.ROTARY_ANGLE)]
+    return (angle, " turns ", ex.Symbol("Q"), ", ", ex.Symbol("K"))
+
+
 ROTARY_STEP = StepKind(
     "rotary",
     "Angles of the positions",
@@ -308,13 +337,13 @@ ROTARY_STEP = StepKind(
     {
         roles.ROTARY_INDEX: RoleText(POS),
         roles.ROTARY_DIV_TERM: RoleText(
-            ex.Symbol("ω"), "The frequencies, one for each pair of columns:"
+            _of_set("ω"), "The frequencies, one for each pair of columns:"
         ),
-        roles.ROTARY_ANGLE: RoleText(ex.Symbol("θ"), "The position times each frequency:"),
-        roles.ROTARY_SIN: RoleText(ex.Call("sin", (ex.Symbol("θ"),)), "The sines:"),
-        roles.ROTARY_COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines:"),
+        roles.ROTARY_ANGLE: RoleText(_of_set("θ"), "The position times each frequency:"),
+        roles.ROTARY_SIN: RoleText(_of_set("θ", "sin"), "The sines:"),
+        roles.ROTARY_COS: RoleText(_of_set("θ", "cos"), "The cosines:"),
     },
-    sign=(ex.Symbol("θ"), " turns ", ex.Symbol("Q"), ", ", ex.Symbol("K")),
+    sign=_turning_sign,
     reasons=_why_turned,
     outcome=_both_waves,
 )

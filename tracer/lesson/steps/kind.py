@@ -52,6 +52,8 @@ class Naming:
     """Whether the sub-layer reads typed queries, keys and values, and no x."""
     block: str = ""
     """The number of the block of keys, if it belongs to one."""
+    rotary: str = ""
+    """The number of the rotary positions, if they are not the tower's."""
 
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Given, Reused, Rotate
-from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Sentence
+from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import crosses, largest_in, reused
 from tracer.lesson.steps.attention_reasons import turns_by_position
@@ -58,7 +57,7 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonConte
 def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
     """Say how each pair of columns is rotated."""
     turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
-    angle = ctx.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
+    angle = ctx.symbols[step.last.inputs[1].place.address(roles.ROTARY_ANGLE)]
     cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))
     first = ex.Difference(ex.Product((a, cos)), ex.Product((b, sin)))
     second = ex.Sum((ex.Product((a, sin)), ex.Product((b, cos))))
@@ -71,6 +70,18 @@ def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
         " is the token's position times the pair's frequency." if turns else " is given.",
         *_unchanged(step.last),
     )
+
+
+def _turned_sign(letter: str) -> Callable[[Step, LessonContext], Sign]:
+    """Return the sign of rotated queries or keys, with the angles if there are several sets."""
+
+    def sign(step: Step, ctx: LessonContext) -> Sign:
+        if len(ctx.at(step.place).tower.rotary_settings) == 1:
+            return ("turn ", ex.Symbol(letter))
+        angle = ctx.symbols[step.records[0].inputs[1].place.address(roles.ROTARY_ANGLE)]
+        return ("turn ", ex.Symbol(letter), " by ", angle)
+
+    return sign
 
 
 def _unchanged(record: Record) -> Sentence:
@@ -115,7 +126,7 @@ TURNED_QUERY_STEP = InnerKind(
     "the query of each token, rotated",
     _turned_goal,
     {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
-    sign=("turn ", ex.Symbol("Q")),
+    sign=_turned_sign("Q"),
     reasons=why.turned,
     groups=("rotary",),
 )
@@ -130,7 +141,7 @@ TURNED_KEY_STEP = InnerKind(
         roles.ROTATED_KEY: RoleText(of_head("K", "R")),
         roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
     },
-    sign=("turn ", ex.Symbol("K")),
+    sign=_turned_sign("K"),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
 )

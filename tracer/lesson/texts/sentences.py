@@ -114,6 +114,8 @@ def named(step: Step) -> str:
     """Return the name of a step: `LayerNorm after attention`."""
     if step.place.block:
         return f"{step.kind.title} {step.place.block}"
+    if step.place.rotary:
+        return f"{step.kind.title}, set {step.place.rotary}"
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:

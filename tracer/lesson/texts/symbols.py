@@ -65,8 +65,8 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             before = [found[address] for address in norms if address in found]
             x = found[read[value].address] if value in read else Symbol("x")
             typed = value not in read and not before
-            block = str(value.place.block or "")
-            symbol = symbol(Naming(inputs, head, number, before[0] if before else x, typed, block))
+            part = (str(value.place.block or ""), str(value.place.rotary or ""))
+            symbol = symbol(Naming(inputs, head, number, before[0] if before else x, typed, *part))
         found[value.address] = of_encoder(symbol) if tower else symbol
     return {record.output.address: found[record.output.address] for record in records}
 

@@ -1,0 +1,63 @@
+"""Rotary positions of single layers: those of a scenario, as written, and random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+
+def settings_of(tower: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an attention is rotated by: its own settings before the shared; None where by nothing.
+
+    The keys are those of `positions.rotary`.
+    """
+    positions: Any = tower.get("positions") or "none"
+    if positions == "none" or "rotary" not in positions or part.get("rotary") == "none":
+        return None
+    return {**(positions["rotary"] or {}), **part.get("rotary", {})}
+
+
+def every_setting(tower: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The different settings: the shared first, then those of layers in order."""
+    found: list[dict[str, Any]] = []
+    layers = tower.get("layers") or []
+    parts = [{}, *(layer["attention"] for layer in layers if "attention" in layer)]
+    for each in (settings_of(tower, part) for part in parts):
+        if each is not None and _numbers(each) not in map(_numbers, found):
+            found.append(each)
+    return found
+
+
+def prefix(tower: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """Where the angles of some settings are: nothing, or `rotary2.`."""
+    number = [*map(_numbers, every_setting(tower))].index(_numbers(settings)) + 1
+    return f"rotary{number}." if number > 1 else ""
+
+
+def _numbers(settings: Mapping[str, Any]) -> list[Any]:
+    """What the settings come to, with what holds where nothing is said."""
+    factors = settings.get("factors")
+    return [
+        float(settings.get("base", 10000)),
+        float(settings.get("share", 1)),
+        factors and [*map(float, factors)],
+    ]
+
+
+def rotate_layers(spec: dict[str, Any], rng: random.Random) -> None:
+    """Give some layers rotary positions of their own, in the decoder and in the encoder."""
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers") or []:
+            part = layer.get("attention")
+            if part and settings_of(tower, part) is not None and rng.random() < 0.6:
+                part["rotary"] = _drawn(part["heads"][0], rng)
+
+
+def _drawn(head: dict[str, Any], rng: random.Random) -> Any:
+    width = len((head["Q"] if "Q" in head else head["W_Q"])[0])
+    base = {"base": rng.choice((3, 100, 10000))}
+    share = rng.choice((Decimal(2) / width, Decimal(1)))
+    factors = [Decimal(rng.choice(("1", "0.5", "4"))) for _ in range(int(width * share) // 2)]
+    return rng.choice(("none", base, base, {"share": share, "factors": factors}))
