@@ -49,6 +49,15 @@ def test_tokens_have_the_numbers_of_the_file(tmp_path: Path) -> None:
     ("llama-bpe", "IT'S 12345,no\n\n é!", ["IT", "'S", " ", "123", "45", ",no", "\n\n", " é", "!"]),
     ("qwen2", "IT'S 12,no\n e\u0301!", ["IT", "'S", " ", "1", "2", ",no", "\n", " é", "!"]),
     ("default", "It's 12345, no", ["It", "'", "s", " ", "123", "45", ",", " no"]),
+    ("starcoder", "It's 12 no", ["It", "'s", " ", "1", "2", " no"]),
+    ("glm4", "IT'S 12345", ["IT", "'S", " ", "123", "45"]),
+    ("deepseek-r1-qwen", "e\u0301 12", ["e", "\u0301", " ", "1", "2"]),
+    ("tekken", "aB'S 12/\n", ["a", "B", "'S", " ", "1", "2", "/\n"]),
+    ("gpt-4o", "aB'S 1234/\n", ["a", "B'S", " ", "123", "4", "/\n"]),
+    ("bloom", "It's, 12", ["It's", ",", " 12"]),
+    ("viking", "It's, 12", ["It's", ",", " ", "1", "2"]),
+    ("falcon", "It`s 1234", ["It", "`", "s", " ", "123", "4"]),
+    ("deepseek-coder", "It's 12\n", ["It", "'", "s", " ", "1", "2", "\n"]),
 ])  # fmt: skip
 def test_a_text_is_split_as_the_model_has_learned(
     name: str, text: str, pieces: list[str], tmp_path: Path
@@ -63,9 +72,29 @@ def test_a_text_may_begin_with_a_token_of_the_model(tmp_path: Path) -> None:
         ({"add_bos_token": True}, True),
         ({"pre": "llama-bpe"}, True),
         ({"pre": "llama-bpe", "add_bos_token": False}, False),
+        ({"pre": "tekken"}, True),
+        ({"pre": "smaug-bpe"}, False),
     ]
     for values, begins in cases:
         assert (tokenizer(tmp_path, **values).encode("he").ids[0] == END) == begins
+
+
+def test_a_text_may_end_with_a_token_of_the_model(tmp_path: Path) -> None:
+    read = tokenizer(tmp_path, add_eos_token=True, eos_token_id=END, add_bos_token=True)
+    assert read.encode("he").ids == (END, WORDS.index("he"), END)
+
+
+def test_a_file_may_name_several_ends(tmp_path: Path) -> None:
+    said = {"eos_token_id": 5, "eot_token_id": 7, "eom_token_id": 5, "fim_pad_token_id": 9}
+    held = {f"tokenizer.ggml.{key}": value for key, value in (VALUES | said).items()}
+    read = open_checkpoint(write_gguf(tmp_path / "x.gguf", "llama", gguf_llama(), held))
+    assert read.ends == (5, 7)
+    assert read.tokenizer().encode("he").ids == (WORDS.index("he"),)
+
+
+def test_without_types_no_token_is_matched_as_a_whole(tmp_path: Path) -> None:
+    read = tokenizer(tmp_path, token_type=None).encode("<|end|>")
+    assert [token.symbol for token in read.tokens] == [*"<|end|>"]
 
 
 def test_llama_3_takes_what_it_has_as_a_whole(tmp_path: Path) -> None:
@@ -76,10 +105,16 @@ def test_llama_3_takes_what_it_has_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("values", "told"), [
-    ({"model": "llama"}, ".model: got 'llama', supported are gpt2"),
-    ({"model": None}, ".model: missing, supported are gpt2"),
-    ({"pre": "gpt2"}, ".pre: got 'gpt2', supported are gpt-2, smollm, llama-bpe, qwen2, default"),
-    ({"add_eos_token": True}, ".add_eos_token: got true, supported is false"),
+    ({"model": "t5"}, ".model: got 't5', supported are gpt2, llama"),
+    ({"model": None}, ".model: missing, supported are gpt2, llama"),
+    ({"pre": "gpt2"}, ".pre: got 'gpt2', supported are gpt-2, phi-2, jina-es,"),
+    ({"add_eos_token": True}, ".eos_token_id: missing, expected a whole number from 0 to 260"),
+    ({"add_sep_token": True}, ".add_sep_token: got true, supported is false"),
+    ({"add_space_prefix": True}, ".add_space_prefix: got true, supported is false"),
+    ({"normalizer.lowercase": True},
+     ".normalizer.lowercase: got true, this key is unknown and may change the result"),
+    ({"tokens": [*WORDS[:-1], "he"]}, ".tokens: 'he' occurs twice"),
+    ({"token_type": [1, 1]}, f".token_type: 2 entries, expected {len(WORDS)}"),
     ({"tokens": None}, ".tokens: missing, expected a list of texts"),
     ({"merges": [1]}, ".merges: got [1], expected a list of texts"),
     ({"token_type": "x"}, ".token_type: got 'x', expected a list of whole numbers"),

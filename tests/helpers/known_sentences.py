@@ -76,6 +76,10 @@ ANYWHERE = frozenset(
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",
+        "Spaces are symbols like all other characters. The pair of neighboring symbols whose "
+        "joined token has the highest score in the vocabulary is joined. This is repeated until no "
+        "joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the "
+        "highest score.",
         "Each word of the corpus is split into characters. Every pair of neighbors is counted, in "
         "each word as often as the word occurs. The most frequent pair is merged into one symbol "
         "in all words; then the pairs are counted again.",

@@ -21,6 +21,7 @@ TEXT = "the a, is"
 MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "gguf gpt2": ("gguf", "gpt2", {}),
     "gguf llama": ("gguf", "llama", {}),
+    "gguf llama of scores": ("gguf", "llama", {}),
     "gguf qwen2": ("gguf", "qwen2", {}),
     "folder gpt2": ("folder", "gpt2", {}),
     "folder llama": ("folder", "llama", {}),
@@ -43,7 +44,7 @@ def model(
             else tiny_checkpoints.gguf_llama(biases=family == "qwen2")
         )
         return tiny_checkpoints.write_gguf(
-            folder / "tiny.gguf", family, tensors or drawn, _tokens()
+            folder / "tiny.gguf", family, tensors or drawn, _tokens(of_scores="scores" in name)
         )
     gpt2 = family == "gpt2"
     drawn = (
@@ -72,17 +73,23 @@ def naming(checkpoint: Path, **said: Any) -> str:
     return str(path)
 
 
-def _tokens() -> dict[str, Any]:
-    """What a GGUF file says of its vocabulary."""
+def _tokens(*, of_scores: bool) -> dict[str, Any]:
+    """What a GGUF file says of its vocabulary: merges, or SentencePiece's scores."""
     assert len(SYMBOLS) == tiny_checkpoints.WORDS
-    said = {
-        "model": "gpt2",
-        "pre": "gpt-2",
-        "tokens": SYMBOLS,
+    said: dict[str, Any] = {
+        "model": "llama" if of_scores else "gpt2",
+        "pre": "default" if of_scores else "gpt-2",
+        "tokens": [symbol.replace("Ġ", "▁") for symbol in SYMBOLS] if of_scores else SYMBOLS,
         "token_type": [3 if symbol == "<end>" else 1 for symbol in SYMBOLS],
-        "merges": [" ".join(pair) for pair in MERGES],
         "eos_token_id": END,
     }
+    if of_scores:
+        said |= {
+            "scores": [-float(id) for id in range(len(SYMBOLS))],
+            **{"add_bos_token": False, "add_space_prefix": False},
+        }
+    else:
+        said |= {"merges": [" ".join(pair) for pair in MERGES]}
     return {f"tokenizer.ggml.{key}": value for key, value in said.items()}
 
 

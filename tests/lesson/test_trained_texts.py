@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,21 @@ def test_which_heads_look_at_a_token(llama: str, seen: Trace) -> None:
         order = sorted(weights, key=lambda name: -weights[name][place])
         assert heads.split("; ") == order[:3]
         assert abs(float(share.removesuffix(" %")) - 100 * weights[order[0]][place]) <= 0.0501
+
+
+BY_SCORE = "whose joined token has the highest score in the vocabulary is joined."
+
+
+def test_scores_order_the_merges_of_sentencepiece(llama: str, tmp_path: Path) -> None:
+    """A text is one piece with its spaces; the rank of a merge is that of its token."""
+    path = scenario(tmp_path, "gguf llama of scores")
+    text = unbroken(printed("step", "tokenization", "-s", path, width=WIDE))
+    assert BY_SCORE in text
+    assert BY_SCORE not in unbroken(printed("step", "tokenization", "-s", llama, width=WIDE))
+    rows = cells(text, "rank  left  right")
+    assert [row[:3] for row in rows] == [
+        *(["33", "h", "e"], ["35", "t", "he"], ["36", "␣", "a"], ["39", "i", "s"]),
+    ]
 
 
 # --- excerpts ------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ def test_it_answers_as_the_library_does(library: IsolatedLibrary) -> None:
     found = library.encode(TEXT, ["the", " a"])
     assert found == {
         "ids": [34, 35, 27, 26, 38],
-        "outside": [0] * 5,
+        "before": [],
+        "behind": [],
         "pieces": [["the"], ["Ġa"]],
     }
     assert library.decode([34, 35]) == "the a"

@@ -20,7 +20,7 @@ from tokenizers.processors import TemplateProcessing
 
 from tracer.errors import TracerError
 from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
-from tracer.tokenization.bpe import merged
+from tracer.tokenization.bpe import Merging, merged, ranks
 from tracer.tokenization.library import Library
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -33,10 +33,13 @@ def merges_of(library: Theirs) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in json.loads(library.to_str())["model"]["merges"]]
 
 
-def ours(library: Theirs, merges: Any, alphabet: Alphabet, **said: bool) -> Tokenizer:
+def ours(
+    library: Theirs, merges: Any, alphabet: Alphabet, *, whole_first: bool = False
+) -> Tokenizer:
     vocabulary = library.get_vocab(with_added_tokens=False)
     served = Library(library)
-    return Tokenizer(served, vocabulary, served.added(), merges, alphabet, **said)
+    merging = Merging(ranks(merges), alphabet, vocabulary if whole_first else ())
+    return Tokenizer(served, vocabulary, served.added(), merging, alphabet)
 
 
 def of_bytes() -> tuple[Theirs, Tokenizer]:

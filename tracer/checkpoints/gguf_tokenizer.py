@@ -1,92 +1,178 @@
-"""The tokenizer in a GGUF file: vocabulary, merges, and the name of the splitting rule."""
+"""The tokenizer in a GGUF file: vocabulary, and merges with a splitting rule or scores."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracer.checkpoints.extras import isolated
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import Settings
-from tracer.tokenization.alphabets import ByteLetters
+from tracer.checkpoints.splitting import SPLITTINGS
+from tracer.tokenization.alphabets import BYTE, ByteLetters, Characters
+from tracer.tokenization.bpe import Merging, ranks
+from tracer.tokenization.sentence_piece import SentencePiece, TokenRanks
 from tracer.tokenization.tokenizer import Tokenizer
 
-PREFIX, EOS = "tokenizer.ggml.", "eos_token_id"
-LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
-WHOLE = (3, 4)
-"""Types of tokens that are matched as a whole: control tokens and user-defined ones."""
-
-WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""GPT-2's: endings; words, numbers and signs, each with a space before it; other spaces."""
-LATER_WORDS = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,DIGITS}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-"""Llama 3's and Qwen2's: a word may have any sign before it; a number has few digits."""
-PATTERNS = {
-    "gpt-2": [WORDS],
-    "smollm": [r"\p{N}", WORDS],
-    LLAMA_3: [LATER_WORDS.replace("DIGITS", "3")],
-    QWEN_2: [LATER_WORDS.replace("DIGITS", "1")],
-    "default": [r"[\p{P}\$\+<=>\^~\|]+", WORDS, r"\p{N}+", "[0-9][0-9][0-9]"],
-}
-"""The splitting steps, in order, by the name of the rule in a file."""
+PREFIX = "tokenizer.ggml."
+ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
+"""The tokens that end a text, a turn and a message."""
+WHOLE = (2, 3, 4)
+"""Types of tokens that are matched as a whole: unknown, control and user-defined ones."""
+_OF_CODE = ("pre", "suf", "mid", "pad", "rep", "sep")
+HARMLESS = frozenset({
+    *(f"{name}_token_id" for name in ("unknown", "padding", "separator", "cls", "mask")),
+    *(f"{name}_token_id" for name in ("prefix", "suffix", "middle", "seperator")),
+    *(f"fim_{name}_token_id" for name in _OF_CODE),
+    *("token_type_count", *ENDS[1:]),
+})  # fmt: skip
+"""Keys that name tokens, which changes neither how a text is split nor where it ends."""
 
 
 def ends(read: GGUFFile) -> tuple[int, ...]:
-    """Return the id of the end token, if the file names one.
+    """Return the ids of the end tokens that the file names.
 
     Raises:
-        TracerError: the id is not a number.
+        TracerError: an id is not a number.
     """
     settings = Settings(read.file, read.values, PREFIX)
-    found = () if settings.get(EOS) is None else (settings.whole(EOS, least=0),)
+    named = [settings.whole(key, least=0) for key in ENDS if settings.get(key) is not None]
     settings.check()
-    return found
+    return tuple(dict.fromkeys(named))
 
 
 def tokenizer_of(read: GGUFFile) -> Tokenizer:
-    """Return the tokenizer; only byte-level BPE is supported.
+    """Return the tokenizer: byte-level BPE, or SentencePiece's BPE.
 
     Raises:
         TracerError: it is of another kind or damaged, or the tokenizers library is missing.
     """
     settings = Settings(read.file, read.values, PREFIX)
-    settings.one_of("model", {"gpt2": None})
-    name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
-    words, joined = settings.entries("tokens", str), settings.entries("merges", str)
-    types = settings.entries("token_type", int)
-    settings.only("add_eos_token", False)
-    begins = settings.flag("add_bos_token", name == LLAMA_3)
-    first = settings.whole("bos_token_id", least=0, most=len(words) - 1) if begins else None
+    made = settings.one_of("model", _KINDS)
     settings.check()
+    return made(settings, read)
+
+
+def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
+    name = settings.one_of("pre", {name: name for name in SPLITTINGS}, "default")
+    splitting = SPLITTINGS[name]
+    vocabulary, added = _vocabulary(settings)
+    joined = settings.entries("merges", str)
+    before, behind = _around(settings, len(vocabulary), begins=splitting.begins)
+    settings.get("scores")  # which only SentencePiece uses
+    settings.only("add_space_prefix", False)
+    _check_all(settings)
 
     library = isolated(read.file, "tokenizer.ggml")
-    merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
-    vocabulary = {word: id for id, word in enumerate(words)}
-    whole = (word for word, kind in zip(words, types, strict=False) if kind in WHOLE)
-    added = {word: vocabulary[word] for word in whole}
+    words = [*vocabulary]
     described = {
         "added_tokens": [
             {"id": id, "content": word, **dict.fromkeys(_NO_FLAGS, False)}
             for word, id in added.items()
         ],
-        "normalizer": {"type": "NFC"} if name == QWEN_2 else None,
+        "normalizer": {"type": "NFC"} if splitting.composed else None,
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [*map(_split, PATTERNS[name]), {**_LETTERS, "use_regex": False}],
+            "pretokenizers": [*map(_split, splitting.patterns), {**_LETTERS, "use_regex": False}],
         },
-        "post_processor": None if first is None else _put_before(words[first], first),
+        "post_processor": _put_around(words, before, behind) if before or behind else None,
         "decoder": _LETTERS,
         "model": {
             "type": "BPE",
             "vocab": vocabulary,
             "merges": joined,
-            "ignore_merges": name == LLAMA_3,
+            "ignore_merges": splitting.whole_first,
         },
     }
     library.serve(json.dumps(described, ensure_ascii=False))
-    return Tokenizer(library, vocabulary, added, merges, ByteLetters(), whole_first=name == LLAMA_3)
+    merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
+    whole = vocabulary if splitting.whole_first else ()
+    alphabet = ByteLetters()
+    return Tokenizer(library, vocabulary, added, Merging(ranks(merges), alphabet, whole), alphabet)
+
+
+def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
+    """Return the tokenizer of Llama 2, Mistral 7B, TinyLlama and others; it needs no library."""
+    vocabulary, added = _vocabulary(settings)
+    scores = settings.entries("scores", float, len(vocabulary))
+    space_first = settings.flag("add_space_prefix", True)
+    before, behind = _around(settings, len(vocabulary), begins=True, begin=1, end=2)
+    for key in ("pre", "merges"):  # which only byte-level BPE uses
+        settings.get(key)
+    _check_all(settings)
+
+    score_of = {
+        word: score
+        for (word, id), score in zip(vocabulary.items(), scores, strict=True)
+        if word not in added and not BYTE.fullmatch(word)
+    }
+    alphabet = Characters(frozenset("".join(score_of)))
+    content_of = {
+        id: word.encode() if word in added else alphabet.content(word)
+        for word, id in vocabulary.items()
+    }
+    library = SentencePiece(content_of, before, behind, space_first)
+    merging = Merging(TokenRanks(score_of), alphabet, by_score=True)
+    return Tokenizer(library, vocabulary, added, merging, alphabet)
+
+
+_KINDS: Mapping[str, Callable[[Settings, GGUFFile], Tokenizer]] = {
+    "gpt2": _byte_level,
+    "llama": _sentence_piece,
+}
+
+
+def _vocabulary(settings: Settings) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the id of each token, and of those that are matched as a whole.
+
+    Raises:
+        TracerError: two tokens are the same, or a token has no type.
+    """
+    words = settings.entries("tokens", str)
+    settings.check()
+    vocabulary = {word: id for id, word in enumerate(words)}
+    if len(vocabulary) < len(words):
+        twice = next(word for id, word in enumerate(words) if vocabulary[word] != id)
+        settings.refuse("tokens", f"{twice!r} occurs twice")
+    if not settings.says("token_type"):
+        return vocabulary, {}
+    types = settings.entries("token_type", int, len(words))
+    settings.check()
+    whole = (word for word, kind in zip(words, types, strict=True) if kind in WHOLE)
+    return vocabulary, {word: vocabulary[word] for word in whole}
+
+
+def _around(
+    settings: Settings,
+    words: int,
+    *,
+    begins: bool,
+    begin: int | None = None,
+    end: int | None = None,
+) -> tuple[list[int], list[int]]:
+    """Return the ids that are added before and after each text.
+
+    `begins`: whether a token is added before a text if the file does not say; `begin` and `end`:
+    the ids of the tokens if the file does not say.
+    """
+    found = []
+    for adds, key, default_adds, default in (
+        ("add_bos_token", "bos_token_id", begins, begin),
+        ("add_eos_token", "eos_token_id", False, end),
+    ):
+        is_added = settings.flag(adds, default_adds)
+        settings.get(key)
+        found.append([settings.whole(key, default, least=0, most=words - 1)] if is_added else [])
+    return found[0], found[1]
+
+
+def _check_all(settings: Settings) -> None:
+    """Raise all problems, also for keys that are not understood."""
+    for key in ("add_sep_token", "remove_extra_whitespaces"):
+        settings.only(key, False)
+    settings.nothing_else(HARMLESS)
+    settings.check()
 
 
 # In the format of tokenizer.json, which the tokenizers library reads.
@@ -104,12 +190,18 @@ def _split(pattern: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
 
 
-def _put_before(word: str, id: int) -> dict[str, Any]:
-    """Return the step that adds a token before each text."""
-    token = {"SpecialToken": {"id": word, "type_id": 0}}
+def _put_around(words: list[str], before: list[int], behind: list[int]) -> dict[str, Any]:
+    """Return the step that adds tokens before and after each text."""
+    first, last = (
+        [{"SpecialToken": {"id": words[id], "type_id": 0}} for id in ids]
+        for ids in (before, behind)
+    )
     text, other = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
     return {
         "type": "TemplateProcessing",
-        **{"single": [token, text], "pair": [token, text, other]},
-        "special_tokens": {word: {"id": word, "ids": [id], "tokens": [word]}},
+        **{"single": [*first, text, *last], "pair": [*first, text, other, *last]},
+        "special_tokens": {
+            words[id]: {"id": words[id], "ids": [id], "tokens": [words[id]]}
+            for id in (*before, *behind)
+        },
     }

@@ -15,6 +15,7 @@ from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import Settings
 from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
+from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.tokenizer import Tokenizer
 
 FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
@@ -29,7 +30,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     """
     path = folder / FILE
     if not path.exists():
-        return Tokenizer(None, {}, {}, (), Alphabet())
+        return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
     content = read_json(path)
     model = Settings(str(path), content).within("model")
     model.one_of("type", {"BPE": None})
@@ -45,8 +46,9 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     byte_levels = [*_byte_levels(content.get("pre_tokenizer"))]
     _check_prefix_space(folder / BESIDE, byte_levels)
     alphabet = ByteLetters() if byte_levels else Characters(vocabulary)
-    merges = [*_pairs(model.get("merges"))]
-    return Tokenizer(library, vocabulary, added, merges, alphabet, whole_first=whole_first)
+    order = ranks([*_pairs(model.get("merges"))])
+    merging = Merging(order, alphabet, vocabulary if whole_first else ())
+    return Tokenizer(library, vocabulary, added, merging, alphabet)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

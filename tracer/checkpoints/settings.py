@@ -8,11 +8,12 @@ from collections.abc import Container, Mapping
 from typing import Any, TypeVar
 
 from tracer.errors import Problem, TracerError
+from tracer.names import count
 
 MOST = 2**31
 MOST_LAYERS = 10_000
 
-KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers"}
+KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers", float: "numbers"}
 
 Meaning = TypeVar("Meaning")
 
@@ -86,12 +87,15 @@ class Settings:
             self.wrong(key, "expected true or false")
         return bool(value)
 
-    def entries(self, key: str, kind: type[Meaning]) -> list[Meaning]:
-        """Return a list whose entries all have one type."""
+    def entries(self, key: str, kind: type[Meaning], length: int | None = None) -> list[Meaning]:
+        """Return a list whose entries all have one type; it may have to have a length."""
         value = self.get(key)
-        if isinstance(value, list) and all(type(entry) is kind for entry in value):
+        if not isinstance(value, list) or not all(type(entry) is kind for entry in value):
+            self.wrong(key, f"expected a list of {KINDS[kind]}")
+        elif length not in (None, len(value)):
+            self.refuse(key, f"{count(len(value), 'entry')}, expected {length}")
+        else:
             return value
-        self.wrong(key, f"expected a list of {KINDS[kind]}")
         return []
 
     def only(self, key: str, known: Any, otherwise: str = "") -> None:
@@ -114,8 +118,12 @@ class Settings:
         """Record a problem."""
         value = self.get(key)
         came = f"got {_written(value)}" if self.says(key) else "missing"
-        address = self._prefix + key
-        self._problems.append(Problem(f"{came}, {expected}", self._file, address=address))
+        self.refuse(key, f"{came}, {expected}")
+
+    def refuse(self, key: str, message: str) -> None:
+        """Record a problem whose message does not show the value, such as a long list."""
+        self._asked.add(key)
+        self._problems.append(Problem(message, self._file, address=self._prefix + key))
 
     def check(self) -> None:
         """Raise the recorded problems.

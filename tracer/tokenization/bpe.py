@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
+from typing import Protocol
 
 from tracer.frozen import frozen
+from tracer.tokenization.alphabets import Alphabet
 
 
 @frozen
@@ -15,7 +17,7 @@ class Merge:
     left: str
     right: str
     rank: int
-    """The position in the list of merges, counted from 1; the lowest rank is merged first."""
+    """The position in the order of merges, counted from 1; the lowest rank is merged first."""
     at: tuple[int, int]
     """The starts of both symbols, among the piece's first symbols, counted from 0."""
 
@@ -30,12 +32,38 @@ class Merge:
         return (self.left, self.right, self.joined)
 
 
+class Ranks(Protocol):
+    """The order of the merges."""
+
+    def get(self, pair: tuple[str, str], /) -> int | None:
+        """Return the rank of a pair; None if it is never merged."""
+
+
+@frozen
+class Merging:
+    """Byte-pair encoding as a trained model's tokenizer does it."""
+
+    ranks: Ranks
+    alphabet: Alphabet
+    whole: Collection[str] = ()
+    """The pieces that need no merges."""
+    by_score: bool = False
+    """Whether the scores of the joined tokens order the merges, as in SentencePiece."""
+
+    def split(self, piece: str) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
+        """Return the symbols of a piece before any merge, and its merges in order."""
+        if piece in self.whole:
+            return (piece,), ()
+        symbols = tuple(self.alphabet.symbols(piece))
+        return symbols, tuple(bpe(symbols, self.ranks))
+
+
 def ranks(merges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Return the rank of each pair, in the order in which the pairs were learned."""
     return {pair: rank for rank, pair in enumerate(merges, 1)}
 
 
-def bpe(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[Merge]:
+def bpe(symbols: Sequence[str], ranks: Ranks) -> Iterator[Merge]:
     """Yield the merges in order, until no pair is known; of equal pairs, the leftmost first."""
     now = list(symbols)
     before = [at - 1 for at in range(len(now))]

@@ -49,7 +49,7 @@ class IsolatedLibrary:
         return found
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the ids, which of them represent no text, and the pieces of each part."""
+        """Return the ids, those that are added before and after a text, and each part's pieces."""
         found: dict[str, list[Any]] = self._asked("encode", text, parts)
         return found
 

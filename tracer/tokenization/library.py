@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,11 +35,15 @@ class Library:
         return {token.content: id for id, token in added.items()}
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the ids, which of them represent no text, and the pieces of each part."""
+        """Return the ids, those that are added before and after a text, and each part's pieces."""
         found = self._tokenizer.encode(text)
+        added = found.special_tokens_mask
+        before = len(list(takewhile(bool, added)))
+        behind = len(list(takewhile(bool, added[before:][::-1])))
         return {
             "ids": found.ids,
-            "outside": found.special_tokens_mask,
+            "before": found.ids[:before],
+            "behind": found.ids[len(found.ids) - behind :],
             "pieces": [self._pieces(part) for part in parts],
         }
 

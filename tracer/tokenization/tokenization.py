@@ -54,6 +54,8 @@ class Tokenization:
     alphabet: Alphabet
     learned: tuple[Learned, ...] = ()
     """The merges with the counts from which they were learned, if they were learned here."""
+    by_score: bool = False
+    """Whether the scores of the joined tokens order the merges, as in SentencePiece."""
 
     @property
     def tokens(self) -> tuple[Token, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet, as_text
-from tracer.tokenization.bpe import bpe, merged, ranks
+from tracer.tokenization.bpe import Merging, merged
 from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.library import Library
+from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
 
@@ -22,24 +23,18 @@ class Tokenizer:
 
     def __init__(
         self,
-        library: Library | IsolatedLibrary | None,
+        library: Library | IsolatedLibrary | SentencePiece | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
-        merges: Sequence[tuple[str, str]],
+        model: Merging,
         alphabet: Alphabet,
-        *,
-        whole_first: bool = False,
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
-        `added`: the tokens that are matched as a whole. `whole_first`: a piece that is in the
-        vocabulary needs no merges.
+        `added`: the tokens that are matched as a whole. `model`: how a piece becomes tokens.
         """
-        self._library, self._vocabulary = library, vocabulary
-        self._ranks = ranks(merges)
-        self._added = added
-        self._alphabet = alphabet
-        self._whole_first = whole_first
+        self._library, self._model = library, model
+        self._added, self._alphabet = added, alphabet
         self._ids = {**vocabulary, **self._added}
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
         # The longest first: if one name begins with another, the longer one is matched.
@@ -58,16 +53,13 @@ class Tokenizer:
         parts = [*filter(None, self._names.split(text) if self._names else [text])]
         split = [part for part in parts if part not in self._added]
         theirs = self._library.encode(_utf_8(text), split)
-        ids, outside = theirs["ids"], theirs["outside"]
-        before = len(list(takewhile(bool, outside)))
-        behind = len(list(takewhile(bool, outside[before:][::-1])))
         pieces = (
-            *(_put_in(self.token(id)) for id in ids[:before]),
+            *(_put_in(self.token(id)) for id in theirs["before"]),
             *self._pieces(parts, iter(theirs["pieces"])),
-            *(_put_in(self.token(id)) for id in ids[len(ids) - behind :]),
+            *(_put_in(self.token(id)) for id in theirs["behind"]),
         )
-        tokenization = Tokenization(text, pieces, self._alphabet)
-        if list(tokenization.ids) != ids:
+        tokenization = Tokenization(text, pieces, self._alphabet, by_score=self._model.by_score)
+        if theirs["ids"] not in (None, list(tokenization.ids)):
             message = f"{text!r} is split into tokens by a method that is not supported"
             raise TracerError(Problem(message))
         return tokenization
@@ -111,11 +103,7 @@ class Tokenizer:
     def _piece(self, piece: str) -> Piece:
         """Return a piece, given as the library writes it, with its symbols, merges and tokens."""
         text = as_text(self._alphabet.content(piece))
-        whole = self._vocabulary.get(piece) if self._whole_first else None
-        if whole is not None:
-            return Piece(text, (piece,), (), (self.token(whole),))
-        symbols = tuple(self._alphabet.symbols(piece))
-        merges = tuple(bpe(symbols, self._ranks))
+        symbols, merges = self._model.split(piece)
         tokens = tuple(map(self._known, merged(symbols, merges)))
         return Piece(text, symbols, merges, tokens)
 

@@ -148,15 +148,29 @@ WHY_MERGES: doc.Sentence = (
     "several known tokens.",
 )
 
+BY_RANK: doc.Sentence = (
+    "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
+    "first in the list of merges is joined. This is repeated until no pair is in the list; the "
+    "symbols that remain are the tokens.",
+)
+BY_SCORE: doc.Sentence = (
+    "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined "
+    "token has the highest score in the vocabulary is joined. This is repeated until no joined "
+    "pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest "
+    "score.",
+)
+
+
+def _goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    tokenization = ctx.trace.scenario.tokenization
+    return BY_SCORE if tokenization and tokenization.by_score else BY_RANK
+
+
 TOKENIZATION_STEP = StepKind(
     "tokenization",
     "Text and tokens",
     "the text split into pieces, their symbols joined to tokens",
-    (
-        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
-        "first in the list of merges is joined. This is repeated until no pair is in the list; the "
-        "symbols that remain are the tokens.",
-    ),
+    _goal,
     {TEXT: RoleText(Symbol("text")), TEXT_MERGES: RoleText(Symbol("merges"))},
     reasons=(WHY_MERGES,),
     outcome=_merged_text,
