@@ -112,12 +112,11 @@ def test_a_whole_file_counts_more_than_an_index(tmp_path: Path) -> None:
     assert read_folder(folder)["t"].read(slice(None)).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00002.bin"])
-def test_a_pickle_is_refused_with_what_to_do(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["model-00001-of-00002.safetensors", "consolidated.bin"])
+def test_a_file_that_no_index_names_is_told(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"x")
-    message = refused(tmp_path)
-    assert message.startswith(f"{name}: not read, because a pickle can run code. Load the model")
-    assert "save_pretrained" in message
+    expected = f"model.safetensors: missing; {name} is not read without an index that names it"
+    assert refused(tmp_path) == expected
 
 
 @pytest.mark.parametrize("shard", [

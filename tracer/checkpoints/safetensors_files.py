@@ -1,17 +1,18 @@
-"""The tensors of a folder: in one safetensors file, or in several files listed in an index."""
+"""The tensors of a folder: in one file, or in several files that an index lists."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracer.checkpoints.extras import extra
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.tensor import Bytes, Tensor, mapped
+from tracer.checkpoints.pytorch_files import read_pytorch
+from tracer.checkpoints.tensor import Bytes, Tensor, mapped, widened
 from tracer.errors import Problem, TracerError
 
 KINDS = {
@@ -22,34 +23,44 @@ KINDS = {
 """The supported number types, and the NumPy types in which they are stored."""
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-PICKLES = "pytorch_model*.bin"
+PYTORCH, PYTORCH_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
+ENDINGS = (".safetensors", ".bin")
 
 
 def read_folder(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors by name, not read yet. A complete file takes precedence over an index.
+    """Return the tensors by name, not read yet.
+
+    As in transformers, a complete file takes precedence over an index, and safetensors over
+    PyTorch's files.
 
     Raises:
         TracerError: a file is missing or damaged, or the index leads out of the folder.
     """
-    whole, index = folder / WHOLE, folder / INDEX
-    if not whole.exists():
-        if index.exists():
-            return _sharded(index)
-        for pickle in sorted(folder.glob(PICKLES)):
-            message = (
-                "not read, because a pickle can run code. Load the model with transformers and "
-                f"save it with model.save_pretrained(folder), which writes {WHOLE}"
-            )
-            raise TracerError(Problem(message, str(pickle)))
-    return read_tensors(whole)
+    if (folder / WHOLE).exists():
+        return read_tensors(folder / WHOLE)
+    if (folder / INDEX).exists():
+        return _sharded(folder / INDEX, ENDINGS[0], read_tensors)
+    if (folder / PYTORCH).exists():
+        return read_pytorch(folder / PYTORCH)
+    if (folder / PYTORCH_INDEX).exists():
+        return _sharded(folder / PYTORCH_INDEX, ENDINGS[1], read_pytorch)
+    others = sorted(each.name for each in folder.iterdir() if each.suffix in ENDINGS)
+    if others:
+        message = f"missing; {others[0]} is not read without an index that names it"
+        raise TracerError(Problem(message, str(folder / WHOLE)))
+    return read_tensors(folder / WHOLE)
 
 
-def _sharded(index: Path) -> dict[str, Tensor]:
+def _sharded(
+    index: Path, ending: str, read: Callable[[Path], dict[str, Tensor]]
+) -> dict[str, Tensor]:
     shard_of = read_json(index).get("weight_map")
-    if not isinstance(shard_of, dict) or not all(map(_is_beside, shard_of.values())):
-        expected = "expected for each tensor the name of a .safetensors file in this folder"
+    if not isinstance(shard_of, dict) or not all(
+        _is_beside(shard, ending) for shard in shard_of.values()
+    ):
+        expected = f"expected for each tensor the name of a {ending} file in this folder"
         raise TracerError(Problem(expected, str(index), address="weight_map"))
-    shards = {shard: read_tensors(index.parent / shard) for shard in sorted({*shard_of.values()})}
+    shards = {shard: read(index.parent / shard) for shard in sorted({*shard_of.values()})}
     missing = [name for name, shard in shard_of.items() if name not in shards[shard]]
     if missing:
         message = "missing, but the index lists it"
@@ -59,9 +70,9 @@ def _sharded(index: Path) -> dict[str, Tensor]:
     return {name: shards[shard][name] for name, shard in shard_of.items()}
 
 
-def _is_beside(shard: Any) -> bool:
+def _is_beside(shard: Any, ending: str) -> bool:
     """Return whether it is a plain file name, which on no system leads out of the folder."""
-    return isinstance(shard, str) and shard.endswith(".safetensors") and not {*shard} & {*"/\\:\0"}
+    return isinstance(shard, str) and shard.endswith(ending) and not {*shard} & {*"/\\:\0"}
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -101,8 +112,3 @@ def _tensor(entry: dict[str, Any], data: Bytes, file: str, name: str) -> Tensor:
     stored = data[begin:end].view(KINDS[kind]).reshape(shape)
     decoded = widened if kind == "BF16" else np.asarray
     return Tensor(file, name, shape, stored, decoded, "F" in kind)
-
-
-def widened(stored: NDArray[Any]) -> NDArray[Any]:
-    """Convert BF16, which is the upper half of a float32, to float32."""
-    return (stored.astype("<u4") << 16).view("<f4")

@@ -62,9 +62,14 @@ class Tensor:
         )
 
 
+def widened(stored: NDArray[Any]) -> NDArray[Any]:
+    """Convert BF16, which is the upper half of a float32, to float32."""
+    return (stored.astype("<u4") << 16).view("<f4")
+
+
 def written(shape: tuple[int, ...]) -> str:
     """Return a shape as `32 × 64`: rows and columns."""
-    return " × ".join(map(str, shape))
+    return " × ".join(map(str, shape)) or "a single number"
 
 
 def mapped(path: Path) -> Bytes:

@@ -16,7 +16,8 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.checkpoints.safetensors_files import read_tensors, widened
+from tracer.checkpoints.safetensors_files import read_tensors
+from tracer.checkpoints.tensor import widened
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import open_file
 from tracer.scenario.model import Scenario
