@@ -27,6 +27,21 @@ def test_a_window_is_read(tmp_path: Path) -> None:
     assert read(tmp_path).window is None
 
 
+def test_what_a_model_does_not_have_may_be_said(tmp_path: Path) -> None:
+    assert read(tmp_path, expert_count=0, expert_used_count=0) == read(tmp_path)
+
+
+@pytest.mark.parametrize(("key", "value", "told"), [
+    ("general.type", "adapter", "got 'adapter', supported is 'model': the file is not a whole"),
+    ("split.count", 3, "got 3, expected 1: join the files with gguf-split --merge"),
+])  # fmt: skip
+def test_part_of_a_model_is_refused(key: str, value: Any, told: str, tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "x.gguf", "llama", gguf_llama(), {key: value})
+    with pytest.raises(TracerError) as caught:
+        open_checkpoint(file)
+    assert str(caught.value).startswith(f"{file}: {key}: {told}")
+
+
 def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) -> None:
     linear: dict[str, Any] = {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}
     assert read(tmp_path, **linear).factors == (4.0,) * 4
@@ -41,8 +56,11 @@ def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) ->
     ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, supported is 8"),
     ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', supported are none"),
     ({"attention__causal": False}, "llama.attention.causal: got false, supported is true"),
-    ({"expert_count": 8}, "llama.expert_count: got 8, supported is 0: the model is a mixture of"),
-    ({"logit_scale": 2.0}, "llama.logit_scale: got 2.0, this key is unknown and may change"),
+    ({"expert_count": 8},
+     "llama.expert_count: got 8, not supported: it belongs to a mixture of experts"),
+    ({"logit_scale": 2.0},
+     "llama.logit_scale: got 2.0, not supported: it belongs to a scale of the logits"),
+    ({"new_key": 1}, "llama.new_key: got 1, this key is unknown and may change the result"),
     ({"rope__scaling__factor": 2.0}, "llama.rope.scaling.factor: got 2.0, this key is unknown"),
     ({"factors": [1.0]}, "rope_freqs.weight: 1, expected 4: a factor for each pair"),
 ])  # fmt: skip

@@ -8,7 +8,8 @@ import pytest
 
 from tests.helpers.tiny_checkpoints import config
 from tracer.checkpoints.architecture import Rotary
-from tracer.checkpoints.hugging_face import FAMILIES, architecture_of
+from tracer.checkpoints.hugging_face import architecture_of
+from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.errors import TracerError
 
 
@@ -33,6 +34,27 @@ def test_a_window_is_mistrals() -> None:
         read("qwen2", max_window_layers=1, sliding_window=7, use_sliding_window=False).window
         is None
     )
+
+
+def test_a_window_of_qwen2_counts_if_all_layers_have_it() -> None:
+    used = {"use_sliding_window": True, "sliding_window": 7}
+    assert read("qwen2", **used, max_window_layers=0).window == 7
+    assert read("qwen2", **used, max_window_layers=2).window is None
+    assert read("qwen2", **used).window is None
+    assert read("qwen2", **used | {"sliding_window": None}, max_window_layers=0).window is None
+    assert read("qwen2", use_sliding_window=True, max_window_layers=0).window == 4096
+
+
+def test_other_names_of_a_key_may_say_the_same() -> None:
+    same = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    assert read("gpt2", **same) == read("gpt2")
+
+
+def test_what_changes_nothing_is_of_a_family() -> None:
+    for family, key in (("llama", "summary_type"), ("gpt2", "pretraining_tp")):
+        with pytest.raises(TracerError, match=f"{key}: got 'x', this key is unknown"):
+            read(family, **{key: "x"})
+    assert read("gpt2", summary_type="x") == read("gpt2")
 
 
 def test_the_kinds_of_layers_are_those_of_the_window() -> None:
@@ -132,7 +154,10 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("gpt2", {"n_embd": 34}, "n_embd: got 34, expected a multiple of the 4 heads"),
     ("mistral", {"attention_bias": True}, "attention_bias: got true, supported is false"),
     ("mistral", {"sliding_window": 0}, "sliding_window: got 0, expected a whole number from 1"),
-    ("qwen2", {"use_sliding_window": True}, "use_sliding_window: got true, supported is false"),
+    ("qwen2", {"use_sliding_window": True, "max_window_layers": 1},
+     "max_window_layers: got 1, expected 0 or 2: the model has windows in some layers"),
+    ("gpt2", {"hidden_size": 16},
+     "hidden_size: got 16, supported is 32: it is another name of n_embd"),
     ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, supported is true"),
     ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: got"),
 ])  # fmt: skip
@@ -152,8 +177,12 @@ def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> 
     ("use_return_dict", True, "this key is unknown and may change the result"),
     ("quantization_config", {"quant_method": "gptq"},
      "supported is null: the weights are stored as codes"),
-    ("logit_scale", 2.0, "this key is unknown and may change the result"),
-    ("per_layer_config", None, "this key is unknown and may change the result"),
+    ("logit_scale", 2.0, "not supported: it belongs to a scale of the logits"),
+    ("num_local_experts", 4, "not supported: it belongs to a mixture of experts"),
+    ("attn_logit_softcapping", 50.0, "not supported: it belongs to soft caps"),
+    ("per_layer_config", {"0": {"sliding_window": 2}},
+     "not supported: it belongs to settings of single layers"),
+    ("some_other_key", None, "this key is unknown and may change the result"),
 ])  # fmt: skip
 def test_a_key_that_changes_something_is_refused(
     family: str, key: str, value: Any, told: str
@@ -167,6 +196,7 @@ def test_a_key_that_changes_something_is_refused(
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2"])
 def test_what_changes_nothing_may_be_there(family: str) -> None:
     harmless = {"torch_dtype": "float16", "use_cache": True, "temperature": 2.0, "is_causal": True}
+    harmless |= {"num_local_experts": None, "num_experts": 0, "per_layer_config": {}}
     assert read(family, **harmless, quantization_config=None) == read(family)
 
 

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 from tests.helpers import tiny_checkpoints
 from tests.helpers.tiny_models import tokenizer_json
-from tracer.checkpoints import gguf_model, hugging_face
+from tracer.checkpoints import gguf_families, hugging_face_families
 from tracer.checkpoints.architecture import Architecture, Rotary
 from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
@@ -246,9 +246,31 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
     assert refused(file) == f"{file}: general.architecture: {told}"
 
 
+@pytest.mark.parametrize(("said", "told"), [
+    ({"model_type": "my_own", "architectures": ["Qwen3MoeForCausalLM"]},
+     "got 'my_own', not known here; Qwen3MoeForCausalLM needs a mixture of experts and a norm of "
+     "queries and keys, not supported"),
+    ({"model_type": "my_own", "architectures": ["Other"], "num_local_experts": 4, "qk_norm": True},
+     "got 'my_own', not known here; its keys belong to a mixture of experts and a norm of queries "
+     "and keys, not supported"),
+    ({"model_type": "my_own", "architectures": [3], "num_local_experts": None},
+     "got 'my_own', not known here"),
+    ({"model_type": None, "architectures": ["T5ForConditionalGeneration"]},
+     "got null, not known here; T5ForConditionalGeneration needs an encoder with cross-attention, "
+     "relative position biases and its own score scale, not supported"),
+])  # fmt: skip
+def test_a_class_or_keys_tell_what_an_unknown_family_needs(
+    said: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama", tensors, said)
+    expected = f"model_type: {told}; supported are gpt2, llama, mistral, qwen2"
+    assert refused(folder) == f"{folder / 'config.json'}: {expected}"
+
+
 @pytest.mark.parametrize(("known", "needs", "key"), [
-    (hugging_face.FAMILIES, NEEDS, "model_type"),
-    (gguf_model.FAMILIES, GGUF_NEEDS, "general.architecture"),
+    (hugging_face_families.FAMILIES, NEEDS, "model_type"),
+    (gguf_families.FAMILIES, GGUF_NEEDS, "general.architecture"),
 ])  # fmt: skip
 def test_each_message_about_a_family_is_whole(known: Any, needs: Any, key: str) -> None:
     """Each has a part to name, none is supported, and no message is cut."""

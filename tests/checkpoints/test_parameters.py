@@ -25,7 +25,8 @@ def test_all_that_is_wrong_in_a_gguf_file_is_told_at_once(tmp_path: Path) -> Non
     tensors["blk.0.attn_q_norm.weight"] = np.zeros(8, np.float32)
     assert refused(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors)) == [
         "x: blk.1.attn_k.weight: missing, expected 16 × 32: layer2.attention.W_K",
-        "x: blk.0.attn_q_norm.weight: 8, but this architecture has no such tensor",
+        "x: blk.0.attn_q_norm.weight: 8, but this architecture has no such tensor: it belongs to a "
+        "norm of queries and keys",
         "x: blk.0.ffn_down.weight: 64 × 32, expected 32 × 64: layer1.ffn.W_2",
     ]
 
@@ -55,6 +56,36 @@ def test_what_a_family_has_must_be_there(
     told = refused(tiny_checkpoints.write_folder(tmp_path, family, tensors))
     assert len(told) == count
     assert all("missing, expected " in line for line in told)
+
+
+@pytest.mark.parametrize(("name", "part"), [
+    ("model.layers.0.self_attn.k_norm.weight", "a norm of queries and keys"),
+    ("model.layers.0.block_sparse_moe.experts.0.w1.weight", "a mixture of experts"),
+    ("model.layers.0.mlp.gate.weight", "a mixture of experts"),
+    ("model.layers.0.mlp.down_proj.bias", "biases that the family does not have"),
+    ("model.layers.0.self_attn.q_proj.lora_A.weight", "an adapter that is not merged into the "),
+    ("model.layers.0.self_attn.q_proj.weight_scale", "weights that are stored as codes"),
+    ("model.layers.0.self_attn.sinks", "attention sinks"),
+    ("score.weight", "a head for another task than the next token"),
+    ("lm_head.bias", "a bias of the logits"),
+    ("model.layers.2.mlp.up_proj.weight", ""),
+])  # fmt: skip
+def test_an_unused_tensor_is_told_with_what_it_belongs_to(
+    name: str, part: str, tmp_path: Path
+) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama() | {name: np.ones(3, np.float32)}
+    [told] = refused(tiny_checkpoints.write_folder(tmp_path, "llama", tensors))
+    expected = f"x/model.safetensors: {name}: 3, but this architecture has no such tensor"
+    assert told.startswith(expected + (f": it belongs to {part}" if part else ""))
+    assert part or told == expected
+
+
+def test_a_single_number_has_a_shape(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama() | {"x": np.array(1, np.float32)}
+    [told] = refused(tiny_checkpoints.write_folder(tmp_path, "llama", tensors))
+    assert (
+        told == "x/model.safetensors: x: a single number, but this architecture has no such tensor"
+    )
 
 
 def test_biases_that_some_have_are_read_where_they_are(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 from tests.helpers import tiny_checkpoints
 from tests.helpers.reference_of_checkpoint import reference_of
 from tests.helpers.tiny_models import naming, tokenizer_json
-from tracer.checkpoints.hugging_face import FAMILIES, architecture_of
+from tracer.checkpoints.hugging_face import architecture_of
+from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.forward import trace
 from tracer.decoder.generation import GenerationOptions, generate

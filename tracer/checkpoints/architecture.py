@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 from tracer.frozen import frozen
 
-Family: TypeAlias = Literal["gpt2", "llama", "mistral", "qwen2"]
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
@@ -34,7 +33,7 @@ class Rotary:
 class Architecture:
     """A decoder with a norm before each sub-layer, and a final norm after the last layer."""
 
-    family: Family
+    family: str
     layers: int
     width: int
     """d_model, numbers per token."""

@@ -1,11 +1,11 @@
-"""The supported families of models, and the parts that other families need."""
+"""Models that are not supported, and the parts that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
-from tracer.checkpoints.architecture import Family
 from tracer.checkpoints.settings import Settings
 
 EXPERTS = "a mixture of experts"
@@ -32,6 +32,15 @@ MULTIPLIERS = "multipliers of embeddings, residuals, scores and logits"
 LOGIT_SCALE = "a scale of the logits"
 FUSED = "a fused QKV matrix"
 FUSED_FFN = "a fused FFN matrix"
+SOFT_CAPS = "soft caps"
+SINKS = "attention sinks"
+MULTI_QUERY = "multi-query attention"
+STRETCHED = "rotary angles that depend on the length of the text"
+CODES = "weights that are stored as codes"
+BIASES = "biases that the family does not have"
+ADAPTER = "an adapter that is not merged into the weights"
+OTHER_TASK = "a head for another task than the next token"
+OWN_SETTINGS = "settings of single layers"
 BIASED_LOGITS = "a bias of the logits"
 BIDIRECTIONAL = "attention without a causal mask"
 TOKEN_TYPES = "token types"
@@ -58,15 +67,15 @@ NEEDS: Mapping[str, Parts] = {
     "distilbert": (BIDIRECTIONAL, POST_NORM),
     "falcon": (PARALLEL, FUSED, ROTARY_LAYER_NORM),
     "gemma": _GEMMA,
-    "gemma2": (*_GEMMA, OUTPUT_NORMS, "soft caps", SCORE_SCALE, SOME_WINDOWS),
+    "gemma2": (*_GEMMA, OUTPUT_NORMS, SOFT_CAPS, SCORE_SCALE, SOME_WINDOWS),
     "gemma3": _GEMMA_3,
     "gemma3_text": _GEMMA_3,
     "glm": (PARTIAL_ROTARY, FUSED_FFN),
     "glm4": (PARTIAL_ROTARY, FUSED_FFN, OUTPUT_NORMS),
-    "gpt_bigcode": ("multi-query attention",),
+    "gpt_bigcode": (MULTI_QUERY,),
     "gpt_neo": (SCORE_SCALE, SOME_WINDOWS),
     "gpt_neox": (*_NEOX, FUSED),
-    "gpt_oss": (EXPERTS, "attention sinks", SOME_WINDOWS, "a clamped gate"),
+    "gpt_oss": (EXPERTS, SINKS, SOME_WINDOWS, "a clamped gate"),
     "gptj": _NEOX,
     "granite": (MULTIPLIERS,),
     "granitemoe": (EXPERTS, MULTIPLIERS),
@@ -124,23 +133,93 @@ GGUF_NEEDS: Mapping[str, Parts] = {
 """By `general.architecture`. These files store 1 + γ, and keep images in a separate file."""
 
 
+_KEYS: Mapping[str, str] = {
+    EXPERTS: "num_local_experts num_experts n_routed_experts n_shared_experts num_experts_per_tok "
+    "num_experts_per_token moe_intermediate_size moe_num_experts moe_top_k router_aux_loss_coef "
+    "output_router_logits decoder_sparse_step norm_topk_prob first_k_dense_replace moe_layer_freq "
+    "shared_expert_intermediate_size num_shared_experts mlp_only_layers "
+    "expert_count expert_used_count expert_shared_count expert_feed_forward_length",
+    QK_NORM: "qk_norm use_qk_norm qk_layernorm use_qk_layernorm use_query_key_norm",
+    SOFT_CAPS: "attn_logit_softcapping final_logit_softcapping attn_logit_softcap logits_soft_cap",
+    SCORE_SCALE: "query_pre_attn_scalar attention_scale attention.scale",
+    MULTIPLIERS: "embedding_multiplier residual_multiplier attention_multiplier logits_scaling "
+    "embedding_scale residual_scale",
+    LOGIT_SCALE: "logit_scale",
+    SCALED_EMBEDDINGS: "scale_embedding scale_embeddings scale_emb",
+    PARALLEL: "parallel_attn use_parallel_residual parallel_residual use_parallel_attn",
+    PARTIAL_ROTARY: "rotary_pct rotary_dim rope_pct",
+    SOME_ROTARY: "no_rope_layers no_rope_layer_interval",
+    SOME_WINDOWS: "sliding_window_pattern attention_types global_attn_every_n_layers "
+    "attention.sliding_window_pattern",
+    STRETCHED: "rope.scaling.attn_factor rope.scaling.yarn_log_multiplier "
+    "rope.scaling.yarn_ext_factor rope.scaling.yarn_attn_factor",
+    MULTI_AXES: "use_mrope mrope_section rope.dimension_sections",
+    CHUNKS: "attention_chunk_size",
+    ALIBI: "alibi use_alibi attention.max_alibi_bias",
+    LATENT: "kv_lora_rank q_lora_rank qk_nope_head_dim attention.kv_lora_rank",
+    STATE_SPACE: "ssm_state_size mamba_d_state layers_block_type ssm.state_size",
+    MULTI_QUERY: "multi_query",
+    BIASES: "attn_bias qkv_bias use_bias bias attention_out_bias use_qkv_bias add_bias_linear",
+    IMAGES: "vision_config image_token_id image_token_index",
+    CODES: "compression_config quantization",
+    OWN_SETTINGS: "per_layer_config",
+    ADAPTER: "adapters",
+    "clamped queries, keys and values": "clip_qkv attention.clamp_kqv",
+}
+MEANINGS: Mapping[str, str] = {
+    key: f"it belongs to {part}" for part, keys in _KEYS.items() for key in keys.split()
+}
+"""What a key of a configuration belongs to, in either format."""
+_TENSORS: Mapping[str, str] = {
+    QK_NORM: "*q_norm.* *k_norm.* *q_layernorm.* *k_layernorm.*",
+    EXPERTS: "*.experts.* *block_sparse_moe* *.shared_expert* *_exps.* *_shexp.* *ffn_gate_inp* "
+    "*.mlp.gate.weight *.router.*",
+    OUTPUT_NORMS: "*feedforward_layernorm* *post_attention_norm.* *post_ffw_norm.*",
+    SINKS: "*.sinks *attn_sinks*",
+    ADAPTER: "*lora_A* *lora_B* *lora_a* *lora_b*",
+    CODES: "*.qweight *.qzeros *.scales *.g_idx *weight_scale* *scale_inv *.absmax *.quant_* *.SCB",
+    OTHER_TASK: "score.* classifier.* qa_outputs.* v_head.*",
+    BIASED_LOGITS: "lm_head.bias output.bias",
+    IMAGES: "*vision_* *visual.*",
+    BIASES: "*.bias",
+}
+TENSOR_MEANINGS: Mapping[str, str] = {
+    pattern: part for part, patterns in _TENSORS.items() for pattern in patterns.split()
+}
+"""What a tensor belongs to, by a pattern of its name; the first pattern that matches counts."""
+
+
 def family_of(
-    settings: Settings, key: str, known: Mapping[str, Family], needs: Mapping[str, Parts]
-) -> Family:
+    settings: Settings, key: str, known: Iterable[str], needs: Mapping[str, Parts]
+) -> str:
     """Return the family that a file names.
 
     Raises:
         TracerError: it is not supported; the message names the parts that it needs.
     """
     name = settings.get(key)
-    if isinstance(name, str) and name not in known:
-        missing = needs.get(name)
-        why = f"which needs {_listed(missing)}, not supported" if missing else "not known here"
-        settings.wrong(key, f"{why}; supported are {', '.join(known)}")
-        settings.check()
-    family = settings.one_of(key, known)
+    if isinstance(name, str) and name in known:
+        return name
+    settings.wrong(key, f"{_why(settings, name, needs)}; supported are {', '.join(known)}")
     settings.check()
-    return family
+    raise AssertionError
+
+
+def _why(settings: Settings, name: Any, needs: Mapping[str, Parts]) -> str:
+    """Say which parts are missing: by the family's name, by its class, or else by its keys."""
+    if isinstance(name, str) and name in needs:
+        return f"which needs {_listed(needs[name])}, not supported"
+    named = settings.get("architectures")
+    classes = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    for each in classes:
+        family = re.sub(r"(For[A-Z]|Model|LMHead).*", "", each).lower()
+        parts = next((parts for n, parts in needs.items() if n.replace("_", "") == family), None)
+        if parts:
+            return f"not known here; {each} needs {_listed(parts)}, not supported"
+    parts = tuple(part for part, keys in _KEYS.items() if any(map(settings.get, keys.split())))
+    if parts:
+        return f"not known here; its keys belong to {_listed(parts)}, not supported"
+    return "not known here"
 
 
 def _listed(parts: Parts) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-from tracer.checkpoints.architecture import Architecture, Family, Rotary, RotaryFactor
-from tracer.checkpoints.families import EXPERTS, GGUF_NEEDS, family_of
+from tracer.checkpoints.architecture import Architecture, Rotary, RotaryFactor, RotaryLayout
+from tracer.checkpoints.families import GGUF_NEEDS, MEANINGS, family_of
+from tracer.checkpoints.gguf_families import FAMILIES
 from tracer.checkpoints.gguf_file import GGUFFile
-from tracer.checkpoints.layouts import GGUF
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 from tracer.checkpoints.tensor import written
 from tracer.errors import Problem, TracerError
 
-FAMILIES: Mapping[str, Family] = {family: family for family in GGUF}
 WINDOW = "attention.sliding_window"
 HARMLESS = frozenset({
     *("vocab_size", "tensor_data_layout"),
@@ -23,21 +21,24 @@ HARMLESS = frozenset({
 
 
 def architecture_of(read: GGUFFile) -> Architecture:
-    """Return the architecture; Mistral's models are called llama in these files.
+    """Return the architecture that the values of a GGUF file describe.
 
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     named = Settings(read.file, read.values)
-    family = family_of(named, "general.architecture", FAMILIES, GGUF_NEEDS)
-    settings = Settings(read.file, read.values, f"{family}.")
-    is_gpt2 = family == "gpt2"
+    name = family_of(named, "general.architecture", FAMILIES, GGUF_NEEDS)
+    named.only("general.type", "model", "the file is not a whole model")
+    if named.get("split.count", 1) not in (0, 1):
+        named.wrong("split.count", "expected 1: join the files with gguf-split --merge")
+    named.check()
+    family = FAMILIES[name]
+    settings = Settings(read.file, read.values, f"{name}.")
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
-    norm = "layer_norm" if is_gpt2 else "layer_norm_rms"
     architecture = Architecture(
-        family=family,
+        family=name,
         layers=settings.whole("block_count", most=MOST_LAYERS),
         width=width,
         heads=heads,
@@ -46,18 +47,17 @@ def architecture_of(read: GGUFFile) -> Architecture:
         hidden=settings.whole("feed_forward_length"),
         words=_words(read),
         context=settings.whole("context_length"),
-        norm="layer_norm" if is_gpt2 else "rms_norm",
-        epsilon=settings.number(f"attention.{norm}_epsilon"),
-        activation="gelu_tanh" if is_gpt2 else "silu",
-        gated=not is_gpt2,
-        rotary=None if is_gpt2 else _rotary(settings, read, family, d_k),
+        norm=family.norm,
+        epsilon=settings.number(family.epsilon),
+        activation=family.activation,
+        gated=family.gated,
+        rotary=_rotary(settings, read, family.rotary, d_k) if family.rotary else None,
         window=settings.whole(WINDOW) if settings.get(WINDOW) else None,
         tied="output.weight" not in read.tensors,
-        biases="QKVO" if is_gpt2 else _biases(read),
+        biases=_biases(read) if family.biases is None else family.biases,
     )
     settings.only("attention.causal", True)
-    settings.only("expert_count", 0, f"the model is {EXPERTS}")
-    settings.nothing_else(HARMLESS)
+    settings.nothing_else(HARMLESS, MEANINGS)
     settings.check()
     return architecture
 
@@ -76,8 +76,7 @@ def _biases(read: GGUFFile) -> str:
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
 
 
-def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rotary:
-    """Return the rotary positions; in llama's files, the two columns of a pair are adjacent."""
+def _rotary(settings: Settings, read: GGUFFile, layout: RotaryLayout, d_k: int) -> Rotary:
     settings.only("rope.dimension_count", d_k)
     settings.only("rope.scale_linear", 1.0)  # the older key
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
@@ -93,4 +92,4 @@ def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rot
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
         factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
-    return Rotary(base, "pairs" if family == "llama" else "halves", factor)
+    return Rotary(base, layout, factor)

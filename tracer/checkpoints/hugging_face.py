@@ -9,28 +9,29 @@ from typing import Any
 from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
-    Family,
     Rotary,
     RotaryFactor,
 )
-from tracer.checkpoints.families import NEEDS, family_of
-from tracer.checkpoints.layouts import HUGGING_FACE
+from tracer.checkpoints.families import MEANINGS, NEEDS, PARTIAL_ROTARY, family_of
+from tracer.checkpoints.hugging_face_families import (
+    FAMILIES,
+    HEAD_DIM,
+    KEY_HEADS,
+    HuggingFaceFamily,
+    Only,
+)
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
-FAMILIES: Mapping[str, Family] = {family: family for family in HUGGING_FACE}
 EOS = "eos_token_id"
 _CHANGES_NOTHING = {
     "where it comes from and how it was stored": "_name_or_path name_or_path architectures "
-    "transformers_version torch_dtype dtype is_llama_config tokenizer_class model_max_length "
-    "unsloth_fixed unsloth_version transformers.js_config _commit_hash",
-    "how it was trained": "initializer_range attention_dropout hidden_dropout resid_pdrop "
-    "embd_pdrop attn_pdrop gradient_checkpointing neftune_noise_alpha summary_type "
-    "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout "
-    "task_specific_params finetuning_task id2label label2id num_labels _num_labels n_special "
-    "predict_special_tokens problem_type",
+    "transformers_version torch_dtype dtype tokenizer_class model_max_length unsloth_fixed "
+    "unsloth_version transformers.js_config _commit_hash",
+    "how it was trained": "initializer_range attention_dropout hidden_dropout "
+    "gradient_checkpointing neftune_noise_alpha task_specific_params finetuning_task id2label "
+    "label2id num_labels _num_labels problem_type",
     "how it is run, and what that returns": "use_cache output_attentions output_hidden_states "
-    "output_scores return_dict_in_generate torchscript use_bfloat16 "
-    "tf_legacy_loss pretraining_tp n_ctx max_sequence_length reorder_and_upcast_attn "
+    "output_scores return_dict_in_generate torchscript use_bfloat16 tf_legacy_loss "
     "attn_implementation _attn_implementation _attn_implementation_autoset "
     "_flash_attn_2_enabled chunk_size_feed_forward is_decoder",
     "which tokens have a use, and how another program goes on with a text": "bos_token_id "
@@ -43,7 +44,7 @@ _CHANGES_NOTHING = {
 }
 HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
 """Keys that never affect the computation, in any family."""
-ONLY: Mapping[str, tuple[Any, str]] = {
+ONLY: Only = {
     "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
     "is_encoder_decoder": (False, "the model has an encoder and cross-attention"),
     "tie_encoder_decoder": (False, "the model has an encoder and cross-attention"),
@@ -61,15 +62,6 @@ ACTIVATIONS: Mapping[str, Activation] = {
 }
 
 
-KEY_HEADS = "num_key_value_heads"
-UNSAID_KEY_HEADS: Mapping[Family, int] = {"mistral": 8, "qwen2": 32}
-"""The number of key heads if the key is missing; in Llama, the number of heads."""
-NOT_NULL: Mapping[str, Family] = {KEY_HEADS: "mistral", "head_dim": "qwen2"}
-"""Keys for which transformers rejects null in one family; in others, null is the default."""
-DIVIDED: Mapping[Family, str] = {"gpt2": "n_embd", "llama": "hidden_size"}
-"""Keys of the width, if it must be a multiple of the heads even with a head_dim."""
-
-
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     """Return the architecture that the values of a config.json describe.
 
@@ -77,15 +69,19 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     settings = Settings(file, config)
-    family = family_of(settings, "model_type", FAMILIES, NEEDS)
-    architecture = _gpt2(settings) if family == "gpt2" else _llama(settings, family)
+    name = family_of(settings, "model_type", FAMILIES, NEEDS)
+    family = FAMILIES[name]
+    architecture = _architecture(settings, name, family)
     settings.get(EOS)  # which `ends` reads
-    for key, (value, otherwise) in ONLY.items():
+    for key, (value, otherwise) in {**ONLY, **family.only}.items():
         settings.only(key, value, otherwise)
-    settings.nothing_else(HARMLESS)
+    for key, other in family.same.items():
+        if settings.says(key):
+            settings.only(key, settings.get(other), f"it is another name of {other}")
+    settings.nothing_else({*HARMLESS, *family.harmless.split()}, MEANINGS)
     settings.check()
-    if family in DIVIDED and architecture.width % architecture.heads:
-        settings.wrong(DIVIDED[family], f"expected a multiple of the {architecture.heads} heads")
+    if family.whole_heads and architecture.width % architecture.heads:
+        settings.wrong(family.width, f"expected a multiple of the {architecture.heads} heads")
     settings.check()
     return architecture
 
@@ -105,91 +101,45 @@ def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     return found
 
 
-def _gpt2(settings: Settings) -> Architecture:
-    settings.only("scale_attn_weights", True)
-    settings.only("scale_attn_by_inverse_layer_idx", False)
-    width, heads = settings.whole("n_embd"), settings.whole("n_head")
+def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> Architecture:
+    width, heads = settings.whole(family.width), settings.whole(family.heads)
+    layers = settings.whole(family.layers, most=MOST_LAYERS)
+    of_width = family.hidden_per_width
+    key = family.not_null
+    if key and settings.says(key) and settings.get(key) is None:
+        settings.wrong(key, "expected a whole number: transformers raises an error for null")
+    has_biases = family.maybe_biases and settings.flag("attention_bias", False)
+    epsilon, activation = family.epsilon, family.activation
     return Architecture(
-        family="gpt2",
-        layers=settings.whole("n_layer", most=MOST_LAYERS),
-        width=width,
-        heads=heads,
-        key_heads=heads,
-        d_k=width // heads,
-        hidden=settings.whole("n_inner", 4 * width),
-        words=settings.whole("vocab_size"),
-        context=settings.whole("n_positions"),
-        norm="layer_norm",
-        epsilon=settings.number("layer_norm_epsilon", 1e-5),
-        activation=settings.one_of("activation_function", ACTIVATIONS, "gelu_new"),
-        gated=False,
-        rotary=None,
-        window=None,
-        tied=settings.flag("tie_word_embeddings", True),
-        biases="QKVO",
-    )
-
-
-def _llama(settings: Settings, family: Family) -> Architecture:
-    for key in ("mlp_bias", "rope_interleaved", "use_mrope"):
-        settings.only(key, False)
-    settings.only("partial_rotary_factor", 1.0)
-    width, heads = settings.whole("hidden_size"), settings.whole("num_attention_heads")
-    layers = settings.whole("num_hidden_layers", most=MOST_LAYERS)
-    window = _window(settings, family)
-    kind = "full_attention" if window is None else "sliding_attention"
-    if settings.get("layer_types") is not None:
-        settings.only("layer_types", [kind] * layers)
-    key_heads = heads if settings.says(KEY_HEADS) else UNSAID_KEY_HEADS.get(family, heads)
-    for key, null_fails in NOT_NULL.items():
-        if family == null_fails and settings.says(key) and settings.get(key) is None:
-            settings.wrong(key, "expected a whole number: transformers raises an error for null")
-    has_biases = settings.flag("attention_bias", False)
-    if family != "llama":
-        settings.only("attention_bias", False)
-    return Architecture(
-        family=family,
+        family=name,
         layers=layers,
         width=width,
         heads=heads,
-        key_heads=settings.whole(KEY_HEADS, key_heads),
-        d_k=settings.whole("head_dim", max(1, width // heads)),
-        hidden=settings.whole("intermediate_size"),
+        key_heads=_key_heads(settings, family, heads),
+        d_k=_d_k(settings, family, max(1, width // heads)),
+        hidden=settings.whole(family.hidden, of_width and of_width * width),
         words=settings.whole("vocab_size"),
-        context=settings.whole("max_position_embeddings"),
-        norm="rms_norm",
-        epsilon=settings.number("rms_norm_eps", 1e-6),
-        activation=settings.one_of("hidden_act", ACTIVATIONS, "silu"),
-        gated=True,
-        rotary=_rotary(settings),
-        window=window,
-        tied=settings.flag("tie_word_embeddings", False),
-        biases="QKV" if family == "qwen2" else "QKVO" * has_biases,
+        context=settings.whole(family.context),
+        norm=family.norm,
+        epsilon=settings.number(*epsilon),
+        activation=settings.one_of(activation[0], ACTIVATIONS, activation[1]),
+        gated=family.gated,
+        rotary=_rotary(settings) if family.rotary else None,
+        window=family.window(settings, layers),
+        tied=settings.flag("tie_word_embeddings", family.tied),
+        biases=family.maybe_biases if has_biases else family.biases,
     )
 
 
-def _window(settings: Settings, family: Family) -> int | None:
-    """Return the window of a Mistral; refuse one in a Llama, or one that a Qwen2 uses."""
-    if family == "llama":
-        settings.only("sliding_window", None)
-    elif family == "qwen2":
-        settings.only("use_sliding_window", False)
-        for key in ("sliding_window", "max_window_layers"):
-            settings.get(key)
-    else:
-        if settings.says("layer_types"):
-            _check_ministral(settings)
-        if settings.get("sliding_window", ...) is not None:
-            return settings.whole("sliding_window", 4096)
-    return None
+def _key_heads(settings: Settings, family: HuggingFaceFamily, heads: int) -> int:
+    if not family.shares_keys:
+        return heads
+    missing = None if settings.says(KEY_HEADS) else family.missing_key_heads
+    return settings.whole(KEY_HEADS, missing or heads)
 
 
-def _check_ministral(settings: Settings) -> None:
-    """Record a problem if a Mistral with `layer_types` lacks what transformers then requires."""
-    for key, default in (("sliding_window", 4096), ("head_dim", None)):
-        if settings.get(key, default) is None:
-            reason = "with layer_types, transformers loads a Ministral, which needs it"
-            settings.wrong(key, f"expected a whole number: {reason}")
+def _d_k(settings: Settings, family: HuggingFaceFamily, share: int) -> int:
+    return settings.whole(HEAD_DIM, share) if family.shares_keys else share
 
 
 def _rotary(settings: Settings) -> Rotary:
@@ -201,10 +151,13 @@ def _rotary(settings: Settings) -> Rotary:
     scaling = older if settings.get("rope_scaling") else newer
     settings.get("rope_theta")
     base = (scaling if scaling.says("rope_theta") else settings).number("rope_theta", 10000.0)
-    scaling.only("partial_rotary_factor", 1.0)
+    for part in (settings, scaling):
+        part.only("partial_rotary_factor", 1.0, PARTIAL_ROTARY)
     kind = "rope_type" if scaling.says("rope_type") else "type"
-    factor = scaling.one_of(kind, SCALINGS, "default")(scaling, base)
-    scaling.nothing_else({"type"})
+    read = scaling.one_of(kind, SCALINGS, "default")
+    factor = read(scaling, base)
+    if scaling.get(kind, "default") in (*SCALINGS,):  # else any key may belong to it
+        scaling.nothing_else({"type"})
     return Rotary(base, "halves", factor)
 
 

@@ -10,12 +10,19 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from tracer.checkpoints import gguf_model, gguf_tokenizer, hugging_face, hugging_face_tokenizer
+from tracer.checkpoints import (
+    gguf_families,
+    gguf_model,
+    gguf_tokenizer,
+    hugging_face,
+    hugging_face_families,
+    hugging_face_tokenizer,
+)
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.extras import INSTALL
 from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.layouts import GGUF, HUGGING_FACE, Layout
+from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import UNEMBEDDING, parameters
 from tracer.checkpoints.safetensors_files import read_folder
@@ -83,7 +90,7 @@ def packaged(package: str, file: str) -> Path:
 def _gguf(path: Path) -> Checkpoint:
     read = read_gguf(path)
     architecture = gguf_model.architecture_of(read)
-    layout = GGUF[architecture.family]
+    layout = gguf_families.FAMILIES[architecture.family].layout
     found = parameters(architecture, layout, read.tensors, str(path))
     ends = gguf_tokenizer.ends(read)
     return Checkpoint(architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
@@ -94,7 +101,7 @@ def _folder(path: Path) -> Checkpoint:
     config = path / CONFIG
     values = read_json(config)
     architecture = hugging_face.architecture_of(values, str(config))
-    layout = HUGGING_FACE[architecture.family]
+    layout = hugging_face_families.FAMILIES[architecture.family].layout
     tensors = _within_a_whole(read_folder(path), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
     if embeddings and own and not own.holds_the_same(embeddings):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.tensor import Tensor, written
@@ -28,7 +29,8 @@ def parameters(
     if misfits:
         raise TracerError(*misfits)
     expected = {each.name: each for each in _expected(architecture, layout)}
-    problems = [*_missing(expected, tensors, file), *_unknown(expected, tensors, layout)]
+    problems = [*_missing(expected, tensors, file)]
+    problems += [] if expected.keys().isdisjoint(tensors) else _unknown(expected, tensors, layout)
     found = dict[str, Parameter]()
     for name, each in expected.items():
         tensor = tensors.get(name)
@@ -107,6 +109,11 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
 def _missing(
     expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
+    if expected.keys().isdisjoint(tensors):
+        first = next(iter(tensors), "no tensor")
+        message = f"missing, like all other tensors that are expected; the file has {first}"
+        yield Problem(message, file, address=next(iter(expected)))
+        return
     for name, each in expected.items():
         if name not in tensors:
             message = f"missing, expected {written(each.stored)}: {each.address}"
@@ -121,7 +128,9 @@ def _unknown(
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
             message = f"{written(tensor.shape)}, but this architecture has no such tensor"
-            yield Problem(message, tensor.file, address=tensor.name)
+            part = next((p for n, p in TENSOR_MEANINGS.items() if fnmatchcase(name, n)), None)
+            belongs = f": it belongs to {part}" if part else ""
+            yield Problem(f"{message}{belongs}", tensor.file, address=tensor.name)
 
 
 def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Parameter]:

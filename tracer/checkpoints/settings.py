@@ -107,12 +107,23 @@ class Settings:
         if value != known or isinstance(value, bool) != isinstance(known, bool):
             self.wrong(key, f"supported is {_written(known)}{otherwise and f': {otherwise}'}")
 
-    def nothing_else(self, harmless: Container[str] = ()) -> None:
-        """Record a problem for each key that has not been read and is not harmless."""
-        for address in self._values:
+    def nothing_else(
+        self, harmless: Container[str] = (), meanings: Mapping[str, str] | None = None
+    ) -> None:
+        """Record a problem for each key that has not been read and is not harmless.
+
+        `meanings`: the parts of models that some keys belong to; with null, false, 0 or nothing,
+        the model does not have the part.
+        """
+        for address, value in self._values.items():
             key = address.removeprefix(self._prefix)
-            if address.startswith(self._prefix) and key not in self._asked and key not in harmless:
+            if not address.startswith(self._prefix) or key in self._asked or key in harmless:
+                continue
+            meaning = (meanings or {}).get(key)
+            if meaning is None:
                 self.wrong(key, "this key is unknown and may change the result")
+            elif value:
+                self.wrong(key, f"not supported: {meaning}")
 
     def wrong(self, key: str, expected: str) -> None:
         """Record a problem."""
