@@ -103,8 +103,9 @@ def test_the_version_above_the_merges_is_none(said: dict[str, Any], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("values", "told"), [
-    ({"type": "Unigram"}, "model.type: got 'Unigram', supported are BPE"),
-    ({"type": None}, "model.type: got null, supported are BPE"),
+    ({"type": "WordPiece"}, "model.type: got 'WordPiece', supported are BPE, Unigram"),
+    ({"type": None}, "model.type: got null, supported are BPE, Unigram"),
+    ({"type": "Unigram"}, "the tokenizers library cannot use it: "),
     ({"dropout": 0.5}, "model.dropout: got 0.5, supported is null"),
     ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', supported is null"),
     ({"ignore_merges": 1}, "model.ignore_merges: got 1, expected true or false"),

@@ -80,6 +80,10 @@ ANYWHERE = frozenset(
         "joined token has the highest score in the vocabulary is joined. This is repeated until no "
         "joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the "
         "highest score.",
+        "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways "
+        "to write a piece of the text with tokens, the one with the largest sum of scores is "
+        "chosen.",
+        "The scores of its tokens:",
         "Each word of the corpus is split into characters. Every pair of neighbors is counted, in "
         "each word as often as the word occurs. The most frequent pair is merged into one symbol "
         "in all words; then the pairs are counted again.",

@@ -24,6 +24,7 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "gguf llama of scores": ("gguf", "llama", {}),
     "gguf qwen2": ("gguf", "qwen2", {}),
     "folder gpt2": ("folder", "gpt2", {}),
+    "folder gpt2 with a unigram model": ("folder", "gpt2", {}),
     "folder llama": ("folder", "llama", {}),
     "folder mistral": ("folder", "mistral", {"sliding_window": 2}),
     "folder qwen2": ("folder", "qwen2", {}),
@@ -55,7 +56,8 @@ def model(
     path = tiny_checkpoints.write_folder(
         folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END}
     )
-    (path / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
+    described = unigram_json() if "unigram" in name else tokenizer_json()
+    (path / "tokenizer.json").write_text(described, encoding="utf-8")
     return path
 
 
@@ -98,5 +100,15 @@ def tokenizer_json() -> str:
     library = Tokenizer(models.BPE({symbol: id for id, symbol in enumerate(SYMBOLS)}, MERGES))
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     library.decoder = decoders.ByteLevel()
+    library.add_special_tokens(["<end>"])
+    return str(library.to_str())
+
+
+def unigram_json() -> str:
+    """The same vocabulary with scores, each word and each number of spaces a piece."""
+    symbols = [symbol.replace("Ġ", "▁") for symbol in SYMBOLS]
+    library = Tokenizer(models.Unigram([(s, -float(id)) for id, s in enumerate(symbols)], END))
+    library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
+    library.decoder = decoders.Metaspace(prepend_scheme="never")
     library.add_special_tokens(["<end>"])
     return str(library.to_str())

@@ -181,6 +181,15 @@ def test_scores_order_the_merges_of_sentencepiece(llama: str, tmp_path: Path) ->
     ]
 
 
+def test_scores_choose_the_tokens_of_a_unigram_model(tmp_path: Path) -> None:
+    """` a` is one token with −35, and two with −26 and 0."""
+    path = scenario(tmp_path, "folder gpt2 with a unigram model", "the a a")
+    text = unbroken(printed("step", "tokenization", "-s", path, width=WIDE))
+    assert "the one with the largest sum of scores is chosen." in text
+    assert "merge" not in text
+    assert cells(text, "token  score") == [["␣", "-26.000"], ["a", "0.000"]]
+
+
 # --- excerpts ------------------------------------------------------------------------------------
 
 

@@ -113,7 +113,7 @@ def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
         for word, id in vocabulary.items()
     }
     library = SentencePiece(content_of, before, behind, space_first)
-    merging = Merging(TokenRanks(score_of), alphabet, by_score=True)
+    merging = Merging(TokenRanks(score_of), alphabet, method="scores")
     return Tokenizer(library, vocabulary, added, merging, alphabet)
 
 

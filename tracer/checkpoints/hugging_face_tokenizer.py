@@ -16,14 +16,16 @@ from tracer.checkpoints.settings import Settings
 from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
+from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.tokenizer import Tokenizer
+from tracer.tokenization.unigram import Unigram
 
 FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
 PREFIX_SPACE = "add_prefix_space"
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """Return a tokenizer with byte-level or character merges; without a file, it knows only ids.
+    """Return a tokenizer with merges or a unigram model; without a file, it knows only ids.
 
     Raises:
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
@@ -33,8 +35,8 @@ def tokenizer_of(folder: Path) -> Tokenizer:
         return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
     content = read_json(path)
     model = Settings(str(path), content).within("model")
-    model.one_of("type", {"BPE": None})
-    whole_first = model.flag("ignore_merges", False)
+    read = model.one_of("type", {"BPE": _byte_pairs, "Unigram": _unigram})
+    model.flag("ignore_merges", False)
     for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             model.wrong(key, "supported is null")
@@ -42,13 +44,34 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     library = isolated(str(path))
     library.serve(read_file(path))
     added = library.added()  # answered only if the library accepts the file
-    vocabulary = model.get("vocab")
     byte_levels = [*_byte_levels(content.get("pre_tokenizer"))]
     _check_prefix_space(folder / BESIDE, byte_levels)
-    alphabet = ByteLetters() if byte_levels else Characters(vocabulary)
-    order = ranks([*_pairs(model.get("merges"))])
-    merging = Merging(order, alphabet, vocabulary if whole_first else ())
+    return read(library, added, model, of_bytes=bool(byte_levels))
+
+
+def _byte_pairs(
+    library: IsolatedLibrary, added: dict[str, int], model: Settings, *, of_bytes: bool
+) -> Tokenizer:
+    vocabulary = model.get("vocab")
+    alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
+    whole = vocabulary if model.flag("ignore_merges", False) else ()
+    merging = Merging(ranks([*_pairs(model.get("merges"))]), alphabet, whole)
     return Tokenizer(library, vocabulary, added, merging, alphabet)
+
+
+def _unigram(
+    library: IsolatedLibrary, added: dict[str, int], model: Settings, *, of_bytes: bool
+) -> Tokenizer:
+    scores = [(word, float(score)) for word, score in model.get("vocab")]
+    vocabulary = {word: id for id, (word, _) in enumerate(scores)}
+    alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
+    unknown = model.get("unk_id")
+    unigram = Unigram(
+        dict(scores),
+        "" if unknown is None else scores[unknown][0],
+        with_bytes=model.flag("byte_fallback", False),
+    )
+    return Tokenizer(library, vocabulary, added, unigram, alphabet)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from tracer.frozen import frozen
 from tracer.tokenization.alphabets import Alphabet
+
+Method: TypeAlias = Literal["merges", "scores", "unigram"]
+"""How a piece becomes tokens: pairs are merged in the order of a list, or in the order of the
+scores of the joined tokens; or a unigram language model chooses the tokens."""
 
 
 @frozen
@@ -47,8 +51,7 @@ class Merging:
     alphabet: Alphabet
     whole: Collection[str] = ()
     """The pieces that need no merges."""
-    by_score: bool = False
-    """Whether the scores of the joined tokens order the merges, as in SentencePiece."""
+    method: Method = "merges"
 
     def split(self, piece: str) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
         """Return the symbols of a piece before any merge, and its merges in order."""

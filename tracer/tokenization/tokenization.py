@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from tracer.frozen import frozen
 from tracer.tokenization.alphabets import Alphabet, as_text
-from tracer.tokenization.bpe import Merge
+from tracer.tokenization.bpe import Merge, Method
 from tracer.tokenization.learning import Learned
 
 UNKNOWN = "[UNK]"
@@ -54,8 +57,9 @@ class Tokenization:
     alphabet: Alphabet
     learned: tuple[Learned, ...] = ()
     """The merges with the counts from which they were learned, if they were learned here."""
-    by_score: bool = False
-    """Whether the scores of the joined tokens order the merges, as in SentencePiece."""
+    method: Method = "merges"
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """The scores of its tokens, if a unigram language model chose them."""
 
     @property
     def tokens(self) -> tuple[Token, ...]:

@@ -13,6 +13,7 @@ from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.library import Library
 from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
+from tracer.tokenization.unigram import Unigram
 
 
 class Tokenizer:
@@ -26,7 +27,7 @@ class Tokenizer:
         library: Library | IsolatedLibrary | SentencePiece | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
-        model: Merging,
+        model: Merging | Unigram,
         alphabet: Alphabet,
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
@@ -58,11 +59,18 @@ class Tokenizer:
             *self._pieces(parts, iter(theirs["pieces"])),
             *(_put_in(self.token(id)) for id in theirs["behind"]),
         )
-        tokenization = Tokenization(text, pieces, self._alphabet, by_score=self._model.by_score)
+        tokenization = self._tokenization(text, pieces)
         if theirs["ids"] not in (None, list(tokenization.ids)):
             message = f"{text!r} is split into tokens by a method that is not supported"
             raise TracerError(Problem(message))
         return tokenization
+
+    def _tokenization(self, text: str, pieces: tuple[Piece, ...]) -> Tokenization:
+        model = self._model
+        if isinstance(model, Merging):
+            return Tokenization(text, pieces, self._alphabet, method=model.method)
+        scores = model.scores(tuple(symbol for piece in pieces for symbol in piece.symbols))
+        return Tokenization(text, pieces, self._alphabet, method=model.method, scores=scores)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from tracer.decoder.roles import TEXT, TEXT_MERGES, TOKEN_IDS
 from tracer.formula.expression import Symbol
+from tracer.formula.numbers import round_half_away, visible_places
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
-from tracer.tokenization.bpe import Merge, merged
+from tracer.tokenization.bpe import Merge, Method, merged
 from tracer.tokenization.tokenization import UNKNOWN, Piece, Tokenization
 
 MOST_ROWS, MOST_CHARACTERS = 24, 60
 """Limits for the tables of a long text: rows, and characters of a cell."""
+
+DECIMALS = 3
+"""Of a score."""
 
 BETWEEN = "·"
 """Stands between symbols that are not joined."""
@@ -63,6 +68,9 @@ def _bytes(piece: Piece) -> str:
 def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """Show a piece after each of its merges."""
     name, merges = doc.Name(cut(piece.text)), piece.merges
+    if tokenization.method == "unigram":
+        yield from _scores(piece, tokenization)
+        return
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
@@ -78,6 +86,23 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     of_many = "" if len(rows) == len(merges) else f", the first {len(rows)} of {len(merges)}"
     yield doc.Paragraph((*joined, f". Its merges in order{of_many}:"))
     yield doc.Table.of(("rank", "left", "right", "the piece then"), rows)
+
+
+def _scores(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
+    """Show the scores of a piece's tokens."""
+    rows = [
+        (cut(tokenization.read(symbol)), _rounded(tokenization.scores[symbol]))
+        for symbol in piece.symbols[:MOST_ROWS]
+        if symbol in tokenization.scores
+    ]
+    if piece.text and rows:
+        yield doc.Paragraph(("The scores of its tokens:",))
+        yield doc.Table.of(("token", "score"), rows)
+
+
+def _rounded(score: float) -> str:
+    number = Decimal(repr(score))
+    return f"{round_half_away(number, visible_places(number, DECIMALS)):f}"
 
 
 def _joined(merge: Merge, tokenization: Tokenization) -> tuple[str, ...]:
@@ -128,7 +153,13 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
     are = "is" if read == 1 else "are"
     numbers = f"{count(read, 'byte')} {are} encoded as {count(len(made), 'token')}"
-    known = {token.content for token in made if token.symbol != UNKNOWN}
+    # A token for unknown characters does not contain them.
+    known = {
+        token.content
+        for piece in tokenization.pieces
+        for token in piece.tokens
+        if token.symbol != UNKNOWN and token.content in piece.content
+    }
     longest, *others = sorted(known, key=len, reverse=True) or [b""]
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
@@ -148,6 +179,11 @@ WHY_MERGES: doc.Sentence = (
     "several known tokens.",
 )
 
+WHY_TOKENS: doc.Sentence = (
+    "A vocabulary of whole words is never complete, because there are always new names and "
+    "misspellings; single letters would make every text long. The scores are learned from texts, "
+    "so that a frequent word becomes one token and a rare word becomes several known tokens.",
+)
 BY_RANK: doc.Sentence = (
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
     "first in the list of merges is joined. This is repeated until no pair is in the list; the "
@@ -161,9 +197,28 @@ BY_SCORE: doc.Sentence = (
 )
 
 
-def _goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+BY_SUM: doc.Sentence = (
+    "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to "
+    "write a piece of the text with tokens, the one with the largest sum of scores is chosen.",
+)
+GOALS: Mapping[Method, doc.Sentence] = {
+    "merges": BY_RANK,
+    "scores": BY_SCORE,
+    "unigram": BY_SUM,
+}
+
+
+def _method(ctx: LessonContext) -> Method:
     tokenization = ctx.trace.scenario.tokenization
-    return BY_SCORE if tokenization and tokenization.by_score else BY_RANK
+    return tokenization.method if tokenization else "merges"
+
+
+def _goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    return GOALS[_method(ctx)]
+
+
+def _reasons(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    return (WHY_TOKENS if _method(ctx) == "unigram" else WHY_MERGES,)
 
 
 TOKENIZATION_STEP = StepKind(
@@ -172,7 +227,7 @@ TOKENIZATION_STEP = StepKind(
     "the text split into pieces, their symbols joined to tokens",
     _goal,
     {TEXT: RoleText(Symbol("text")), TEXT_MERGES: RoleText(Symbol("merges"))},
-    reasons=(WHY_MERGES,),
+    reasons=_reasons,
     outcome=_merged_text,
 )
 
