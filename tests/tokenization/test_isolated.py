@@ -36,7 +36,7 @@ def test_it_answers_as_the_library_does(library: IsolatedLibrary) -> None:
     assert found == {
         "ids": [34, 35, 27, 26, 38],
         "before": [],
-        "behind": [],
+        "after": [],
         "pieces": [["the"], ["Ġa"]],
     }
     assert library.decode([34, 35]) == "the a"

@@ -70,7 +70,16 @@ def of_characters() -> tuple[Theirs, Tokenizer]:
     return library, ours(library, learned, Characters(library.get_vocab()))
 
 
-OF_BYTES, OF_CHARACTERS = of_bytes(), of_characters()
+def of_one_space() -> tuple[Theirs, Tokenizer]:
+    """As Llama's now: only the beginning of the whole text has a space before it."""
+    library, _ = of_characters()
+    library.normalizer = None
+    library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    library.add_special_tokens(SPECIAL)
+    return library, ours(library, merges_of(library), Characters(library.get_vocab()))
+
+
+OF_BYTES, OF_CHARACTERS, OF_ONE_SPACE = of_bytes(), of_characters(), of_one_space()
 PARTS = st.sampled_from([*SPECIAL, "the", " cat", "  ", "\n", "it's", "12", "é", "日", "😀", "\0"])
 TEXTS = st.lists(PARTS | st.text(max_size=5), max_size=8).map("".join)
 
@@ -111,6 +120,13 @@ def test_tokens_of_characters_are_the_librarys(text: str) -> None:
     spaced = f" {text}" if text else ""
     assert tokenizer.decode(tokenization.ids) == spaced.replace("▁", " ")
     holds_together(tokenization)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS)
+def test_only_the_beginning_of_a_text_may_have_a_space_before_it(text: str) -> None:
+    library, tokenizer = OF_ONE_SPACE
+    assert list(tokenizer.encode(text).ids) == library.encode(text).ids
 
 
 def test_a_piece_is_told_with_what_it_went_through() -> None:

@@ -39,24 +39,36 @@ class Library:
         found = self._tokenizer.encode(text)
         added = found.special_tokens_mask
         before = len(list(takewhile(bool, added)))
-        behind = len(list(takewhile(bool, added[before:][::-1])))
+        after = len(list(takewhile(bool, added[before:][::-1])))
         return {
             "ids": found.ids,
             "before": found.ids[:before],
-            "behind": found.ids[len(found.ids) - behind :],
-            "pieces": [self._pieces(part) for part in parts],
+            "after": found.ids[len(found.ids) - after :],
+            "pieces": [
+                self._pieces(part, begins=i == 0 and text.startswith(part))
+                for i, part in enumerate(parts)
+            ],
         }
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=False)
 
-    def _pieces(self, text: str) -> list[str]:
+    def _pieces(self, part: str, *, begins: bool) -> list[str]:
+        """Return the pieces of a part; `begins`: whether it is the beginning of the text."""
         if self._tokenizer.normalizer is not None:
-            text = self._tokenizer.normalizer.normalize_str(text)
-        if self._tokenizer.pre_tokenizer is None:
-            return [text]
-        return [piece for piece, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(text)]
+            part = self._tokenizer.normalizer.normalize_str(part)
+        splitter: Any = self._tokenizer.pre_tokenizer
+        if splitter is None:
+            return [part]
+        # The library itself would take each part for the beginning, and put a space before it.
+        adds_space = not begins and getattr(splitter, "prepend_scheme", None) == "first"
+        if adds_space:
+            splitter.prepend_scheme = "never"
+        pieces = [piece for piece, _ in splitter.pre_tokenize_str(part)]
+        if adds_space:
+            splitter.prepend_scheme = "first"
+        return pieces
 
 
 def _opened(description: bytes) -> Library:

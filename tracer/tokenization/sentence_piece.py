@@ -21,7 +21,7 @@ class SentencePiece:
     """The bytes of each token."""
     before: Sequence[int]
     """The ids that are added before each text."""
-    behind: Sequence[int]
+    after: Sequence[int]
     """The ids that are added after each text."""
     space_first: bool
     """Whether a space is added before a text, and after each token that is matched as a whole."""
@@ -33,7 +33,7 @@ class SentencePiece:
         """
         first = SPACE if self.space_first else ""
         pieces = [[first + part.replace(" ", SPACE)] for part in parts]
-        return {"ids": None, "before": self.before, "behind": self.behind, "pieces": pieces}
+        return {"ids": None, "before": self.before, "after": self.after, "pieces": pieces}
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""

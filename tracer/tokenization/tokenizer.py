@@ -49,15 +49,15 @@ class Tokenizer:
             TracerError: the text cannot be tokenized.
         """
         if not self._library:
-            message = "the model has no tokenizer.json, which a text needs: use token_ids instead"
-            raise TracerError(Problem(message))
+            message = "the model has no tokenizer (in a folder, tokenizer.json), which a text needs"
+            raise TracerError(Problem(f"{message}: use token_ids instead"))
         parts = [*filter(None, self._names.split(text) if self._names else [text])]
         split = [part for part in parts if part not in self._added]
         theirs = self._library.encode(_utf_8(text), split)
         pieces = (
             *(_put_in(self.token(id)) for id in theirs["before"]),
             *self._pieces(parts, iter(theirs["pieces"])),
-            *(_put_in(self.token(id)) for id in theirs["behind"]),
+            *(_put_in(self.token(id)) for id in theirs["after"]),
         )
         tokenization = self._tokenization(text, pieces)
         if theirs["ids"] not in (None, list(tokenization.ids)):
@@ -119,6 +119,11 @@ class Tokenizer:
         if symbol not in self._ids:
             raise TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
         return self.token(self._ids[symbol])
+
+
+def ids_alone() -> Tokenizer:
+    """Return the tokenizer of a model without one: it knows only ids."""
+    return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
 
 
 def _put_in(token: Token) -> Piece:
