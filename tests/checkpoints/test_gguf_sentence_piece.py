@@ -64,7 +64,7 @@ def test_the_token_with_the_highest_score_is_merged_first(
     assert read.decode(read.encode(text).ids[1:]) == text
 
 
-def test_a_space_is_added_behind_a_token_that_is_matched_as_a_whole(tmp_path: Path) -> None:
+def test_a_space_is_added_after_a_token_that_is_matched_as_a_whole(tmp_path: Path) -> None:
     assert symbols(tokenizer(tmp_path), "the<tool>the")[1:] == ["▁the", "<tool>", "▁the"]
 
 

@@ -92,6 +92,14 @@ def test_a_file_may_name_several_ends(tmp_path: Path) -> None:
     assert read.tokenizer().encode("he").ids == (WORDS.index("he"),)
 
 
+@pytest.mark.parametrize("model", [None, "none", "no_vocab"])
+def test_without_a_tokenizer_tokens_are_numbers(model: str | None, tmp_path: Path) -> None:
+    read = tokenizer(tmp_path, model=model)
+    assert read.texts(2) == ["[0]", "[1]"]
+    with pytest.raises(TracerError, match="which a text needs: use token_ids"):
+        read.encode("a")
+
+
 def test_without_types_no_token_is_matched_as_a_whole(tmp_path: Path) -> None:
     read = tokenizer(tmp_path, token_type=None).encode("<|end|>")
     assert [token.symbol for token in read.tokens] == [*"<|end|>"]
@@ -106,7 +114,7 @@ def test_llama_3_takes_what_it_has_as_a_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("values", "told"), [
     ({"model": "t5"}, ".model: got 't5', supported are gpt2, llama"),
-    ({"model": None}, ".model: missing, supported are gpt2, llama"),
+    ({"model": 1}, ".model: got 1, supported are gpt2, llama"),
     ({"pre": "gpt2"}, ".pre: got 'gpt2', supported are gpt-2, phi-2, jina-es,"),
     ({"add_eos_token": True}, ".eos_token_id: missing, expected a whole number from 0 to 260"),
     ({"add_sep_token": True}, ".add_sep_token: got true, supported is false"),

@@ -128,7 +128,7 @@ def test_without_one_tokens_are_numbers_and_a_text_is_refused(tmp_path: Path) ->
     read = open_checkpoint(write_folder(tmp_path, "gpt2", hugging_face_gpt2())).tokenizer()
     assert read.texts(3) == ["[0]", "[1]", "[2]"]
     assert read.decode([2, 39]) == "[2][39]"
-    with pytest.raises(TracerError, match=r"no tokenizer\.json, which a text needs: use token_ids"):
+    with pytest.raises(TracerError, match="which a text needs: use token_ids"):
         read.encode("a")
 
 

@@ -255,6 +255,8 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
      "and keys, not supported"),
     ({"model_type": "my_own", "architectures": [3], "num_local_experts": None},
      "got 'my_own', not known here"),
+    ({"model_type": None, "architectures": ["LlamaForCausalLM"]},
+     "got null, expected 'llama' for LlamaForCausalLM"),
     ({"model_type": None, "architectures": ["T5ForConditionalGeneration"]},
      "got null, not known here; T5ForConditionalGeneration needs an encoder with cross-attention, "
      "relative position biases and its own score scale, not supported"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,24 @@ def test_an_unused_tensor_is_told_with_what_it_belongs_to(
     expected = f"x/model.safetensors: {name}: 3, but this architecture has no such tensor"
     assert told.startswith(expected + (f": it belongs to {part}" if part else ""))
     assert part or told == expected
+
+
+@pytest.mark.parametrize(("rename", "told"), [
+    (lambda name: name.replace("model.", "module.model."),
+     "missing; the file has module.model.embed_tokens.weight: save the model without its wrapper "
+     "module."),
+    (lambda name: f"_orig_mod.{name}",
+     "missing; the file has _orig_mod.model.embed_tokens.weight: save the model without its "
+     "wrapper _orig_mod."),
+    (lambda name: name.replace(".", "_"),
+     "missing, and so are all others; the file has lm_head_weight"),
+])  # fmt: skip
+def test_other_names_throughout_are_told_in_a_line(
+    rename: Callable[[str], str], told: str, tmp_path: Path
+) -> None:
+    tensors = {rename(name): each for name, each in tiny_checkpoints.hugging_face_llama().items()}
+    lines = refused(tiny_checkpoints.write_folder(tmp_path, "llama", tensors))
+    assert lines == [f"x: model.embed_tokens.weight: {told}"]
 
 
 def test_a_single_number_has_a_shape(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.tiny_models import naming
+from tracer.checkpoints.hugging_face import architecture_of
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import load
@@ -276,6 +277,13 @@ def test_a_configuration_is_computed_or_refused(family: str, folder: Path) -> No
             raise AssertionError(f"{family} {change}") from error
         computed += not refused
     assert computed >= (12 if family == "gpt2" else 24)
+
+
+@pytest.mark.parametrize("family", BASE)
+def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str) -> None:
+    whole = transformers.AutoConfig.for_model(**BASE[family]).to_dict()
+    assert len(whole) > 20
+    assert architecture_of(whole, "x") == architecture_of(BASE[family], "x")
 
 
 ACCEPTED = {

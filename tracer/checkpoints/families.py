@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
 from tracer.checkpoints.settings import Settings
@@ -149,8 +149,8 @@ _KEYS: Mapping[str, str] = {
     PARALLEL: "parallel_attn use_parallel_residual parallel_residual use_parallel_attn",
     PARTIAL_ROTARY: "rotary_pct rotary_dim rope_pct",
     SOME_ROTARY: "no_rope_layers no_rope_layer_interval",
-    SOME_WINDOWS: "sliding_window_pattern attention_types global_attn_every_n_layers "
-    "attention.sliding_window_pattern",
+    SOME_WINDOWS: "use_sliding_window sliding_window_pattern attention_types "
+    "global_attn_every_n_layers attention.sliding_window_pattern",
     STRETCHED: "rope.scaling.attn_factor rope.scaling.yarn_log_multiplier "
     "rope.scaling.yarn_ext_factor rope.scaling.yarn_attn_factor",
     MULTI_AXES: "use_mrope mrope_section rope.dimension_sections",
@@ -190,7 +190,7 @@ TENSOR_MEANINGS: Mapping[str, str] = {
 
 
 def family_of(
-    settings: Settings, key: str, known: Iterable[str], needs: Mapping[str, Parts]
+    settings: Settings, key: str, known: Collection[str], needs: Mapping[str, Parts]
 ) -> str:
     """Return the family that a file names.
 
@@ -200,12 +200,13 @@ def family_of(
     name = settings.get(key)
     if isinstance(name, str) and name in known:
         return name
-    settings.wrong(key, f"{_why(settings, name, needs)}; supported are {', '.join(known)}")
+    why = _why(settings, name, known, needs)
+    settings.wrong(key, f"{why}; supported are {', '.join(known)}")
     settings.check()
     raise AssertionError
 
 
-def _why(settings: Settings, name: Any, needs: Mapping[str, Parts]) -> str:
+def _why(settings: Settings, name: Any, known: Collection[str], needs: Mapping[str, Parts]) -> str:
     """Say which parts are missing: by the family's name, by its class, or else by its keys."""
     if isinstance(name, str) and name in needs:
         return f"which needs {_listed(needs[name])}, not supported"
@@ -213,6 +214,8 @@ def _why(settings: Settings, name: Any, needs: Mapping[str, Parts]) -> str:
     classes = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
     for each in classes:
         family = re.sub(r"(For[A-Z]|Model|LMHead).*", "", each).lower()
+        if name is None and family in known:
+            return f"expected {family!r} for {each}"
         parts = next((parts for n, parts in needs.items() if n.replace("_", "") == family), None)
         if parts:
             return f"not known here; {each} needs {_listed(parts)}, not supported"

@@ -13,7 +13,7 @@ from tracer.checkpoints.splitting import SPLITTINGS
 from tracer.tokenization.alphabets import BYTE, ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.sentence_piece import SentencePiece, TokenRanks
-from tracer.tokenization.tokenizer import Tokenizer
+from tracer.tokenization.tokenizer import Tokenizer, ids_alone
 
 PREFIX = "tokenizer.ggml."
 ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
@@ -43,12 +43,14 @@ def ends(read: GGUFFile) -> tuple[int, ...]:
 
 
 def tokenizer_of(read: GGUFFile) -> Tokenizer:
-    """Return the tokenizer: byte-level BPE, or SentencePiece's BPE.
+    """Return the tokenizer: byte-level BPE, or SentencePiece's; without one, it knows only ids.
 
     Raises:
         TracerError: it is of another kind or damaged, or the tokenizers library is missing.
     """
     settings = Settings(read.file, read.values, PREFIX)
+    if settings.get("model") in (None, "none", "no_vocab"):
+        return ids_alone()
     made = settings.one_of("model", _KINDS)
     settings.check()
     return made(settings, read)
@@ -59,7 +61,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
     splitting = SPLITTINGS[name]
     vocabulary, added = _vocabulary(settings)
     joined = settings.entries("merges", str)
-    before, behind = _around(settings, len(vocabulary), begins=splitting.begins)
+    before, after = _around(settings, len(vocabulary), begins=splitting.begins)
     settings.get("scores")  # which only SentencePiece uses
     settings.only("add_space_prefix", False)
     _check_all(settings)
@@ -76,7 +78,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
             "type": "Sequence",
             "pretokenizers": [*map(_split, splitting.patterns), {**_LETTERS, "use_regex": False}],
         },
-        "post_processor": _put_around(words, before, behind) if before or behind else None,
+        "post_processor": _put_around(words, before, after) if before or after else None,
         "decoder": _LETTERS,
         "model": {
             "type": "BPE",
@@ -97,7 +99,7 @@ def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
     vocabulary, added = _vocabulary(settings)
     scores = settings.entries("scores", float, len(vocabulary))
     space_first = settings.flag("add_space_prefix", True)
-    before, behind = _around(settings, len(vocabulary), begins=True, begin=1, end=2)
+    before, after = _around(settings, len(vocabulary), begins=True, begin=1, end=2)
     for key in ("pre", "merges"):  # which only byte-level BPE uses
         settings.get(key)
     _check_all(settings)
@@ -112,7 +114,7 @@ def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
         id: word.encode() if word in added else alphabet.content(word)
         for word, id in vocabulary.items()
     }
-    library = SentencePiece(content_of, before, behind, space_first)
+    library = SentencePiece(content_of, before, after, space_first)
     merging = Merging(TokenRanks(score_of), alphabet, method="scores")
     return Tokenizer(library, vocabulary, added, merging, alphabet)
 
@@ -190,11 +192,10 @@ def _split(pattern: str) -> dict[str, Any]:
     return {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
 
 
-def _put_around(words: list[str], before: list[int], behind: list[int]) -> dict[str, Any]:
+def _put_around(words: list[str], before: list[int], after: list[int]) -> dict[str, Any]:
     """Return the step that adds tokens before and after each text."""
     first, last = (
-        [{"SpecialToken": {"id": words[id], "type_id": 0}} for id in ids]
-        for ids in (before, behind)
+        [{"SpecialToken": {"id": words[id], "type_id": 0}} for id in ids] for ids in (before, after)
     )
     text, other = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
     return {
@@ -202,6 +203,6 @@ def _put_around(words: list[str], before: list[int], behind: list[int]) -> dict[
         **{"single": [*first, text, *last], "pair": [*first, text, other, *last]},
         "special_tokens": {
             words[id]: {"id": words[id], "ids": [id], "tokens": [words[id]]}
-            for id in (*before, *behind)
+            for id in (*before, *after)
         },
     }

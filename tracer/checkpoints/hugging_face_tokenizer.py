@@ -14,10 +14,10 @@ from tracer.checkpoints.extras import isolated
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import Settings
 from tracer.files.reading import read_file
-from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
+from tracer.tokenization.alphabets import ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.isolated import IsolatedLibrary
-from tracer.tokenization.tokenizer import Tokenizer
+from tracer.tokenization.tokenizer import Tokenizer, ids_alone
 from tracer.tokenization.unigram import Unigram
 
 FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
@@ -32,7 +32,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     """
     path = folder / FILE
     if not path.exists():
-        return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
+        return ids_alone()
     content = read_json(path)
     model = Settings(str(path), content).within("model")
     read = model.one_of("type", {"BPE": _byte_pairs, "Unigram": _unigram})

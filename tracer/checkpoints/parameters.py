@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from tracer.checkpoints.architecture import Architecture
@@ -29,8 +29,10 @@ def parameters(
     if misfits:
         raise TracerError(*misfits)
     expected = {each.name: each for each in _expected(architecture, layout)}
-    problems = [*_missing(expected, tensors, file)]
-    problems += [] if expected.keys().isdisjoint(tensors) else _unknown(expected, tensors, layout)
+    renamed = _renamed([*expected], tensors)
+    if renamed:
+        raise TracerError(Problem(renamed, file, address=next(iter(expected))))
+    problems = [*_missing(expected, tensors, file), *_unknown(expected, tensors, layout)]
     found = dict[str, Parameter]()
     for name, each in expected.items():
         tensor = tensors.get(name)
@@ -106,14 +108,24 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     return {**biases, **matrices, **rows}
 
 
+def _renamed(expected: Sequence[str], tensors: Mapping[str, Tensor]) -> str | None:
+    """Return a message if all missing tensors have other names, or all tensors are missing."""
+    missing = [name for name in expected if name not in tensors]
+    if not missing:
+        return None
+    names = {tensor.name: None for tensor in tensors.values()}  # in the file, in order
+    found = next((name for name in names if name.endswith(f".{missing[0]}")), None)
+    wrapper = found and found.removesuffix(missing[0])
+    if wrapper and all(wrapper + name in names for name in missing):
+        return f"missing; the file has {found}: save the model without its wrapper {wrapper}"
+    if len(missing) == len(expected):
+        return f"missing, and so are all others; the file has {next(iter(names), 'no tensors')}"
+    return None
+
+
 def _missing(
     expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
-    if expected.keys().isdisjoint(tensors):
-        first = next(iter(tensors), "no tensor")
-        message = f"missing, like all other tensors that are expected; the file has {first}"
-        yield Problem(message, file, address=next(iter(expected)))
-        return
     for name, each in expected.items():
         if name not in tensors:
             message = f"missing, expected {written(each.stored)}: {each.address}"
