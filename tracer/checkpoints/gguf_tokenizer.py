@@ -106,7 +106,7 @@ def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
 
     score_of = {
         word: score
-        for (word, id), score in zip(vocabulary.items(), scores, strict=True)
+        for word, score in zip(vocabulary, scores, strict=True)
         if word not in added and not BYTE.fullmatch(word)
     }
     alphabet = Characters(frozenset("".join(score_of)))

@@ -2,6 +2,9 @@
 
 Its post-processor adds tokens before and after a text. As in transformers 5, add_bos_token and
 add_eos_token in the tokenizer_config.json beside it are ignored.
+
+The file says how a text is split. transformers 5 ignores that for classes such as GPT2Tokenizer,
+Qwen2Tokenizer and LlamaTokenizer, and splits as their models usually do.
 """
 
 from __future__ import annotations
