@@ -11,6 +11,7 @@ from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merging, merged
 from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.library import Library
+from tracer.tokenization.marian import MarianPieces
 from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 from tracer.tokenization.unigram import Unigram
@@ -24,7 +25,7 @@ class Tokenizer:
 
     def __init__(
         self,
-        library: Library | IsolatedLibrary | SentencePiece | None,
+        library: Library | IsolatedLibrary | SentencePiece | MarianPieces | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
         model: Merging | Unigram,
@@ -49,7 +50,8 @@ class Tokenizer:
             TracerError: the text cannot be tokenized.
         """
         if not self._library:
-            message = "the model has no tokenizer (in a folder, tokenizer.json), which a text needs"
+            files = "in a folder, tokenizer.json; for Marian, vocab.json, source.spm and target.spm"
+            message = f"the model has no tokenizer ({files}), which a text needs"
             raise TracerError(Problem(f"{message}: use token_ids instead"))
         parts = [*filter(None, self._names.split(text) if self._names else [text])]
         split = [part for part in parts if part not in self._added]

@@ -17,11 +17,13 @@ class Unigram:
 
     method: Method = "unigram"
 
-    def __init__(self, score_of: Mapping[str, float], unknown: str, *, with_bytes: bool) -> None:
+    def __init__(
+        self, score_of: Mapping[str, float], unknown: str | None, *, with_bytes: bool
+    ) -> None:
         """Create the model from the scores of all tokens.
 
-        `unknown`: the token for a run of unknown characters; with bytes, tokens such as <0xC3>
-        represent the run instead.
+        `unknown`: the token for a run of unknown characters, None for the run itself; with bytes,
+        tokens such as <0xC3> represent the run instead.
         """
         self._score_of, self._unknown, self._with_bytes = score_of, unknown, with_bytes
         self._lengths = sorted({1, *map(len, score_of)})
@@ -52,10 +54,12 @@ class Unigram:
 
     def scores(self, tokens: tuple[str, ...]) -> dict[str, float]:
         """Return the scores of some tokens; those without a score are left out."""
-        return {token: self._score_of[token] for token in tokens if token in self._score_of}
+        return {token: float(self._score_of[token]) for token in tokens if token in self._score_of}
 
     def _of_unknown(self, part: str) -> list[str]:
         """Return the tokens of a run of unknown characters."""
         found = [f"<0x{byte:02X}>" for byte in part.encode()]
         has_all = self._with_bytes and all(map(self._score_of.__contains__, found))
-        return found if has_all else [self._unknown]
+        if has_all:
+            return found
+        return [part if self._unknown is None else self._unknown]
