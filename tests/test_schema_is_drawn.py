@@ -24,7 +24,8 @@ OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 420, 130, 120
 """How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {
-    r"Trained\..*|InPackage\..*": "needs a checkpoint: tests/scenario/test_trained.py",
+    r"(Trained|InPackage)\..*": "needs a checkpoint: tests/scenario/test_trained.py",
+    r"EncoderText\..*": "needs a checkpoint with an encoder: tests/checkpoints/test_marian.py",
     r"Scenario\.given: string": "needs a file of arrays: tests/scenario/test_activations.py",
     r"encoder Layer\.cross_attention": "refused: nothing is above the encoder",
     r"encoder (Attention\.mask|Window).*": "refused: an encoder's tokens see each other",

@@ -202,13 +202,14 @@ def test_what_changes_nothing_may_be_there(family: str) -> None:
 
 def test_how_many_heads_have_keys_may_be_unsaid() -> None:
     unsaid = {each: read(each, num_key_value_heads="missing").key_heads for each in FAMILIES}
-    assert unsaid == {"gpt2": 4, "llama": 4, "mistral": 8, "qwen2": 32}
+    assert unsaid == {"gpt2": 4, "llama": 4, "marian": 2, "mistral": 8, "qwen2": 32}
     assert read("qwen2", num_key_value_heads=None).key_heads == 4
 
 
 def test_biases_are_those_that_are_said() -> None:
     said = {each: read(each).biases for each in FAMILIES}
-    assert said == {"gpt2": "QKVO", "llama": "", "mistral": "", "qwen2": "QKV"}
+    said_by_all = {"gpt2": "QKVO", "llama": "", "marian": "QKVO", "mistral": "", "qwen2": "QKV"}
+    assert said == said_by_all
     assert read("llama", attention_bias=True).biases == "QKVO"
 
 

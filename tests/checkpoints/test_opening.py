@@ -227,7 +227,7 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
     assert refused(folder) == (
         f"{folder / 'config.json'}: model_type: got 'qwen3_moe', which needs a mixture of experts "
         "and a norm of queries and keys, not supported; "
-        "supported are gpt2, llama, mistral, qwen2"
+        "supported are gpt2, llama, marian, mistral, qwen2"
     )
     file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "gemma", tiny_checkpoints.gguf_llama())
     assert refused(file) == (
@@ -239,7 +239,7 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
 def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama5", tensors)
-    told = "got 'llama5', not known here; supported are gpt2, llama, mistral, qwen2"
+    told = "got 'llama5', not known here; supported are gpt2, llama, marian, mistral, qwen2"
     assert refused(folder) == f"{folder / 'config.json'}: model_type: {told}"
     file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "x", tiny_checkpoints.gguf_llama())
     told = "got 'x', not known here; supported are gpt2, llama, qwen2"
@@ -258,7 +258,7 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
     ({"model_type": None, "architectures": ["LlamaForCausalLM"]},
      "got null, expected 'llama' for LlamaForCausalLM"),
     ({"model_type": None, "architectures": ["T5ForConditionalGeneration"]},
-     "got null, not known here; T5ForConditionalGeneration needs an encoder with cross-attention, "
+     "got null, not known here; T5ForConditionalGeneration needs "
      "relative position biases and its own score scale, not supported"),
 ])  # fmt: skip
 def test_a_class_or_keys_tell_what_an_unknown_family_needs(
@@ -266,7 +266,7 @@ def test_a_class_or_keys_tell_what_an_unknown_family_needs(
 ) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama", tensors, said)
-    expected = f"model_type: {told}; supported are gpt2, llama, mistral, qwen2"
+    expected = f"model_type: {told}; supported are gpt2, llama, marian, mistral, qwen2"
     assert refused(folder) == f"{folder / 'config.json'}: {expected}"
 
 

@@ -16,6 +16,8 @@ from gguf import GGMLQuantizationType, GGUFWriter, quantize
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
+from tests.helpers import tiny_marian
+
 Array = NDArray[Any]
 Tensors = dict[str, Array]
 
@@ -173,6 +175,8 @@ def config(family: str) -> dict[str, Any]:
         sizes = {"n_embd": D, "n_head": HEADS, "n_layer": LAYERS, "n_positions": CONTEXT}
         rest = {"n_inner": HIDDEN, "vocab_size": WORDS, "layer_norm_epsilon": 0.5}
         return {"model_type": "gpt2", **sizes, **rest}
+    if family == "marian":
+        return dict(tiny_marian.CONFIG)
     return {
         "model_type": family,
         "hidden_size": D,

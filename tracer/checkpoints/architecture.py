@@ -31,7 +31,10 @@ class Rotary:
 
 @frozen
 class Architecture:
-    """A decoder with a norm before each sub-layer, and a final norm after the last layer."""
+    """A decoder, or an encoder.
+
+    With pre-norm (Xiong et al. 2020), there is also a final norm after the last layer.
+    """
 
     family: str
     layers: int
@@ -61,6 +64,14 @@ class Architecture:
     """Whether the embeddings are also the unembedding."""
     biases: str
     """The attention projections that have biases, as letters of QKVO."""
+    placement: Literal["pre", "post"] = "pre"
+    """Whether the norms are before the sub-layers or after the residual connections."""
+    scales_embeddings: bool = False
+    """Whether the embeddings are multiplied by √d_model."""
+    sinusoidal: bool = False
+    """Whether positions are sines and cosines that training does not change."""
+    encoder: Architecture | None = None
+    """The encoder that the layers attend to; None without cross-attention."""
 
     @property
     def factors(self) -> tuple[float, ...] | None:
@@ -76,3 +87,5 @@ class Architecture:
             yield f"{self.heads} heads, expected at most {self.width}, the width"
         if self.rotary and self.d_k % 2:
             yield f"{self.d_k} numbers per head, expected pairs of them for rotary positions"
+        if self.encoder:
+            yield from (f"encoder: {misfit}" for misfit in self.encoder.misfits())

@@ -44,21 +44,24 @@ OWN_SETTINGS = "settings of single layers"
 BIASED_LOGITS = "a bias of the logits"
 BIDIRECTIONAL = "attention without a causal mask"
 TOKEN_TYPES = "token types"
-ENCODER = "an encoder with cross-attention"
+EMBEDDING_NORM = "a norm of the embeddings"
 IMAGES = "an image encoder"
 
 Parts: TypeAlias = tuple[str, ...]
 
 _GEMMA: Parts = (UNIT_OFFSET, SCALED_EMBEDDINGS)
-_GEMMA_3: Parts = (*_GEMMA, OUTPUT_NORMS, QK_NORM, SCORE_SCALE, SOME_WINDOWS, "two rotary bases")
+_GEMMA_3: Parts = (
+    *(UNIT_OFFSET, OUTPUT_NORMS, QK_NORM, SCORE_SCALE, SOME_WINDOWS),
+    "two rotary bases",
+)
 _NEOX: Parts = (PARALLEL, PARTIAL_ROTARY, ROTARY_LAYER_NORM)
 _BERT: Parts = (BIDIRECTIONAL, TOKEN_TYPES, POST_NORM)
 _COHERE: Parts = (PARALLEL, PLAIN_LAYER_NORM, LOGIT_SCALE)
 
 NEEDS: Mapping[str, Parts] = {
-    "bart": (ENCODER, POST_NORM, OFFSET_POSITIONS),
+    "bart": (EMBEDDING_NORM, OFFSET_POSITIONS),
     "bert": _BERT,
-    "bloom": (ALIBI, "a norm of the embeddings", FUSED),
+    "bloom": (ALIBI, EMBEDDING_NORM, FUSED),
     "codegen": _NEOX,
     "cohere": _COHERE,
     "cohere2": (*_COHERE, SOME_WINDOWS, SOME_ROTARY),
@@ -82,14 +85,15 @@ NEEDS: Mapping[str, Parts] = {
     "llama4": (IMAGES, EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llama4_text": (EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llava": (IMAGES,),
+    "m2m_100": (OFFSET_POSITIONS,),
     "mamba": (STATE_SPACE,),
     "mamba2": (STATE_SPACE,),
-    "marian": (ENCODER, POST_NORM, SCALED_EMBEDDINGS, BIASED_LOGITS),
+    "mbart": (EMBEDDING_NORM, OFFSET_POSITIONS),
     "ministral": (SOME_WINDOWS,),
     "mistral3": (IMAGES,),
     "mixtral": (EXPERTS,),
     "mpt": (ALIBI, PLAIN_LAYER_NORM, FUSED),
-    "mt5": (ENCODER, RELATIVE, SCORE_SCALE),
+    "mt5": (RELATIVE, SCORE_SCALE),
     "nemotron": (UNIT_OFFSET, PARTIAL_ROTARY, ROTARY_LAYER_NORM, "the square of ReLU"),
     "olmo": ("LayerNorm without gain and shift",),
     "olmo2": (OUTPUT_NORMS, QK_NORM),
@@ -110,7 +114,7 @@ NEEDS: Mapping[str, Parts] = {
     "smollm3": (SOME_ROTARY,),
     "stablelm": (PARTIAL_ROTARY, ROTARY_LAYER_NORM),
     "starcoder2": (ROTARY_LAYER_NORM,),
-    "t5": (ENCODER, RELATIVE, SCORE_SCALE),
+    "t5": (RELATIVE, SCORE_SCALE),
     "whisper": ("an encoder of sound with cross-attention",),
     "xlm-roberta": (*_BERT, OFFSET_POSITIONS),
 }

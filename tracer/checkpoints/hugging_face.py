@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tracer.checkpoints.architecture import (
@@ -17,12 +18,13 @@ from tracer.checkpoints.hugging_face_families import (
     FAMILIES,
     HEAD_DIM,
     KEY_HEADS,
+    EncoderKeys,
     HuggingFaceFamily,
     Only,
 )
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
-EOS = "eos_token_id"
+EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
 _CHANGES_NOTHING = {
     "where it comes from and how it was stored": "_name_or_path name_or_path architectures "
     "transformers_version torch_dtype dtype tokenizer_class model_max_length unsloth_fixed "
@@ -101,6 +103,40 @@ def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     return found
 
 
+def start(config: Mapping[str, Any], generating: Mapping[str, Any], file: str) -> int:
+    """Return the id of the token that begins each text of a decoder with an encoder.
+
+    `generating`: the values of generation_config.json, or the configuration itself without it.
+
+    Raises:
+        TracerError: there is none, or the two name different ones.
+    """
+    settings = Settings(file, config)
+    found = settings.whole(START, least=0)
+    other = generating.get(START)
+    if other not in (None, found):
+        settings.wrong(START, f"generation_config.json has {other!r}")
+    settings.check()
+    return found
+
+
+def excluded(generating: Mapping[str, Any], file: str) -> tuple[int, ...]:
+    """Return the ids of the tokens that are never generated.
+
+    Raises:
+        TracerError: a sequence of several tokens is never generated, which is not supported.
+    """
+    settings = Settings(file, generating)
+    never = settings.get(BAD_WORDS)
+    if never is None:
+        return ()
+    rows = settings.entries(BAD_WORDS, list)
+    if not all(len(row) == 1 and type(row[0]) is int for row in rows):
+        settings.wrong(BAD_WORDS, "expected lists of one id each: longer ones are not supported")
+    settings.check()
+    return tuple(row[0] for row in rows)
+
+
 def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> Architecture:
     width, heads = settings.whole(family.width), settings.whole(family.heads)
     layers = settings.whole(family.layers, most=MOST_LAYERS)
@@ -109,8 +145,9 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
     if key and settings.says(key) and settings.get(key) is None:
         settings.wrong(key, "expected a whole number: transformers raises an error for null")
     has_biases = family.maybe_biases and settings.flag("attention_bias", False)
-    epsilon, activation = family.epsilon, family.activation
-    return Architecture(
+    (epsilon_key, epsilon), activation = family.epsilon, family.activation
+    scale = family.embedding_scale
+    decoder = Architecture(
         family=name,
         layers=layers,
         width=width,
@@ -121,13 +158,36 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         words=settings.whole("vocab_size"),
         context=settings.whole(family.context),
         norm=family.norm,
-        epsilon=settings.number(*epsilon),
+        epsilon=settings.number(epsilon_key, epsilon) if epsilon_key else epsilon,
         activation=settings.one_of(activation[0], ACTIVATIONS, activation[1]),
         gated=family.gated,
         rotary=_rotary(settings) if family.rotary else None,
         window=family.window(settings, layers),
         tied=settings.flag("tie_word_embeddings", family.tied),
         biases=family.maybe_biases if has_biases else family.biases,
+        placement=family.placement,
+        scales_embeddings=settings.flag(scale, False) if scale else False,
+        sinusoidal=family.sinusoidal,
+    )
+    return replace(decoder, encoder=_encoder(settings, family.encoder, decoder))
+
+
+def _encoder(
+    settings: Settings, keys: EncoderKeys | None, decoder: Architecture
+) -> Architecture | None:
+    """Return the encoder: the decoder's architecture with other sizes."""
+    if keys is None:
+        return None
+    heads = settings.whole(keys.heads)
+    if decoder.width % heads:
+        settings.wrong(keys.heads, f"expected a divisor of the width, {decoder.width}")
+    return replace(
+        decoder,
+        layers=settings.whole(keys.layers, most=MOST_LAYERS),
+        heads=heads,
+        key_heads=heads,
+        d_k=max(1, decoder.width // heads),
+        hidden=settings.whole(keys.hidden),
     )
 
 

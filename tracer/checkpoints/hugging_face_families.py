@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import NormKind
-from tracer.checkpoints.families import SOME_WINDOWS
+from tracer.checkpoints.families import BIASED_LOGITS, SOME_WINDOWS
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.checkpoints.settings import Settings
 from tracer.frozen import frozen
@@ -23,6 +23,15 @@ KEY_HEADS, HEAD_DIM, WINDOW = "num_key_value_heads", "head_dim", "sliding_window
 
 
 @frozen
+class EncoderKeys:
+    """The keys of the encoder's sizes; the other sizes are those of the decoder."""
+
+    layers: str
+    heads: str
+    hidden: str
+
+
+@frozen
 class HuggingFaceFamily:
     """What a family's config.json and tensors mean; a key that nothing here names is refused."""
 
@@ -32,8 +41,8 @@ class HuggingFaceFamily:
     heads: str
     hidden: str
     context: str
-    epsilon: tuple[str, float]
-    """This and the next keys come with the value that a missing key has."""
+    epsilon: tuple[str | None, float]
+    """This and the next keys come with the value that a missing key has; None for a fixed ε."""
     activation: tuple[str, str]
     tied: bool
     """Whether the embeddings are the unembedding if `tie_word_embeddings` is missing."""
@@ -58,6 +67,14 @@ class HuggingFaceFamily:
     """Whether the width must be a multiple of the heads even if heads have a size of their own."""
     not_null: str | None = None
     """A key for which null is an error; for other keys, null is the default."""
+    placement: Literal["pre", "post"] = "pre"
+    """Whether the norms are before the sub-layers or after the residual connections."""
+    embedding_scale: str | None = None
+    """The key that says whether the embeddings are multiplied by √d_model."""
+    sinusoidal: bool = False
+    """Whether positions are sines and cosines that training does not change."""
+    encoder: EncoderKeys | None = None
+    """The encoder that the decoder attends to."""
     only: Only = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
     """Other names of keys."""
@@ -207,10 +224,97 @@ QWEN2 = replace(
     not_null=HEAD_DIM,
     window=_window_of_qwen2,
 )
+_IN_BOTH_TOWERS = {
+    "positions": "embed_positions",
+    "layer.attention.norm.gain": "self_attn_layer_norm",
+    "layer.attention.W_Q": "self_attn.q_proj",
+    "layer.attention.W_K": "self_attn.k_proj",
+    "layer.attention.W_V": "self_attn.v_proj",
+    "layer.attention.W_O": "self_attn.out_proj",
+    "layer.ffn.norm.gain": "final_layer_norm",
+    "layer.ffn.W_1": "fc1",
+    "layer.ffn.W_2": "fc2",
+}
+_CROSS_ATTENTION = {
+    "layer.cross_attention.norm.gain": "encoder_attn_layer_norm",
+    "layer.cross_attention.W_Q": "encoder_attn.q_proj",
+    "layer.cross_attention.W_K": "encoder_attn.k_proj",
+    "layer.cross_attention.W_V": "encoder_attn.v_proj",
+    "layer.cross_attention.W_O": "encoder_attn.out_proj",
+}
+
+
+def _names_of_marian() -> Mapping[str, str]:
+    decoder = layout(
+        {**_IN_BOTH_TOWERS, **_CROSS_ATTENTION},
+        "layers.{}.",
+        ("layer.",),
+        transposed=True,
+        prefix="model.decoder.",
+    )
+    encoder = layout(
+        _IN_BOTH_TOWERS, "layers.{}.", ("layer.",), transposed=True, prefix="model.encoder."
+    )
+    return {
+        "embeddings": "model.shared.weight",
+        "unembedding.W_U": "lm_head.weight",
+        "unembedding.b_U": "final_logits_bias",
+        **decoder.names,
+        **{f"encoder.{key}": name for key, name in encoder.names.items()},
+    }
+
+
+MARIAN = HuggingFaceFamily(
+    layers="decoder_layers",
+    width="d_model",
+    heads="decoder_attention_heads",
+    hidden="decoder_ffn_dim",
+    context="max_position_embeddings",
+    epsilon=(None, 1e-5),
+    activation=("activation_function", "gelu"),
+    tied=True,
+    norm="layer_norm",
+    gated=False,
+    biases="QKVO",
+    whole_heads=True,
+    placement="post",
+    embedding_scale="scale_embedding",
+    sinusoidal=True,
+    encoder=EncoderKeys("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim"),
+    only={
+        "is_encoder_decoder": (True, "the model has no encoder"),
+        "share_encoder_decoder_embeddings": (True, "the encoder has its own embeddings"),
+        "tie_word_embeddings": (True, "the encoder has its own embeddings"),
+        "add_bias_logits": (False, BIASED_LOGITS),
+        "add_final_layer_norm": (False, "there is a norm after the last layer"),
+        "normalize_before": (False, "the norms are before the sub-layers"),
+        "normalize_embedding": (False, "there is a norm of the embeddings"),
+        "static_position_embeddings": (True, "the positions are learned"),
+    },
+    same={
+        "decoder_vocab_size": "vocab_size",
+        "hidden_size": "d_model",
+        "num_attention_heads": "encoder_attention_heads",
+        "num_hidden_layers": "encoder_layers",
+    },
+    harmless="dropout activation_dropout classif_dropout classifier_dropout encoder_layerdrop "
+    "decoder_layerdrop init_std force_bos_token_to_be_generated extra_pos_embeddings save_step",
+    layout=Layout(
+        _names_of_marian(),
+        transposed=True,
+        prefix="model.",
+        optional=("positions", "encoder.positions", "unembedding.b_U"),
+        copies={
+            "model.encoder.embed_tokens.weight": "model.shared.weight",
+            "model.decoder.embed_tokens.weight": "model.shared.weight",
+        },
+    ),
+)
 
 FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "gpt2": GPT2,
     "llama": LLAMA,
+    "marian": MARIAN,
     "mistral": MISTRAL,
     "qwen2": QWEN2,
 }

@@ -7,6 +7,7 @@ A `{}` stands for the layer's number, counted from 0. All heads are side by side
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from tracer.frozen import frozen
 
@@ -22,6 +23,10 @@ class Layout:
     """Patterns of tensors that add nothing to the others."""
     prefix: str = ""
     """The prefix of all names but the unembedding's; a model may be saved without it."""
+    optional: tuple[str, ...] = ()
+    """Parameters that a file may leave out."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """Tensors that must have the same numbers as another one, if they are there."""
 
 
 def layout(

@@ -17,6 +17,7 @@ from tracer.checkpoints import (
     hugging_face,
     hugging_face_families,
     hugging_face_tokenizer,
+    marian_tokenizer,
 )
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.extras import INSTALL
@@ -24,7 +25,7 @@ from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
-from tracer.checkpoints.parameters import UNEMBEDDING, parameters
+from tracer.checkpoints.parameters import UNEMBEDDING, UNEMBEDDING_BIAS, parameters
 from tracer.checkpoints.safetensors_files import read_folder
 from tracer.checkpoints.tensor import Tensor
 from tracer.errors import Problem, TracerError
@@ -33,6 +34,7 @@ from tracer.frozen import frozen
 from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
+GENERATION_CONFIG = "generation_config.json"
 
 
 @frozen
@@ -50,6 +52,12 @@ class Checkpoint:
     Raises:
         TracerError: there is no tokenizer, it is damaged, or of an unsupported kind.
     """
+    start: int | None = None
+    """The id of the token that begins each text of a decoder with an encoder."""
+    encoder_tokenizer: Callable[[], Tokenizer] | None = None
+    """Reads the tokenizer of the encoder's text, if there is an encoder."""
+    excluded: tuple[int, ...] = ()
+    """The ids of the tokens that are never generated."""
 
 
 def open_checkpoint(path: Path) -> Checkpoint:
@@ -102,13 +110,27 @@ def _folder(path: Path) -> Checkpoint:
     values = read_json(config)
     architecture = hugging_face.architecture_of(values, str(config))
     layout = hugging_face_families.FAMILIES[architecture.family].layout
-    tensors = _within_a_whole(read_folder(path), layout)
+    tensors = _biases_as_vectors(_within_a_whole(read_folder(path), layout), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
     if embeddings and own and not own.holds_the_same(embeddings):
         architecture = replace(architecture, tied=False)  # as in transformers
     found = parameters(architecture, layout, tensors, str(path))
-    tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
-    return Checkpoint(architecture, found, hugging_face.ends(values, str(config)), tokenizer)
+    ends = hugging_face.ends(values, str(config))
+    if architecture.encoder is None:
+        tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
+        return Checkpoint(architecture, found, ends, tokenizer)
+    of_generation = path / GENERATION_CONFIG
+    generating = read_json(of_generation) if of_generation.exists() else values
+    start = hugging_face.start(values, generating, str(config))
+    return Checkpoint(
+        architecture,
+        found,
+        ends,
+        partial(marian_tokenizer.tokenizer_of, path, start),
+        start,
+        partial(marian_tokenizer.tokenizer_of, path),
+        hugging_face.excluded(generating, str(of_generation if of_generation.exists() else config)),
+    )
 
 
 def _refuse_adapter(path: Path) -> None:
@@ -131,3 +153,12 @@ def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[st
         return tensors
     without = layout.names[UNEMBEDDING]
     return {name if name == without else layout.prefix + name: tensors[name] for name in tensors}
+
+
+def _biases_as_vectors(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:
+    """Return the tensors; a bias of the logits that is stored as one row becomes a vector."""
+    name = layout.names.get(UNEMBEDDING_BIAS, "")
+    bias = tensors.get(name)
+    if bias is None or len(bias.shape) != 2 or bias.shape[0] != 1:
+        return tensors
+    return {**tensors, name: replace(bias, shape=bias.shape[1:], stored=bias.stored[0])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from tracer.checkpoints.architecture import Architecture
@@ -13,7 +14,7 @@ from tracer.checkpoints.tensor import Tensor, written
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
-UNEMBEDDING = "unembedding.W_U"
+UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
 
 
 def parameters(
@@ -28,11 +29,15 @@ def parameters(
     misfits = [Problem(message, file) for message in architecture.misfits()]
     if misfits:
         raise TracerError(*misfits)
-    expected = {each.name: each for each in _expected(architecture, layout)}
+    expected = {each.name: each for each in _expected(architecture, layout, tensors)}
     renamed = _renamed([*expected], tensors)
     if renamed:
         raise TracerError(Problem(renamed, file, address=next(iter(expected))))
-    problems = [*_missing(expected, tensors, file), *_unknown(expected, tensors, layout)]
+    problems = [
+        *_missing(expected, tensors, file),
+        *_unknown(expected, tensors, layout),
+        *_unequal(tensors, layout),
+    ]
     found = dict[str, Parameter]()
     for name, each in expected.items():
         tensor = tensors.get(name)
@@ -44,7 +49,7 @@ def parameters(
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor:
             whole = Parameter(each.address, tensor, tuple(map(range, each.stored)), each.transposed)
-            found |= {part.address: part for part in _by_heads(whole, architecture)}
+            found |= {part.address: part for part in _by_heads(whole, each.tower)}
     if problems:
         raise TracerError(*problems)
     return found
@@ -58,24 +63,47 @@ class _Expected:
     address: str
     stored: tuple[int, ...]
     transposed: bool
+    tower: Architecture
+    """The decoder or the encoder that has it."""
 
 
-def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]:
+ENCODER = "encoder."
+
+
+def _expected(
+    architecture: Architecture, layout: Layout, tensors: Mapping[str, Tensor]
+) -> Iterator[_Expected]:
+    names = {
+        key: name
+        for key, name in layout.names.items()
+        if key not in layout.optional or name in tensors
+    }
+    own = {key: name for key, name in names.items() if not key.startswith(ENCODER)}
+    yield from _of_tower(architecture, layout, own)
+    if architecture.encoder:
+        others = {key.removeprefix(ENCODER): names[key] for key in names if key not in own}
+        for each in _of_tower(architecture.encoder, layout, others):
+            yield replace(each, address=ENCODER + each.address)
+
+
+def _of_tower(
+    architecture: Architecture, layout: Layout, names: Mapping[str, str]
+) -> Iterator[_Expected]:
     shapes = _shapes(architecture)
 
     def expected(key: str, name: str, address: str) -> _Expected:
         # Every format stores the unembedding like embeddings: one row per word.
         transposed = ".W_" in key and (layout.transposed or key == UNEMBEDDING)
         stored = shapes[key][::-1] if transposed else shapes[key]
-        return _Expected(name, address, stored, transposed)
+        return _Expected(name, address, stored, transposed, architecture)
 
     of_layers = {
         key: name
-        for key, name in layout.names.items()
+        for key, name in names.items()
         if key.startswith("layer.")
         and (".attention.b_" not in key or {*key.rpartition("_")[2]} <= {*architecture.biases})
     }
-    for key, name in layout.names.items():
+    for key, name in names.items():
         if not key.startswith("layer.") and not (architecture.tied and key == UNEMBEDDING):
             yield expected(key, name, key)
     for layer in range(architecture.layers):
@@ -89,16 +117,20 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     d, hidden, words = architecture.width, architecture.hidden, architecture.words
     queries = architecture.heads * architecture.d_k
     keys = architecture.key_heads * architecture.d_k
-    norms = ("layer.attention.norm", "layer.ffn.norm", "final_norm")
+    attentions = ("layer.attention", "layer.cross_attention")
+    norms = (*(f"{place}.norm" for place in (*attentions, "layer.ffn")), "final_norm")
+    projections = {
+        "W_Q": (d, queries),
+        "W_K": (d, keys),
+        "W_V": (d, keys),
+        "W_QKV": (d, queries + 2 * keys),
+        "W_O": (queries, d),
+    }
     matrices: dict[str, tuple[int, ...]] = {
         "embeddings": (words, d),
         "positions": (architecture.context, d),
         UNEMBEDDING: (d, words),
-        "layer.attention.W_Q": (d, queries),
-        "layer.attention.W_K": (d, keys),
-        "layer.attention.W_V": (d, keys),
-        "layer.attention.W_QKV": (d, queries + 2 * keys),
-        "layer.attention.W_O": (queries, d),
+        **{f"{place}.{name}": projections[name] for place in attentions for name in projections},
         "layer.ffn.W_1": (d, hidden),
         "layer.ffn.W_3": (d, hidden),
         "layer.ffn.W_2": (hidden, d),
@@ -136,13 +168,21 @@ def _unknown(
     expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], layout: Layout
 ) -> Iterator[Problem]:
     """Yield a problem for each unused tensor: it may belong to a part that is not computed."""
-    unused = (*layout.unused, layout.names[UNEMBEDDING])
+    unused = (*layout.unused, *layout.copies, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
             message = f"{written(tensor.shape)}, but this architecture has no such tensor"
             part = next((p for n, p in TENSOR_MEANINGS.items() if fnmatchcase(name, n)), None)
             belongs = f": it belongs to {part}" if part else ""
             yield Problem(f"{message}{belongs}", tensor.file, address=tensor.name)
+
+
+def _unequal(tensors: Mapping[str, Tensor], layout: Layout) -> Iterator[Problem]:
+    """Yield a problem for each tensor that should have the same numbers as another one."""
+    for name, other in layout.copies.items():
+        if {name, other} <= {*tensors} and not tensors[name].holds_the_same(tensors[other]):
+            message = f"expected the same numbers as in {other}"
+            yield Problem(message, tensors[name].file, address=tensors[name].name)
 
 
 def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Parameter]:

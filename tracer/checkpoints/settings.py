@@ -13,7 +13,7 @@ from tracer.names import count
 MOST = 2**31
 MOST_LAYERS = 10_000
 
-KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers", float: "numbers"}
+KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers", float: "numbers", list: "lists"}
 
 Meaning = TypeVar("Meaning")
 

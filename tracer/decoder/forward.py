@@ -188,7 +188,11 @@ def trace(
             all_gradients(tape, scenario)
         if found.predicted and options.sampling:
             shifted = scenario.softmax == "shifted"
-            sample(tape, found.predicted.logits, options.sampling, shifted=shifted)
+            sample(
+                *(tape, found.predicted.logits, options.sampling),
+                shifted=shifted,
+                excluded=scenario.excluded,
+            )
     tape.check_pinned()
     return Trace(name, scenario, pencil, tuple(tape.records), others)
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tracer.console import progress
 from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
-from tracer.decoder.roles import PREDICTION, WORD
+from tracer.decoder.roles import LOGITS, PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
 from tracer.frozen import frozen
@@ -115,7 +115,7 @@ def generate(
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
             # Lazy numbers are computed here, so their errors occur here.
-            word = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
+            word = turn[WORD.name].numbers[-1] if sampling else _most_probable(turn)
             outputs = tuple(turn[PREDICTION.name].numbers)
         except TracerError as error:
             if not (turns and options.as_far_as_possible):
@@ -127,6 +127,17 @@ def generate(
         turns.append(GenerationStep(turn, (*before, *outputs), word))
         tokens = (*tokens, word)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
+
+
+def _most_probable(turn: Trace) -> str:
+    """The most probable word after the last token, among those that are not excluded."""
+    word = str(turn[PREDICTION.name].numbers[-1])
+    if word not in turn.scenario.excluded:
+        return word
+    logits = turn[LOGITS.name]
+    scored = zip(logits.computed[-1], logits.axes[1].labels, strict=True)
+    allowed = ((z, w) for z, w in scored if w not in turn.scenario.excluded)
+    return max(allowed, key=lambda each: each[0])[1]
 
 
 def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:

@@ -13,6 +13,7 @@ from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
+from tracer.scenario.fields import Names
 
 
 @frozen
@@ -25,10 +26,16 @@ class Sampling:
     top_p: Decimal | None = None
 
 
-def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> None:
-    """Record how a word is drawn after the last token: logits (n, words) → one word."""
-    words = len(logits.axes[1].labels)
-    scores = tape.record(roles.DRAWN_LOGITS, Select(tuple(range(words))), logits)
+def sample(
+    tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool, excluded: Names = ()
+) -> None:
+    """Record how a word is drawn after the last token: logits (n, words) → one word.
+
+    The excluded words are never drawn.
+    """
+    allowed = tuple(i for i, word in enumerate(logits.axes[1].labels) if word not in excluded)
+    words = len(allowed)
+    scores = tape.record(roles.DRAWN_LOGITS, Select(allowed), logits)
     if sampling.temperature != 1:
         temperature = tape.given(roles.TEMPERATURE, sampling.temperature, ())
         scores = tape.record(roles.SCALED, Divide(), scores, temperature)

@@ -82,7 +82,8 @@ def _of_embeddings(
 def _of_positions(
     tape: Tape, place: roles.Place, tower: Tower, found: Mapping[Value, Value]
 ) -> None:
-    if not tower.positions or not (rows := tower.positions.table):
+    rows = tower.positions.table if tower.positions else None
+    if rows is None:
         return
     learned = [(p, g) for p, g in found.items() if p.role is roles.POSITION]
     paths = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]

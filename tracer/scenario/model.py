@@ -92,6 +92,10 @@ class Positions(Frozen):
         return self
 
 
+class FixedPositions(Positions):
+    """A table that training does not change."""
+
+
 class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
@@ -382,6 +386,12 @@ class Scenario(Tower):
         return isinstance(self.unembedding, Tied)
 
     @property
+    def shares_embeddings(self) -> bool:
+        """Whether an encoder looks its tokens up in the decoder's embeddings."""
+        table = self.embeddings
+        return self.encoder is not None and table is not None and self.encoder.embeddings is table
+
+    @property
     def upstream(self) -> tuple[str, ...]:
         """The addresses of the given gradients at which the backward pass begins, if any are."""
         return tuple(address for address in self.given if address.startswith(GRADIENT))
@@ -413,6 +423,11 @@ class Scenario(Tower):
     def ends(self) -> Names:
         """The words that end a generated text."""
         return () if self.generation.end is None else (self.generation.end,)
+
+    @property
+    def excluded(self) -> Names:
+        """The words that are never generated."""
+        return ()
 
     def written(self, tokens: Names) -> str:
         """Tokens as one text."""

