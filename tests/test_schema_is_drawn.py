@@ -99,9 +99,9 @@ def test_nothing_is_drawn_that_the_schema_does_not_have(
 NEW = {
     "a key": (("Head", "properties", "sink"), {"type": "number"}, ["Head.sink"]),
     "a key of a new kind": (
-        ("Layer", "properties", "parallel"),
+        ("Layer", "properties", "looped"),
         {"type": "boolean"},
-        ["Layer.parallel", "Layer.parallel = false", "Layer.parallel = true"],
+        ["Layer.looped", "Layer.looped = false", "Layer.looped = true"],
     ),
     "a word": (
         ("FFN", "properties", "activation", "enum"),

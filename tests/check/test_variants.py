@@ -132,6 +132,19 @@ def test_the_norms_after_vary(of_layer: bool, tmp_path: Path) -> None:
     assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
 
 
+def test_texts_compute_the_ffn_after_attention(tmp_path: Path) -> None:
+    plain = deepcopy(SPEC)
+    (layer,) = plain["layers"]
+    for part in (layer, layer["attention"]):
+        part["norm"]["placement"] = "pre"
+    theirs = reference(plain)["output"][1]
+    layer["parallel"] = True
+    figure = {"address": "output", "row": 2, "printed": [f"{number:.5f}" for number in theirs]}
+    found = checked(tmp_path, to_yaml(plain), figure).findings
+    name = "with attention and the FFN one after the other"
+    assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
+
+
 @pytest.mark.parametrize("name", ROTARY)
 def test_turns_vary_too(name: str, tmp_path: Path) -> None:
     def turned(**said: Any) -> Scenario:

@@ -113,16 +113,16 @@ def logits_here(weights: Mapping[str, Any], layers: list[Scenario], parts: Scena
         **{"arithmetic": "float64", "rounding": {"carry": "never"}},
         **parts,
     }
-    return trace("t", Model.model_validate(_as_typed(spec)))["logits"].array
+    return trace("t", Model.model_validate(typed(spec)))["logits"].array
 
 
-def _as_typed(data: Any) -> Any:
+def typed(data: Any) -> Any:
     """Numbers as texts, which is how a file says them."""
     match data:
         case dict():
-            return {key: _as_typed(each) for key, each in data.items()}
+            return {key: typed(each) for key, each in data.items()}
         case list():
-            return [_as_typed(each) for each in data]
+            return [typed(each) for each in data]
         case bool():
             return data
         case _:

@@ -375,6 +375,29 @@ def bare_norm(at: Judge, said: dict[str, Any]) -> None:
     assert (said["which"] == "RMSNorm") == is_root == (said["shift"] is None)
 
 
+@form(
+    r"Attention and the FFN are parallel here: neither reads the other's result, so that a program "
+    r"can compute both at the same time\."
+)
+def in_parallel(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith("ffn.hidden")
+    ahead, found = [at.address], set[str]()
+    while ahead:
+        address = ahead.pop()
+        found.add(address)
+        ahead += [each for each in at.values[address]["operands"] if each in at.values]
+    attention = at.address.replace("ffn.hidden", "attention.")
+    assert not any(each == f"{attention}output" for each in found)
+
+
+@form(r"(?P<what>\S+) is added to the sub-layer's output\.")
+def adds_to_attention(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".ffn.residual") and not at.pinned(at.address)
+    added = at.values[at.address.replace("ffn", "attention")]
+    assert added["symbol"] == said["what"].replace("ᴱ", "")
+    assert added["address"] in at.result["operands"] and layer_of(at)["parallel"]
+
+
 @form(r"Many models also add a learned bias to each hidden unit; this layer does not\.")
 def without_bias(at: Judge, said: dict[str, Any]) -> None:
     assert re.search(r"\.ffn\.(\w+\.)?hidden$", at.address)

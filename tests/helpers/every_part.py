@@ -41,7 +41,9 @@ layers:
       W_2: {random: {seed: 2}}
       activation: gelu
       activates: output
-  - attention:
+  - parallel: true
+    attention:
+      norm: {epsilon: 0.01, placement: pre}
       heads: [{W_Q: {random: {seed: 5, columns: 4}}, W_K: {random: {seed: 6}}, W_V: identity}]
       scale: none
       softcap: 2

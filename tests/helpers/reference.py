@@ -78,14 +78,18 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
     mask = _mask(tower)
 
     for number, layer in enumerate(tower.get("layers") or [], start=1):
+        start = inside = x
         for name in ("attention", "cross_attention", "ffn"):
             part = layer.get(name)
             if part is None:
                 continue
             norm = part.get("norm", layer.get("norm"))
             pre = not _is_none(norm) and norm.get("placement", "post") == "pre"
-            found = _norm(x, norm) if pre else {}
-            inside = found.get("norm", x)
+            read = start if name == "ffn" and layer.get("parallel", False) else x
+            found = {}
+            if not (name == "ffn" and shares_norm(layer)):
+                found = _norm(read, norm) if pre else {}
+                inside = found.get("norm", read)
             if name == "attention":
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
                 asked = settings_of(tower, part)
@@ -114,6 +118,13 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
         x = final["norm"]
         values |= {f"final_{key}": value for key, value in final.items()}
     return values | {"output": x}
+
+
+def shares_norm(layer: Spec) -> bool:
+    """Whether the FFN of a layer reads what attention reads, after attention's norm if any."""
+    if not layer.get("parallel", False) or "norm" in layer["ffn"]:
+        return False
+    return "norm" not in layer["attention"] or _is_none(layer.get("norm"))
 
 
 def predicted_words(scenario: Spec) -> list[str]:

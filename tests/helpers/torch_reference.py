@@ -79,6 +79,9 @@ class _Pass:
             memory = tensor(encoder["vectors"]).requires_grad_()
             self.memory = self.keep("encoder.output", memory)
         for number, layer in enumerate(self.spec.get("layers") or [], start=1):
+            if layer.get("parallel"):
+                x = self.parallel(f"layer{number}.", layer, x)
+                continue
             for name in ("attention", "cross_attention", "ffn"):
                 if name in layer:
                     x = self.sub_layer(f"layer{number}.{name}.", name, layer, x)
@@ -148,12 +151,30 @@ class _Pass:
         before = norm is not None and norm.get("placement") == "pre"
         inside = self.norm(place, norm, x) if before else x
         change = (self.ffn if name == "ffn" else self.attention)(place, part, inside)
-        after: Any = part.get("norm_after", layer.get("norm_after", "none"))
-        if after != "none":
-            change = self.norm(place, after, change, "norm_after")
+        change = self.after(place, name, layer, change)
         if part.get("residual", True):
             change = self.keep(f"{place}residual", x + change)
         return self.norm(place, norm, change) if norm is not None and not before else change
+
+    def after(self, place: str, name: str, layer: Spec, change: Any) -> Any:
+        norm: Any = layer[name].get("norm_after", layer.get("norm_after", "none"))
+        return change if norm == "none" else self.norm(place, norm, change, "norm_after")
+
+    def parallel(self, place: str, layer: Spec, x: Any) -> Any:
+        """x + Attention(n) + FFN(m), where m is n if no norm is the FFN's."""
+        of_attention, of_ffn = f"{place}attention.", f"{place}ffn."
+        of_both: Any = layer.get("norm") or "none"
+        first: Any = layer["attention"].get("norm", of_both)
+        second: Any = layer["ffn"].get("norm", of_both if "norm" in layer["attention"] else "none")
+        n = x if first == "none" else self.norm(of_attention, first, x)
+        m = x if "norm" in layer["ffn"] or second != "none" else n
+        m = m if second == "none" else self.norm(of_ffn, second, m)
+        attended = self.attention(of_attention, layer["attention"], n)
+        x = self.keep(
+            f"{of_attention}residual", x + self.after(of_attention, "attention", layer, attended)
+        )
+        fed = self.ffn(of_ffn, layer["ffn"], m)
+        return self.keep(f"{of_ffn}residual", x + self.after(of_ffn, "ffn", layer, fed))
 
     def attention(self, place: str, part: Spec, x: Any) -> Any:
         crossed = "cross_attention" in place

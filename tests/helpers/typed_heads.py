@@ -49,6 +49,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
         spec["encoder"] = {"tokens": spec["encoder"]["tokens"]}
     keys = len(spec["encoder"]["tokens"] if crosses else spec["tokens"])
     part["heads"] = [_typed(head, len(spec["tokens"]), keys, part, rng) for head in part["heads"]]
+    layer.pop("parallel", None)
     part.pop("residual", None)
     if rng.random() < 0.3:
         part["residual"] = False

@@ -215,6 +215,7 @@ def test_a_parallel_ffn_in_pictures(rank: object) -> None:
             assert lines.into("· W₁") == read
             assert lines.around_to("+") == {"LayerNorm"}
     assert "FFN of X + P: · W₁" in as_svg.description(beside)
+    assert "· W₂, the result of the part before is added" in as_svg.description(beside)
     assert "FFN: · W₁" in as_svg.description(behind)
 
 

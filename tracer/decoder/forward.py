@@ -22,6 +22,7 @@ from tracer.decoder.inputs import input_vectors, only_hides
 from tracer.decoder.layer_masks import layer_masks
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
+from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
@@ -261,8 +262,9 @@ def run_layers(
     """The output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
-    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm. The first
-    sub-layer computes x from typed queries, keys and values, if there are no embeddings.
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm; or
+    attention and FFN are parallel. The first sub-layer computes x from typed queries, keys and
+    values, if there are no embeddings.
     """
     x, turning = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
@@ -303,6 +305,12 @@ def run_layers(
 
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
+        if layer.parallel:
+            assert isinstance(x, Value)
+            with tape.at(layer=number):
+                x = parallel_layer(tape, x, layer, self_attention)
+            leaving.append(x)
+            continue
         if part := layer.attention:
             with tape.at(layer=number, sub_layer="attention"):
                 x = attended(x, part, layer, self_attention)

@@ -83,6 +83,15 @@ def leaving(records: Iterable[Record]) -> list[Value]:
     return [value for value in of_model if (value, where(value)) not in inside]
 
 
+def shared(records: Sequence[Record]) -> list[Value]:
+    """The norms that are read in their sub-layer and in another one, as in a parallel block."""
+    passed = [record for record in records if record.output.place.phase == "forward"]
+    results = set(leaving(records))
+    elsewhere = {v for record in passed for v in record.inputs if where(v) != where(record.output)}
+    ends = (record.output for record in passed if record.output.role in ENDS)
+    return [value for value in ends if value in elsewhere and value not in results]
+
+
 def sources(records: Iterable[Record]) -> dict[Value, Value]:
     """For each value inside a sub-layer, the vectors it comes from; in attention, the queries'.
 

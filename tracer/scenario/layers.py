@@ -346,14 +346,31 @@ class Layer(Frozen):
         None,
     )
 
+    parallel: bool = described(
+        "Whether attention and the FFN both read the layer's input, and both results are added to "
+        "it. An FFN that has no norm reads what attention reads.",
+        "true",
+        False,
+    )
+
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if not (self.attention or self.cross_attention or self.ffn):
             raise ValueError("expected attention, cross_attention or ffn")
         return self
 
+    @property
+    def shares_norm(self) -> bool:
+        """Return whether the FFN reads what attention reads, after attention's norm if any."""
+        if not (self.parallel and self.attention and self.ffn):
+            return False
+        is_own = "norm" in self.attention.model_fields_set and self.norm is not None
+        return not is_own and "norm" not in self.ffn.model_fields_set
+
     def norm_of(self, sub_layer: SubLayer) -> Norm | None:
         """Return the norm of a sub-layer: its own, which may be `none`, else the layer's."""
+        if sub_layer is self.ffn and self.shares_norm:
+            return None
         return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm
 
     def norm_after_of(self, sub_layer: SubLayer) -> Normalization | None:

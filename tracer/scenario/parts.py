@@ -124,13 +124,13 @@ def with_own_norms(tower: AnyTower) -> AnyTower:
 
 
 def _with_own_norms(layer: Layer) -> Layer:
-    own = {
-        name: part.model_copy(
-            update={"norm": layer.norm_of(part), "norm_after": layer.norm_after_of(part)}
-        )
-        for name in SUB_LAYERS
-        if (part := getattr(layer, name))
-    }
+    own = {}
+    for name in SUB_LAYERS:
+        if part := getattr(layer, name):
+            norms = {"norm": layer.norm_of(part), "norm_after": layer.norm_after_of(part)}
+            if name == "ffn" and layer.shares_norm:
+                del norms["norm"]
+            own[name] = part.model_copy(update=norms)
     return layer.model_copy(update={**own, "norm": None, "norm_after": None})
 
 

@@ -9,13 +9,22 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import lora, rotated_heads, typed_heads
+from tracer.scenario import lora, parallel, rotated_heads, typed_heads
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, positive, usual, whole
+from tracer.scenario.sizes import (
+    AS_THE_OTHERS,
+    Counting,
+    Expected,
+    Size,
+    is_off,
+    positive,
+    usual,
+    whole,
+)
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
@@ -143,6 +152,7 @@ class _Counted(Counting):
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """Return the width after a layer; `memory` is the width of the encoder's vectors."""
+        parallel.check(self, layer)
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
@@ -340,7 +350,7 @@ class _Counted(Counting):
                 yield len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
-        off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")
+        off = is_off(self.part(*place, "residual"))
         if not off and None not in (width, out) and width != out:
             sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
             self.report(place, f"{sizes}; expected as many, or residual: false")

@@ -39,6 +39,16 @@ class Expected(NamedTuple):
         return f"{self.size} ({self.meaning})"
 
 
+def is_on(data: Data | None) -> bool:
+    """Return whether a setting is typed as true."""
+    return str(data).lower() in ("true", "yes", "on", "t", "y", "1")
+
+
+def is_off(data: Data | None) -> bool:
+    """Return whether a setting is typed as false."""
+    return str(data).lower() in ("false", "no", "off", "f", "n", "0")
+
+
 def words_of(data: Data | None) -> list[Data] | None:
     """Return the words of a list or a sentence."""
     if isinstance(data, str):

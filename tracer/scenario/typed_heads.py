@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tracer.scenario.parts import SUB_LAYERS
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, Expected, Size, is_tied
+from tracer.scenario.sizes import Counting, Expected, Size, is_on, is_tied
 
 TYPED = ("Q", "K", "V")
 COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
@@ -24,8 +24,6 @@ OF_EMBEDDINGS = (
     "generation",
 )
 """Keys that need embeddings."""
-
-ON = ("true", "yes", "on", "t", "y", "1")
 
 
 def first_sub_layer(scenario: Counting) -> YamlPath:
@@ -96,7 +94,7 @@ def _check_scenario(scenario: Counting) -> None:
 
 def _check_sub_layer(scenario: Counting, place: YamlPath) -> None:
     nothing = "typed queries, keys and values are computed from no vectors"
-    if str(scenario.part(*place, "residual")).lower() in ON:
+    if is_on(scenario.part(*place, "residual")):
         scenario.report((*place, "residual"), f"{nothing}, expected residual: false")
     own = place if scenario.has(*place, "norm") else place[:-1]
     if scenario.part(*own, "norm", "placement") == "pre":

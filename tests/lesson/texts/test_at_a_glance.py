@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.helpers.command import Ran, printed, run
 from tests.helpers.learned_numbers import numbers_learned
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.reference import shares_norm
 
 SEVERAL = settings(
     phases=[Phase.generate],
@@ -56,15 +57,23 @@ def expected(spec: Scenario) -> list[str]:
     """What the layers of a scenario compute, as a person writes it down from the YAML."""
     x, number, written = "X′", 0, []
     for layer in spec["layers"]:
+        start = x
         for name in ("attention", "cross_attention", "ffn"):
             part = layer.get(name)
             if part is None:
                 continue
             number += 1
             norm = part["norm"] if "norm" in part else layer.get("norm", "none")
+            if shares_norm(layer):
+                norm = layer["attention"].get("norm", layer.get("norm", "none"))
             of = "RMSNorm" if norm != "none" and norm.get("kind") == "rms_norm" else "LayerNorm"
             is_before = norm != "none" and norm.get("placement") == "pre"
-            read = f"{of}({x})" if is_before else x
+            into = start if name == "ffn" and layer.get("parallel") else x
+            read = f"{of}({into})" if is_before else into
+            if shares_norm(layer) and is_before:
+                read = f"n{str(number - (name == 'ffn')).translate(BELOW)}"
+                if name == "attention":
+                    written.append(f"{read} = {of}({x})")
             called = {"attention": f"Attention({read})", "ffn": f"FFN({read})"}
             result = called.get(name, f"CrossAttention({read}, E)")
             after = part["norm_after"] if "norm_after" in part else layer.get("norm_after", "none")
@@ -86,7 +95,7 @@ BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def of_layers(text: str) -> list[str]:
     """The printed formulas of sub-layers; of the encoder's none."""
     lines = block(text, "The same model in formulas:")
-    return [line for line in lines if re.match("x[₀-₉]+ = ", line)]
+    return [line for line in lines if re.match("[xn][₀-₉]+ = ", line)]
 
 
 def assert_written_as_the_scenario_has_it(text: str, spec: Scenario) -> None:
@@ -94,8 +103,9 @@ def assert_written_as_the_scenario_has_it(text: str, spec: Scenario) -> None:
     if spec.get("final_norm", "none") != "none":
         kind = spec["final_norm"].get("kind", "layer_norm")
         norm = "RMSNorm" if kind == "rms_norm" else "LayerNorm"
-        last = str(len(wanted)).translate(BELOW)
-        wanted.append(f"x{str(len(wanted) + 1).translate(BELOW)} = {norm}(x{last})")
+        last = sum(line.startswith("x") for line in wanted)
+        x, after = (f"x{str(number).translate(BELOW)}" for number in (last, last + 1))
+        wanted.append(f"{after} = {norm}({x})")
     found = of_layers(text)
     alike = re.findall(r"Layers? .* repeats? layer", text)
     assert found == wanted or (alike and set(found) < set(wanted))

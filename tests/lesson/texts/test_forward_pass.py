@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.random_scenarios import Scenario, printed_or_rejected, scenarios
+from tests.helpers.reference import shares_norm
 from tests.helpers.small_scenario import changed
 from tests.lesson.texts.test_at_a_glance import networks_of
 
@@ -228,7 +229,8 @@ def norms(scenario: Scenario) -> list[str]:
     for layer in scenario["layers"]:
         for kind in ("attention", "cross_attention", "ffn"):
             if kind in layer:
-                norm = layer[kind].get("norm", layer.get("norm", "none"))
+                norm: Any = layer[kind].get("norm", layer.get("norm", "none"))
+                norm = "none" if kind == "ffn" and shares_norm(layer) else norm
                 placement = {} if norm == "none" else {"placement": "post", **norm}
                 found += [placement["placement"]] if placement else []
                 after = layer[kind].get("norm_after", layer.get("norm_after", "none"))

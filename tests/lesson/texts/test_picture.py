@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.helpers.command import run_json
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.reference import shares_norm
 from tests.helpers.small_scenario import changed
 from tests.helpers.traces import traced, traced_or_rejected
 from tracer.decoder.forward import Trace
@@ -175,7 +176,8 @@ def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> Non
         of = spec[kind]
         assert (part.residual is not None) == of.get("residual", True)
         shown = [sign(box) for box in boxes_of(part)]
-        norm = of.get("norm", spec.get("norm", "none"))
+        norm: Any = of.get("norm", spec.get("norm", "none"))
+        norm = "none" if kind == "ffn" and shares_norm(spec) else norm
         placement = "" if norm == "none" else norm.get("placement", "post")
         kind_of_norm = NORMS["layer_norm" if norm == "none" else norm.get("kind", "layer_norm")]
         after = of.get("norm_after", spec.get("norm_after", "none"))

@@ -65,6 +65,11 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     return ("ReLU keeps ", *listed(kept), " and sets ", *listed(zeroed), " to 0.")
 
 
+IN_PARALLEL: Sentence = (
+    "Attention and the FFN are parallel here: neither reads the other's result, so that a program "
+    "can compute both at the same time.",
+)
+
 NOT_LINEAR: Sentence = (
     "Attention mixes values linearly; the FFN adds a nonlinear step within each token.",
 )
@@ -96,6 +101,9 @@ def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
     bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
+    assert step.place.layer
+    is_parallel = ctx.tower.layers[step.place.layer - 1].parallel
+    needed += [IN_PARALLEL] if is_parallel else []
     return (*needed, UNITS, BIAS if has_bias else NO_BIAS)
 
 

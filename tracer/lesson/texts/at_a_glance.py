@@ -15,7 +15,7 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.wiring import leaving, summands, where
+from tracer.lesson.wiring import leaving, shared, summands, where
 from tracer.lesson.working.formula_shapes import number_used
 from tracer.lesson.working.formulas import formula
 from tracer.scenario.parts import frozen_weights
@@ -59,6 +59,7 @@ class _Formulas:
         self.teacher, self.ctx = teacher, teacher.ctx
         self.producers, self.symbols = teacher.trace.producers, teacher.ctx.symbols
         self.leaving = [v for v in leaving(teacher.trace.records) if v.place.example is None]
+        self.shared = shared(teacher.trace.records)
 
     def of_tower(self, tower: doc.Tower, encodes: bool) -> Iterator[doc.Block]:
         """From the input vectors to the tower's output."""
@@ -95,6 +96,9 @@ class _Formulas:
         yield from (doc.Formula(chain),) if chain else ()
 
     def _sub_layer(self, value: Value) -> Iterator[doc.Block]:
+        for norm in self.shared:
+            if where(norm) == where(value):
+                yield from self._line(norm, self._inside(norm, norm))
         yield from self._line(value, self._inside(value, value))
 
     def _line(self, value: Value, right: ex.Expression) -> Iterator[doc.Block]:
@@ -105,7 +109,8 @@ class _Formulas:
     def _inside(self, value: Value, end: Value) -> ex.Expression:
         """A value of the sub-layer that ends with `end`, written with what the sub-layer reads."""
         symbol, record = self.symbols[value.address], self.producers[value]
-        if where(value) != where(end) or isinstance(record.operation, Pinned):
+        is_named = value in self.shared and value is not end
+        if is_named or where(value) != where(end) or isinstance(record.operation, Pinned):
             return symbol
         match value.role:
             case roles.RESIDUAL if isinstance(record.operation, Add):

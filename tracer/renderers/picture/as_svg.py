@@ -63,7 +63,8 @@ def _of_part(part: doc.Part) -> str:
     steps = [_signs(inside) for inside in part.inside if not isinstance(inside, doc.Heads)]
     if part.reads:
         name += f" of {sign(part.reads)}"
-    added = ["its input is added"] if part.residual else []
+    what = "the result of the part before" if part.reads else "its input"
+    added = [f"{what} is added"] if part.residual else []
     return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
 
 

@@ -1,0 +1,45 @@
+"""A layer whose attention and FFN are parallel (Wang and Komatsuzaki 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Add
+from tracer.decoder.sub_layers import feed_forward, normalized
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.scenario.layers import FFN, Attention, Layer, SubLayer
+
+
+def parallel_layer(
+    tape: Tape, x: Value, layer: Layer, attention: Callable[[Tape, Value, Attention], Value]
+) -> Value:
+    """x + Attention(n) + FFN(n): x (n, d_model) → (n, d_model).
+
+    n is Norm(x), or x without a norm (GPT-J). An FFN with a norm of its own reads Norm′(x) (Black
+    et al. 2022, GPT-NeoX).
+    """
+    assert layer.attention and isinstance(layer.ffn, FFN)
+    with tape.at(sub_layer="attention"):
+        read = normed(tape, x, layer, layer.attention)
+        with_attention = added(
+            tape, x, attention(tape, read, layer.attention), layer, layer.attention
+        )
+    with tape.at(sub_layer="ffn"):
+        read = read if layer.shares_norm else normed(tape, x, layer, layer.ffn)
+        return added(tape, with_attention, feed_forward(tape, read, layer.ffn), layer, layer.ffn)
+
+
+def normed(tape: Tape, x: Value, layer: Layer, part: SubLayer) -> Value:
+    """Norm(x), or x without a norm: (n, d_model)."""
+    norm = layer.norm_of(part)
+    return normalized(tape, x, norm) if norm else x
+
+
+def added(tape: Tape, x: Value, change: Value, layer: Layer, part: SubLayer) -> Value:
+    """x + f, or x + Norm(f): x and f (n, d_model) → (n, d_model)."""
+    after = layer.norm_after_of(part)
+    if after:
+        change = normalized(tape, change, after, roles.NORM_AFTER)
+    return tape.record(roles.RESIDUAL, Add(), x, change)
