@@ -97,7 +97,7 @@ def test_nothing_is_drawn_that_the_schema_does_not_have(
 
 
 NEW = {
-    "a key": (("Head", "properties", "sink"), {"type": "number"}, ["Head.sink"]),
+    "a key": (("Head", "properties", "gate"), {"type": "number"}, ["Head.gate"]),
     "a key of a new kind": (
         ("Layer", "properties", "looped"),
         {"type": "boolean"},

@@ -30,6 +30,8 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],
         array(["23"], ["34"]),
     ),
+    (op.LastColumnTotal(), [array(["1", "2"], ["3", "-5"])], array("-3")),
+    (op.AppendZeros(), [array(["1"], ["2"])], array(["1", "0"], ["2", "0"])),
     (op.ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
     (
         op.ColumnDot(),

@@ -236,6 +236,12 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array(["1", "3", "4"], ["2", "5", "6"]),
     ),
     (
+        op.AppendColumn(),
+        [array(["1"], ["2"]), array("3")],
+        array(["1", "3"], ["2", "3"]),
+    ),
+    (op.DropColumn(), [array(["1", "2"], ["3", "4"])], array(["1"], ["3"])),
+    (
         op.Append(),
         [array(["1", "2"], ["3", "4"]), array(["5", "6"])],
         array(["1", "2"], ["3", "4"], ["5", "6"]),
@@ -574,6 +580,8 @@ def trials(d: Drawn) -> list[Trial]:
         (op.Join(), [d.row(n), d.row(m)], lambda _, a, b: a + b),
         (op.Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
         (op.Concat(), [wide, d.matrix(n, k)], heads),
+        (op.AppendColumn(), [wide, d.row(1)], lambda _, a, b: [[*row, b[0]] for row in a]),
+        (op.DropColumn(), [wide], lambda _, a: [row[:-1] for row in a]),
         (op.Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
         (op.Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
     ]

@@ -86,12 +86,25 @@ def test_attention_weights_are_shares_of_what_is_not_later(spec: random_scenario
         kinds.append(("float64", 1e-12))
     for arithmetic, near in kinds:
         ran = traced_or_rejected({**spec, "arithmetic": arithmetic})
-        for address, value in values(ran).items():
+        found = values(ran)
+        for address, value in found.items():
             if ".head" in address and address.endswith(".weights"):
-                assert all(abs(row.sum() - 1) < near for row in value.numbers)
+                masked = found[address.replace("weights", "masked")].numbers
+                for row, scores in zip(value.numbers, masked, strict=True):
+                    assert abs(row.sum() + of_sink(spec, address, scores) - 1) < near
                 assert not np.triu(value.numbers, k=1).any()
                 seen = value.numbers[np.tril_indices_from(value.numbers)]
                 assert all(entry > 0 for entry in seen)
+
+
+def of_sink(spec: random_scenarios.Scenario, address: str, scores: Any) -> Any:
+    """The share of a head's sink, which the weights of a row lack: exp(s) / sum; 0 without one."""
+    layer, part, head = re.findall(r"^layer(\d+)\.(\w+)\.head(\d+)", address)[0]
+    sink = spec["layers"][int(layer) - 1][part]["heads"][int(head) - 1].get("sink")
+    if sink is None:
+        return 0
+    s = type(scores[0])(sink)
+    return 1 / (1 + sum(np.exp(x - s) for x in scores if np.isfinite(float(x))))
 
 
 # --- what is hidden ------------------------------------------------------------------------------
@@ -151,7 +164,8 @@ def test_what_is_masked_weighs_nothing_in_any_carry_mode(
             if all((i, j) in unseen for j in range(len(row))):
                 assert not output[i].any()
             elif scenario["rounding"]["carry"] == "never":
-                assert abs(row.sum() - 1) < TOLERANCE
+                scores = floats(found[address.replace("weights", "masked")])[i]
+                assert abs(row.sum() + of_sink(scenario, address, scores) - 1) < TOLERANCE
 
 
 def by_position(scenario: random_scenarios.Scenario) -> random_scenarios.Scenario:

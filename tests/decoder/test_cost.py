@@ -22,7 +22,7 @@ from tracer.scenario.model import Scenario
 
 FREE = {
     *(Elementwise, op.DivTerm, op.PowerOfTwo, op.Rotate, op.Total, op.Mean, op.MeanOf, op.SumOf),
-    *(op.Cumulate, op.ColumnTotal, op.ColumnDot, op.RowDot),
+    *(op.Cumulate, op.ColumnTotal, op.LastColumnTotal, op.ColumnDot, op.RowDot),
     *(op.NegativeTotal, op.RotateBack, op.AccumulateGradients, op.ByWord),
     *(op.SumOfSquares, op.MixExperts, op.ExpertDots),
 }

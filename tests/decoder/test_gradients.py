@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.decoder.test_arithmetic import OF_THE_PASS
 from tests.helpers import learning
-from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
@@ -104,6 +104,7 @@ CASES = {
     "pairs": every_part("pairs", mask="none", softmax="plain"),
     "far": every_part().replace(POSITIONS, "positions: {alibi: true}"),
     "adapted": ADAPTED,
+    "sinks": WITH_SINKS.replace("{random: {seed: 1}}", "[[1, 0], [0, 1], [0.5, 2], [1, 1]]"),
     "crossed": CROSSED,
     "batch": BATCH,
     "experts": EXPERTS,

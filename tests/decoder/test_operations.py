@@ -52,6 +52,12 @@ AXES: list[tuple[Any, list[Any], Any]] = [
         (TOKEN, Axis("concat", ("spicy", "cheap", "cozy", "q₁", "q₂"))),
     ),
     (
+        op.AppendColumn(),
+        [(TOKEN, KEY), (Axis("sink", ("sink",)),)],
+        (TOKEN, Axis("key", (*KEY.labels, "sink"))),
+    ),
+    (op.DropColumn(), [(TOKEN, QUERY)], (TOKEN, Axis("query", ("q₁",)))),
+    (
         op.Append(),
         [(TOKEN, QUERY), (Axis("token", ("pizza",)), QUERY)],
         (Axis("token", ("i", "like", "pizza")), QUERY),

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
@@ -171,6 +171,8 @@ def passes() -> Iterator[Trace]:
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
     far = parse(every_part().replace(POSITIONS, "positions: {alibi: true}"), "f.yaml")
     yield from train("f", far, TrainingOptions(Optimizer())).steps
+    sinks = parse(WITH_SINKS, "f.yaml")
+    yield trace("f", sinks, RECORDED)
     adapted = parse(ADAPTED, "f.yaml")
     soft = _learning(LEARNING[0], ", softcap: 2")
     for scenario in (learns, adapted, *map(_learning, LEARNING), soft):
@@ -198,6 +200,7 @@ LEARNING = (
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}]}}",
     f"ffn: {{W_1: [[1], [0.5]], W_2: [[1, 0.3]], norm_after: {{kind: rms_norm, {LEARNED}}}}}",
     f"ffn: {{W_1: [[1], [0.5]], W_2: [[1, 0.3]], norm_after: {{{LEARNED}}}}}",
+    f"attention: {{heads: [{HEAD.replace('{', '{sink: 0.5, ')}, {{W_Q: [[1], [1]], shares: 1}}]}}",
     # Norms of queries and keys, of each kind.
     f"attention: {{heads: [{WIDE}, {WIDE}], {ROOT}}}",
     f"attention: {{heads: [{WIDE}, {WIDE}], {CENTERED}}}",

@@ -68,7 +68,8 @@ def _shares(at: Judge) -> str | None:
 
 def _nearly_all(at: Judge, first: int) -> bool:
     """Whether a share is 1 but for its rounding."""
-    exponentials, total = (at.values[address] for address in at.result["operands"])
+    divided = at.near("weights_and_sink") or at.result
+    exponentials, total = (at.values[address] for address in divided["operands"])
     row = at.followed - (len(at.tokens) - len(total["data"]))
     return at.row(exponentials).data[first] > 0.999 * float(total["data"][row])
 

@@ -26,12 +26,13 @@ OF_STEPS = {
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
+    "scores_and_sink": "sink",
 }
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
-    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router"},
+    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
@@ -93,6 +94,9 @@ def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     part = raised
     for key in keys:
         part = part[key]
+    if last == "sink":  # a single number
+        part[last] = float(part[last]) + RAISED
+        return loss(raised) - loss(whole)
     numbers = part[last]
     if isinstance(numbers, dict):
         numbers = list(numbers.values())

@@ -167,7 +167,9 @@ def check_shared(at: Judge, head: str | None) -> None:
 
 @form(
     softmax_of("score")
-    + r"(?: (?P<more>No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|"
+    + r"(?P<sink> The share of the sink is left out, so that, before rounding, the weights of a "
+    r"row add up to less than 1\.)?"
+    r"(?: (?P<more>No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|"
     r"Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: "
     r"all "
     r"its weights are set to 0)\.)?"
@@ -178,11 +180,13 @@ def check_shared(at: Judge, head: str | None) -> None:
 def softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
     assert bool(said["shifted"]) == (at.near("shifted") is not None)
+    assert bool(said["sink"]) == (at.near("weights_and_sink") is not None)
+    assert not said["sink"] or sum(at.row(at.result).data) <= 1
     more, unseen = said["more"] or "", at.hidden()
     if more.startswith("No token"):
         assert "cross_attention" in at.address
     elif more.startswith("Every key"):
-        assert said["who"] == at.who and len(unseen) == len(at.tokens)
+        assert said["who"] == at.who and len(unseen) == len(at.tokens) and not said["sink"]
         assert not any(at.row(at.result).data)
     else:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address

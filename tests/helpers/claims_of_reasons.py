@@ -39,7 +39,7 @@ def inside(address: str) -> list[str]:
     parts = {
         "scores": ("dot", "d_k", "scale"),
         "biased": ("slope",),
-        "weights": SOFTMAX if not place.endswith("unmasked") else (),
+        "weights": (*SOFTMAX, "weights_and_sink") if not place.endswith("unmasked") else (),
         "gated": ("up",),
         "output": BLOCK
         if re.search(r"\.block\d+$", place)

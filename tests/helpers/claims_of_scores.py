@@ -59,6 +59,28 @@ def after_the_cap(at: Judge, said: dict[str, Any]) -> None:
     before_the_cap(at, said)
 
 
+# --- attention sinks -----------------------------------------------------------------------------
+
+
+@form(
+    r"The sink (?P<sink>\S+) is a learned number\. It takes part in the softmax like the score of "
+    r"one more key, which has no value\."
+)
+def sink(at: Judge, said: dict[str, Any]) -> None:
+    head = part_of(at)["heads"][int(re.findall(r"head(\d+)", at.address)[0]) - 1]
+    assert at.address.endswith(".scores_and_sink") and not partly_given(at)
+    assert at.row(at.result).data[-1] == number(str(head["sink"]))
+    assert "sink" not in said or said["sink"] == at.near("sink")["symbol"]
+
+
+@form(
+    r"A softmax always gives away all of its shares\. With a sink, a token need not attend to any "
+    r"token: if the sink is much larger than the scores, all weights are small\."
+)
+def why_a_sink(at: Judge, said: dict[str, Any]) -> None:
+    sink(at, said)
+
+
 # --- ALiBi ---------------------------------------------------------------------------------------
 
 

@@ -74,6 +74,22 @@ training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]
 """A batch, in which each weight matrix has LoRA."""
 
 
+WITH_SINKS = """\
+tokens: [a, b, c]
+embeddings: {a: [0.5, -1], b: [1, 0.5], c: [0.25, 2]}
+layers:
+- attention:
+    heads:
+    - {sink: 0.5, W_Q: [[1, 0.2], [0.3, 1]], W_K: [[0.5, -0.2], [0.1, 1]], W_V: identity}
+    - {sink: -0.25, shares: 1, W_Q: [[0.1, 0.2], [0.3, 1]]}
+    W_O: {random: {seed: 1}}
+vocabulary: [a, b, c]
+unembedding: tied
+targets: [b, c, a]
+"""
+"""Heads with sinks; the second one shares keys and values."""
+
+
 POSITIONS = "positions: {rotary: {base: 100, layout: halves, start: 1, share: 0.5}}"
 """Those of the scenario, in place of which there can be others."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from tests.helpers.typed_heads import is_typed, written_tokens
@@ -24,6 +24,7 @@ ATTENTIONS = {
     **{
         "Soft cap": "capped",
         "Distance penalty (ALiBi)": "biased",
+        "Attention sink": "scores_and_sink",
         "Mask": "masked",
         "Softmax: the attention weights": "weights",
     },
@@ -61,10 +62,14 @@ SUB_LAYERS = {"attention": "attention", "cross-attention": "cross_attention", "t
 
 def number(text: str) -> float:
     """9.4×10⁻¹² as a number; what is too small for a float is the smallest, and not 0."""
-    mantissa, _, power = text.partition("×10")
-    mantissa = mantissa.replace("∞", "inf")
-    found = float(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
-    return found or math.copysign(5e-324, float(mantissa)) if float(mantissa) else 0.0
+    found = exact(text)
+    return float(found) or (5e-324 if found > 0 else -5e-324) if found else 0.0
+
+
+def exact(text: str) -> Decimal:
+    """9.4×10⁻¹² as a number that may be too small for a float."""
+    mantissa, _, power = text.replace("∞", "inf").partition("×10")
+    return Decimal(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
 
 
 def as_shown(word: str) -> str:
@@ -103,7 +108,7 @@ class Row:
     def clear(self, among: Iterable[int] | None = None, sign: int = 1) -> list[int]:
         """The largest and the second, as far as no other is like it; nothing of the only one."""
         columns = list(range(len(self.data)) if among is None else among)
-        sizes = {i: sign * number(self.shown[i]) for i in columns}
+        sizes = {i: sign * exact(self.shown[i]) for i in columns}
         order = sorted(columns, key=lambda i: -sizes[i])
         alike = Counter(sizes.values())
         clear = [i for i in order[:2] if alike[sizes[i]] == 1]

@@ -128,6 +128,8 @@ ANYWHERE = frozenset(
         "The output of this block:",
         "The output so far:",
         "Each exponential divided by the sum:",
+        "The weights, without the share of the sink:",
+        "The scores, and the sink as a last column.",
         "The mean:",
         "Each number minus the mean:",
         "The square of each difference:",
@@ -204,6 +206,9 @@ OF_TRAINING = frozenset(
         "Compute the gradient at each score after the mask.",
         "Compute the gradient at each score after the soft cap.",
         "Compute the gradient at each score after ALiBi.",
+        "Compute the gradient at the scores and the sink.",
+        "Compute the gradient at the scores and the sink. The sink takes part in all rows: its "
+        "gradient adds up their last column.",
         "Compute the gradient at each score and at its dot product.",
         "Compute the gradient at each rotated query.",
         "Compute the gradient at each rotated key.",

@@ -33,6 +33,6 @@ def _typed(part: Any) -> int:
             if shares_norm(part):
                 norms -= _typed(part.get("norm"))
             others = sum(_typed(each) for key, each in part.items() if key not in APART)
-            return norms + others
+            return norms + others + ("sink" in part)
         case _:
             return 0

@@ -94,6 +94,9 @@ def raised(spec: Scenario, address: str, at: tuple[int, ...], by: Any) -> Scenar
     `address` is a parameter's: `layer1.attention.head1.W_Q`, `final_norm.gain`, `embeddings`.
     """
     copy: Scenario = _copied(spec)
+    if address.endswith(".sink"):
+        _numbers(copy, address.removesuffix(".sink"))["sink"] += by
+        return copy
     row = _numbers(copy, address)
     if isinstance(row, Mapping):
         row = list(row.values())

@@ -119,7 +119,9 @@ def has_line(record: Record, index: Index) -> bool:
             return bool(record.inputs[1].numbers[index].is_finite())
         case el.NegativeLogLikelihood(columns, _):
             return columns[index[0]] is not None
-        case op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask() | op.Columns():
+        case op.AppendZeros() | op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask():
+            return False
+        case op.Columns():
             return False
         case operation:
             return not isinstance(operation, op.Moved)
@@ -239,6 +241,12 @@ def _moved(record: Record) -> NDArray[Any]:
             return np.concatenate(x, axis=0)
         case op.Concat():
             return np.concatenate(x, axis=1)
+        case op.AppendColumn():
+            return np.concatenate([x[0], np.resize(x[1], (len(x[0]), 1))], axis=1)
+        case op.DropColumn():
+            return x[0][:, :-1]
+        case op.AppendZeros():
+            return np.concatenate([x[0], np.array([[None]] * len(x[0]))], axis=1)
         case op.Interleave():
             width = record.output.numbers.shape[1]
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]

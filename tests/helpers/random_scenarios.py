@@ -363,6 +363,8 @@ class _Maker:
         attention |= self.softcap() | self.mask_of_layer(place, source)
         if self.choose(False, False, False, True):
             attention["blocks"] = self.choose(1, 2, 2, 3)
+        else:
+            self.sinks(place, heads)
         concat_width = sum(len(head["W_V"][0]) for head in read)
         if self.flag():
             attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)
@@ -373,6 +375,13 @@ class _Maker:
         else:
             attention["residual"], width = False, concat_width
         return attention | self.norm(place, came, width), width
+
+    def sinks(self, place: str, heads: list[Scenario]) -> None:
+        """Give some heads a sink."""
+        rng = random.Random(f"{self.seed} {place} sink")
+        for head in heads:
+            if rng.random() < 0.25:
+                head["sink"] = Decimal(rng.choice(("0.5", "-1", "0", "2.25", "-0.001", "7")))
 
     def head(self, place: str, width: int, source: int) -> Scenario:
         d_k, d_v = self.draw(st.integers(1, 3)), self.draw(st.integers(1, 3))

@@ -325,8 +325,15 @@ def _attention(
         biased = capped - np.multiply.outer(_slopes(len(heads)), far)
     masked = biased if mask is None else biased + mask
     finite = np.abs(masked[np.isfinite(masked)])
-    weights = _softmax(masked, shifted or finite.max(initial=0) > BEYOND)
+    # A head without a sink has one that is hidden.
+    sinks = np.array([float(head.get("sink", -np.inf)) for head in own])
+    column = np.broadcast_to(sinks[:, np.newaxis, np.newaxis], (*masked.shape[:2], 1))
+    beside = np.concatenate([masked, column], axis=2)
+    finite = np.concatenate([finite, abs(sinks[np.isfinite(sinks)])])
+    weights = _softmax(beside, shifted or finite.max(initial=0) > BEYOND)
     weights["weights"] = weights.pop("shares")
+    with_sink = weights["weights"]
+    weights["weights"] = with_sink[..., :-1]
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
 
     found = normed
@@ -336,7 +343,14 @@ def _attention(
             f"head{h + 1}.scores": scores[h],
             f"head{h + 1}.output": output[h][:, has_value[h]],
         }
+        m = masked.shape[2]
+        rows = [name for name, part in weights.items() if part.ndim == 3]
         found |= {f"head{h + 1}.{name}": part[h] for name, part in weights.items()}
+        if "sink" in own[h]:
+            found[f"head{h + 1}.scores_and_sink"] = beside[h]
+            found[f"head{h + 1}.weights_and_sink"] = with_sink[h]
+        else:
+            found |= {f"head{h + 1}.{name}": weights[name][h][:, :m] for name in rows}
         if "blocks" in attention:
             of_blocks = _blocks(masked[h], value[h][:, has_value[h]], attention["blocks"])
             found |= {f"head{h + 1}.{name}": part for name, part in of_blocks.items()}

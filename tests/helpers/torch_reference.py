@@ -203,7 +203,8 @@ class _Pass:
                 far = torch.arange(len(x))[:, None] - torch.arange(len(x))
                 slope = slope_of(number, len(part["heads"]))
                 scores = self.keep(f"{at}biased", scores - slope * far.abs())
-            weights = self.weights(at, scores, None if crossed else self._visible(part))
+            seen = None if crossed else self._visible(part)
+            weights = self.weights(at, scores, seen, self.sink(at, head))
             outputs.append(self.keep(f"{at}output", weights @ value))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
         if part.get("W_O") is None:
@@ -218,13 +219,20 @@ class _Pass:
         by = math.sqrt(query.shape[1]) if scale == "sqrt" else float(scale)
         return self.keep(f"{at}scores", dot / by)
 
-    def weights(self, at: str, scores: Any, visible: Any) -> Any:
+    def sink(self, at: str, head: Spec) -> Any:
+        """The sink of a head, hidden where it has none."""
+        if "sink" not in head:
+            return torch.tensor([-math.inf], dtype=torch.float64)
+        return self.parameter(f"{at}sink", [head["sink"]])
+
+    def weights(self, at: str, scores: Any, visible: Any, sink: Any) -> Any:
         if visible is not None:
             hidden = torch.full_like(scores, -math.inf)
             scores = self.keep(f"{at}masked", torch.where(visible, scores, hidden))
-        blind = torch.isneginf(scores).all(dim=1, keepdim=True)
-        shares = torch.softmax(scores.masked_fill(blind, 0), dim=1)
-        return self.keep(f"{at}weights", shares.masked_fill(blind, 0))
+        beside = torch.cat([scores, sink.expand(len(scores), 1)], dim=1)
+        blind = torch.isneginf(beside).all(dim=1, keepdim=True)
+        shares = torch.softmax(beside.masked_fill(blind, 0), dim=1)
+        return self.keep(f"{at}weights", shares.masked_fill(blind, 0)[:, :-1])
 
     def turned(self, address: str, x: Any, asked: Spec | None) -> Any:
         if asked is None:

@@ -68,7 +68,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
 def _typed(head: Scenario, n: int, m: int, part: Scenario, rng: random.Random) -> Scenario:
     own = part["heads"][head["shares"] - 1] if "shares" in head else head
     sizes = {"Q": (n, own["W_K"]), "K": (m, own["W_K"]), "V": (m, own["W_V"])}
-    kept = {key: head[key] for key in ("labels", "shares") if key in head}
+    kept = {key: head[key] for key in ("labels", "shares", "sink") if key in head}
     names = ("Q",) if "shares" in head else ("Q", "K", "V")
     return kept | {name: _rows(sizes[name][0], len(sizes[name][1][0]), rng) for name in names}
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
-from tests.helpers.every_part import ADAPTED, POSITIONS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.training_again import training_again
@@ -126,6 +126,10 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.array([x * Decimal(share(float(x))) for x in a.flat]).reshape(a.shape)
         case "copy", [a]:
             return a
+        case "append_column", [a, b]:
+            return np.hstack([a, np.tile(b, (len(a), 1))])
+        case "drop_column", [a]:
+            return a[:, :-1]
         case "concat", heads:
             return np.concatenate(heads, axis=1)
         case "outer", [a, b]:
@@ -293,6 +297,7 @@ def test_every_operation_can_be_done_again() -> None:
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
+    done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SINKS))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):

@@ -16,6 +16,7 @@ from tracer.scenario.fields import Frozen
 from tracer.scenario.layers import (
     Attention,
     Expert,
+    Head,
     Layer,
     Lora,
     MixtureOfExperts,
@@ -181,6 +182,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
+    ("without attention sinks", _with(Head, lambda _: {"sink": None})),
     ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
     ("with the same rotary positions in every layer", _with(Attention, lambda _: {"rotary": None})),
 )

@@ -15,7 +15,7 @@ from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.blocks import softmax_in_blocks
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.softmax import softmax
+from tracer.decoder.sinks import learned_sink, softmax_with_sink
 from tracer.decoder.sub_layers import Learned, learned, normalize
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
@@ -80,7 +80,8 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
             read.append(k_v)
             scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
             scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
-            heads.append(attention_head(tape, scores, k_v[1], inputs, parameters.blocks))
+            sink = learned_sink(tape, head)
+            heads.append(attention_head(tape, scores, k_v[1], inputs, sink, parameters.blocks))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
@@ -195,20 +196,28 @@ def capped(tape: Tape, scores: Value, cap: Decimal | None) -> Value:
 
 
 def attention_head(
-    tape: Tape, scores: Value, v: Value, inputs: AttentionInputs, blocks: int | None
+    tape: Tape,
+    scores: Value,
+    v: Value,
+    inputs: AttentionInputs,
+    sink: Value | None,
+    blocks: int | None,
 ) -> Value:
     """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v).
 
-    With `blocks`, it is also computed in that many blocks of keys.
+    A sink (1,) takes part in the softmax. With `blocks`, it is also computed in that many blocks of
+    keys.
     """
     masked, exp = scores, Exp()
     if inputs.mask and inputs.only_hides:
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
     elif inputs.mask:
         masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted, exp=exp)
+    own = (roles.ATTENTION_SOFTMAX, roles.ATTENTION_SINK)
+    shares = softmax_with_sink(tape, *own, masked, sink, shifted=inputs.shifted, exp=exp)
     if inputs.mask and inputs.unmasked:
-        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
+        own = (roles.UNMASKED_SOFTMAX, roles.UNMASKED_SINK)
+        softmax_with_sink(tape, *own, scores, sink, shifted=inputs.shifted, exp=Exp())
     output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
     if blocks:
         softmax_in_blocks(tape, masked, v, blocks)

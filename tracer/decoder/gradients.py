@@ -211,6 +211,11 @@ class _BackwardPass:
                     stop = start + head.shape[1]
                     yield head, GradientPath(record, "left", op.Columns(start, stop), (g,))
                     start = stop
+            case op.AppendColumn():
+                yield to(0, op.DropColumn(), g)
+                yield to(1, op.LastColumnTotal(), g)
+            case op.DropColumn():
+                yield to(0, op.AppendZeros(), g)
             case op.MatMul():
                 yield to(0, op.Dot(), g, x[1])
                 yield to(1, op.TransposedMatMul(), x[0], g)

@@ -72,6 +72,26 @@ class Concat:
         return (heads[0][0], Axis("concat", labels))
 
 
+class AppendColumn:
+    """The columns of a, then one that is the same number: (n, m), (1,) → (n, m + 1)."""
+
+    name: ClassVar[str] = "append_column"
+
+    def axes(self, a: Axes, number: Axes) -> Axes:
+        """Return the axes of a, with the label of the number as the last column."""
+        return (a[0], Axis(a[1].name, a[1].labels + number[0].labels))
+
+
+class DropColumn:
+    """All columns but the last: (n, m + 1) → (n, m)."""
+
+    name: ClassVar[str] = "drop_column"
+
+    def axes(self, a: Axes) -> Axes:
+        """Return the axes of a without the last column."""
+        return (a[0], Axis(a[1].name, a[1].labels[:-1]))
+
+
 @lru_cache
 def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     heads_of = Counter(label for labels in heads for label in set(labels))
@@ -324,6 +344,12 @@ class ColumnTotal:
     name: ClassVar[str] = "column_sum"
 
 
+class LastColumnTotal:
+    """The sum of the last column: (n, m + 1) → (1,)."""
+
+    name: ClassVar[str] = "last_column_sum"
+
+
 class ColumnDot:
     """Σ a ⊙ b over the rows: (n, m), (n, m) → (m,)."""
 
@@ -402,6 +428,12 @@ class ExpertDots:
     rows: tuple[tuple[int, ...], ...]
 
 
+class AppendZeros:
+    """A column of zeros behind the others: (n, m) → (n, m + 1)."""
+
+    name: ClassVar[str] = "append_zeros"
+
+
 class SumOfSquares:
     """The sum of all squares, of any shape: one number."""
 
@@ -414,6 +446,8 @@ Moved: TypeAlias = (
     | Join
     | Copy
     | Concat
+    | AppendColumn
+    | DropColumn
     | Interleave
     | Mask
     | Rows
@@ -446,12 +480,13 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = Columns | AsRows | PlaceRows
+Taken: TypeAlias = Columns | AsRows | PlaceRows | AppendZeros
 """Operations of training that move the numbers of their inputs."""
 
 Trained: TypeAlias = (
     TransposedMatMul
     | ColumnTotal
+    | LastColumnTotal
     | ColumnDot
     | RowDot
     | NegativeTotal

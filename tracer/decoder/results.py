@@ -71,6 +71,11 @@ def _result(
             return np.concatenate(x, axis=0)
         case op.Concat():
             return np.concatenate(x, axis=1)
+        case op.AppendColumn():
+            column = np.repeat(x[1][np.newaxis], len(x[0]), axis=0)
+            return np.concatenate([x[0], column], axis=1)
+        case op.DropColumn():
+            return x[0][:, :-1]
         case op.Interleave(features):
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, : len(features)]
         case op.Rows(kept):
@@ -99,6 +104,8 @@ def _result(
             return -total if negative else total
         case op.ColumnTotal():
             return arithmetic.sum(x[0], axis=0)
+        case op.LastColumnTotal():
+            return arithmetic.sum(x[0][:, -1:], axis=0)
         case op.ColumnDot():
             return arithmetic.sum(part(x[0] * x[1]), axis=0)
         case op.NegativeTotal():
@@ -111,6 +118,8 @@ def _result(
             found = _zeros((n, x[0].shape[1]), arithmetic, x[0])
             found[list(kept)] = x[0]
             return found
+        case op.AppendZeros():
+            return np.concatenate([x[0], _zeros((len(x[0]), 1), arithmetic, x[0])], axis=1)
         case op.ByWord(words, table):
             return _by_word(arithmetic, x[0], words, table)
         case op.AsRows(words, table):

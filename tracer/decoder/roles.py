@@ -164,6 +164,14 @@ class Softmax:
 
 
 @frozen
+class Sink:
+    """The roles of a softmax in which a sink takes part; the result is that of the softmax."""
+
+    scores: Role
+    shares: Role
+
+
+@frozen
 class LossRoles:
     """The roles of a loss: of each position, of all examples of a batch, and the loss itself."""
 
@@ -278,6 +286,7 @@ W_V = Role("W_V", parameter=True)
 B_Q = Role("b_Q", parameter=True)
 B_K = Role("b_K", parameter=True)
 B_V = Role("b_V", parameter=True)
+SINK = Role("sink", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
@@ -297,15 +306,19 @@ CAPPED = Role("capped")
 DISTANCE_SLOPE = Role("slope", RoundingRule.ALL)
 BIASED = Role("biased")
 MASKED = Role("masked")
+SCORES_AND_SINK = Role("scores_and_sink")
 MAX = Role("max")
 SHIFTED = Role("shifted")
 EXP = Role("exp", RoundingRule.SHARED)
 EXP_SUM = Role("exp_sum", RoundingRule.SHARED)
+WEIGHTS_AND_SINK = Role("weights_and_sink")
 WEIGHTS = Role("weights")
+UNMASKED_AND_SINK = Role("unmasked.scores_and_sink")
 UNMASKED_MAX = Role("unmasked.max")
 UNMASKED_SHIFTED = Role("unmasked.shifted")
 UNMASKED_EXP = Role("unmasked.exp", RoundingRule.SHARED)
 UNMASKED_EXP_SUM = Role("unmasked.exp_sum", RoundingRule.SHARED)
+UNMASKED_WEIGHTS_AND_SINK = Role("unmasked.weights_and_sink")
 UNMASKED_WEIGHTS = Role("unmasked.weights")
 HEAD_OUTPUT = Role("output")
 BLOCK_SCORES = Role("scores")
@@ -432,6 +445,8 @@ ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = Softmax(
     UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
 )
+ATTENTION_SINK = Sink(SCORES_AND_SINK, WEIGHTS_AND_SINK)
+UNMASKED_SINK = Sink(UNMASKED_AND_SINK, UNMASKED_WEIGHTS_AND_SINK)
 CHOSEN_SOFTMAX = Softmax(ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS)
 ROUTER_SOFTMAX = Softmax(
     ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
@@ -484,7 +499,7 @@ SUB_LAYER_NORM = Norm(
 NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
 
 MASKS = (
-    *(MASK, MASKED, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED),
+    *(MASK, MASKED, SCORES_AND_SINK, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED),
     *(CHOSEN_LOGITS, ROUTER_SHIFTED),
 )
 """The values that can hold -∞."""

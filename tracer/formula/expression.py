@@ -12,7 +12,15 @@ Function: TypeAlias = Literal["sin", "cos", "tanh", "ln", "max", "Φ", "ReLU′"
 """Functions of numbers."""
 
 OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
-OfTokens: TypeAlias = Literal["sum over tokens", "sum by word", "FFN", "Attention"]
+OfTokens: TypeAlias = Literal[
+    "sum over tokens",
+    "sum by word",
+    "append",
+    "all but the last column",
+    "sum of the last column",
+    "FFN",
+    "Attention",
+]
 OfModels: TypeAlias = Literal["CrossAttention", "LayerNorm", "RMSNorm", "softmax"]
 InSymbols: TypeAlias = OfRows | OfTokens | OfModels
 """Functions of matrices, which occur in formulas and have no value."""

@@ -313,6 +313,7 @@ class _Made:
             (name in ("W_3", "b_3") and not asked.gated)
             or (name.startswith("b_") and not asked.biases)
             or (name == "shift" and asked.norm == "rms_norm")
+            or name == "sink"
         )
         if left_out:
             return None

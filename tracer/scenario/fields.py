@@ -172,6 +172,11 @@ _WORDS = core.no_info_before_validator_function(_split, core.tuple_variable_sche
 
 Number = Annotated[Decimal, Parsed("Number", _NUMBER)]
 Row: TypeAlias = Annotated[tuple[Decimal, ...], Parsed("Row", _ROW)]
+Single: TypeAlias = Annotated[
+    tuple[Decimal, ...],
+    Parsed("Number", core.no_info_after_validator_function(lambda number: (number,), _NUMBER)),
+]
+"""A learned number, kept as a row of one."""
 Rows: TypeAlias = Annotated[tuple[Row, ...], Parsed("Rows", _ROWS)]
 Matrix: TypeAlias = Annotated[Rows, Parsed("Matrix", _MATRIX)]
 Word: TypeAlias = Annotated[str, Parsed("Word", _WORD)]

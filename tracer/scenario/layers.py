@@ -164,6 +164,12 @@ class Head(Frozen):
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
+    sink: fields.Single | None = described(
+        "A learned number that takes part in the softmax beside the scores of each row; its share "
+        "is left out of the weights (gpt-oss, Agarwal et al. 2025).",
+        "0.5",
+        None,
+    )
     shares: fields.AtLeastOne | None = described(
         "The number of an earlier head; this head uses its keys and values.", "1", None
     )

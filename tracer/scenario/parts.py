@@ -37,6 +37,7 @@ PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
         "W_Q": ("width", "d_k"), "b_Q": ("d_k",),
         "W_K": ("source", "d_k"), "b_K": ("d_k",),
         "W_V": ("source", "d_v"), "b_V": ("d_v",),
+        "sink": ("one",),
     },
     Attention: {"W_O": ("concat", "out"), "b_O": ("out",)},
     Expert: {

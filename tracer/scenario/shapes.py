@@ -204,11 +204,15 @@ class _Counted(Counting):
         return known["out"].size if "out" in known else concat
 
     def blocks(self, place: YamlPath) -> None:
-        """Report more blocks than keys."""
+        """Report more blocks than keys, and blocks beside a sink."""
         blocks, keys = positive(self.part(*place, "blocks")), self.keys(place)
         if blocks and keys and blocks > keys:
             message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
             self.report((*place, "blocks"), message)
+        for i, _ in enumerate(self.entries(*place, "heads")):
+            if self.has(*place, "blocks") and self.has(*place, "heads", i, "sink"):
+                message = "a sink and a softmax in blocks, expected only one of them"
+                self.report((*place, "heads", i, "sink"), message)
 
     def keys(self, attention: YamlPath) -> Size:
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""

@@ -64,14 +64,18 @@ def test_random_scenarios(scenario: Scenario) -> None:
     heads = {a.removesuffix(".masked") for a in expected if re.match(r".*\.masked$", a)}
     names = ["exp", "exp_sum", "weights"]
     names += ["max", "shifted"] if scenario.get("softmax") == "shifted" else []
+    of_sink = [f"{head}.unmasked.{end}_and_sink" for head in heads for end in ("scores", "weights")]
     assert {a for a in found if ".unmasked." in a} == {
-        f"{head}.unmasked.{name}" for head in heads for name in names
+        *(f"{head}.unmasked.{name}" for head in heads for name in names),
+        *(a for a in of_sink if a.replace("unmasked.", "") in expected),
     }
     for head in heads:
+        beside = expected.get(f"{head}.scores_and_sink", np.full((1, 1), -np.inf))[0, -1]
         ends = (f"{head}.{name}" for name in ("biased", "capped", "scores"))
         seen = next(expected[end] for end in ends if end in expected).tolist()
         for row, weights in zip(seen, found[f"{head}.unmasked.weights"], strict=True):
-            assert weights == pytest.approx(softmax(row), rel=1e-12, abs=1e-12)
+            shares = softmax([*row, beside])[:-1]
+            assert weights == pytest.approx(shares, rel=1e-12, abs=1e-12)
     assert usual == {address: found[address] for address in found if ".unmasked." not in address}
 
 

@@ -248,6 +248,7 @@ def assert_is_attention(
             *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
             *([["ALiBi"]] if falls else []),
             *([["mask"]] if hides and not crosses else []),
+            *([["sink"]] if "sink" in head else []),
             ["softmax"],
             [f"A · V{above}"],
         ]

@@ -87,7 +87,7 @@ def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     outputs = [record.output for record in ran.records]
     # Parameters, the mask and distances are shown in the step that uses them.
     parameter = re.compile(
-        r"(^|\.|final_)([Wb]_[QKVO123U]|router|(query_|key_)?norm(_after)?\.(gain|shift)|mask|"
+        r"(^|\.|final_)([Wb]_[QKVO123U]|router|sink|(query_|key_)?norm(_after)?\.(gain|shift)|mask|"
         r"position\.distance)$"
     )
     assert told == [o.address for o in outputs if not parameter.search(o.address)]

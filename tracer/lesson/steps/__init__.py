@@ -27,6 +27,7 @@ from tracer.lesson.steps import (
 from tracer.lesson.steps.alibi import DISTANCE
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.sinks import SINK
 
 
 def _as_named(role: Role) -> SymbolOf:
@@ -50,6 +51,7 @@ OPERANDS: dict[Role, SymbolOf] = {
     roles.ROUTER: Symbol("W", "r"),
     **{norm.gain: Symbol("γ") for norm in roles.NORMS},
     **{norm.shift: Symbol("β") for norm in roles.NORMS},
+    roles.SINK: SINK,
     roles.W_U: Symbol("W", "U"),
     roles.B_U: Symbol("b", "U"),
     roles.MASK: Symbol("M"),

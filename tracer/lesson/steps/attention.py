@@ -17,9 +17,17 @@ from tracer.lesson.steps import (
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
+from tracer.lesson.steps.kind import CaptionOf, InnerKind, Naming, RoleText, Step, SymbolOf, linear
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
+from tracer.lesson.steps.sinks import (
+    LEFT_OUT,
+    SHARES,
+    SINK_STEP,
+    UNMASKED_SHARES,
+    has_sink,
+    weights_caption,
+)
 from tracer.lesson.steps.softcap import SOFTCAP_STEP
 
 W_O = ex.Symbol("W", "O")
@@ -114,7 +122,11 @@ def softmax_goal(number: str, *, shifted: bool) -> str:
     return goal + first * shifted
 
 
-def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, RoleText]:
+def softmax_roles(
+    softmax: Softmax,
+    shares: SymbolOf,
+    caption: CaptionOf = "Each exponential divided by the sum:",
+) -> dict[Role, RoleText]:
     """Return the texts of the roles of a softmax."""
     return {
         softmax.largest: RoleText(of_head("m"), "The largest number of the row:"),
@@ -123,17 +135,19 @@ def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, RoleText]:
         ),
         softmax.exp: RoleText(lambda n: ex.Exponential(n.inputs[0]), "The exponentials:"),
         softmax.total: RoleText(of_head("Σ"), "Their sum:"),
-        softmax.shares: RoleText(shares, "Each exponential divided by the sum:"),
+        softmax.shares: RoleText(shares, caption),
     }
 
 
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     shifted = ctx.value(step.place, roles.SHIFTED) is not None
     made = softmax_goal("score", shifted=shifted)
+    if has_sink(step):
+        made += LEFT_OUT
     if attention_claims.crosses(step):
         return (f"{made} No token is masked here.",)
     unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
-    gathers = weights is None or any(weights.numbers[ctx.row(weights)])
+    gathers = weights is None or has_sink(step) or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
         return (made, *(zero if unseen else ()), *still_weighted(step, ctx))
@@ -146,7 +160,10 @@ SOFTMAX_STEP = InnerKind(
     "Softmax: the attention weights",
     "the scores as shares of 1",
     _softmax_goal,
-    softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A")),
+    {
+        **softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), weights_caption),
+        roles.WEIGHTS_AND_SINK: SHARES,
+    },
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
     claim=attention_claims.shares,
@@ -158,7 +175,11 @@ UNMASKED_STEP = InnerKind(
     "Without the mask",
     "the attention weights without the mask",
     ("The softmax is computed again from the same scores, without the mask.",),
-    softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U")),
+    {
+        **softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), weights_caption),
+        roles.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
+        roles.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
+    },
     sign=("no mask",),
     claim=attention_claims.leak,
     groups=("mask", "softmax"),
@@ -255,6 +276,6 @@ PROJECTION_STEP = InnerKind(
 KINDS = (
     *query_key_value.KINDS,
     *query_key_norm.KINDS,
-    *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SINK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
     *(WEIGHTED_SUM_STEP, BLOCK_STEP, BLOCKS_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -49,6 +49,7 @@ from tracer.lesson.steps.inputs import (
     POSITION_STEP,
 )
 from tracer.lesson.steps.kind import ReasonsOf, RoleText, SentenceOf, Step, StepKind
+from tracer.lesson.steps.sinks import SINK_STEP
 from tracer.lesson.steps.softcap import SOFTCAP_STEP
 from tracer.lesson.steps.sub_layers import (
     NORM_AFTER_STEP,
@@ -107,8 +108,13 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
     roles.ROUTER_LOGITS: ("left", "right"),
     roles.EXPERT_INPUT: ("left",),
     **dict.fromkeys(
-        (roles.WEIGHTS, roles.ROUTER_WEIGHTS, roles.ROUTER_PROBABILITIES), ("mean", "difference")
+        (
+            *(roles.WEIGHTS, roles.WEIGHTS_AND_SINK),
+            *(roles.ROUTER_WEIGHTS, roles.ROUTER_PROBABILITIES),
+        ),
+        ("mean", "difference"),
     ),
+    roles.SCORES_AND_SINK: ("right",),
     roles.EMBEDDINGS: ("left", "right"),
 }
 """What is recorded beside a value's gradient: its contribution to an operand that acts on the loss
@@ -281,6 +287,12 @@ def _of_softmax(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     )
 
 
+def _at_the_sink(step: Step, ctx: LessonContext) -> Sentence:
+    at = "Compute the gradient at the scores and the sink."
+    learned = " The sink takes part in all rows: its gradient adds up their last column."
+    return (at + learned * any(map(is_of_a_weight, step.records)),)
+
+
 def _at_the_embeddings(step: Step, ctx: LessonContext) -> Sentence:
     rows = " and at the rows of the embedding table" * any(map(is_of_a_weight, step.records))
     return (f"Compute the gradient at the embedding of each token{rows}.",)
@@ -413,6 +425,7 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
         _back(attention.MASK_STEP, "each score after the mask"),
+        _back(SINK_STEP, _at_the_sink, (roles.SINK,)),
         _back(ALIBI_STEP, "each score after ALiBi"),
         _back(SOFTCAP_STEP, "each score after the soft cap"),
         _back(attention.SCORES_STEP, "each score and at its dot product"),

@@ -136,6 +136,14 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
                     return Entry(part, (*rows, place))
                 place -= part.shape[-1]
             raise IndexError(index)
+        case op.AppendColumn():
+            row, column = index
+            is_last = column == first.shape[1]
+            return Entry(record.inputs[1], (0,)) if is_last else Entry(first, index)
+        case op.DropColumn():
+            return Entry(first, index)
+        case op.AppendZeros():
+            return None if index[1] == first.shape[1] else Entry(first, index)
         case op.Interleave():
             row, column = index
             return Entry(record.inputs[column % 2], (row, column // 2))

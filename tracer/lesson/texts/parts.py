@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Copy
+from tracer.decoder.operations import Copy, DropColumn
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
@@ -108,7 +108,7 @@ def _formula(step: Step, ctx: LessonContext) -> ex.Expression | None:
     if step.is_partly_given:
         return None
     function = FUNCTIONS.get(step.last.output.role)
-    if function:
+    if function and not isinstance(step.last.operation, DropColumn):
         return ex.Call(function, (ctx.symbols[step.records[0].inputs[0].address],))
     if isinstance(step.last.operation, Copy):
         return ctx.symbols[step.last.inputs[0].address]

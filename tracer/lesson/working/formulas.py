@@ -59,7 +59,11 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return slope(record.operation)
         case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
             return None
-        case op.Rows() | op.PlaceRows():
+        case op.AppendColumn():
+            return ex.Call("append", (of[0], of[1]))
+        case op.DropColumn():
+            return ex.Call("all but the last column", (of[0],))
+        case op.Rows() | op.PlaceRows() | op.AppendZeros():
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
@@ -77,6 +81,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
         case op.ColumnTotal():
             return ex.Call("sum over tokens", (of[0],))
+        case op.LastColumnTotal():
+            return ex.Call("sum of the last column", (of[0],))
         case op.ColumnDot():
             return ex.Call("sum over tokens", (ex.Product((of[0], of[1])),))
         case op.RowDot(negative):

@@ -102,6 +102,9 @@ class LineSides:
             case op.ColumnTotal():
                 rows = range(inputs[0].shape[0])
                 return [sums.of_entries(inputs[0], [(row, *index) for row in rows])]
+            case op.LastColumnTotal():
+                n, width = inputs[0].shape
+                return [sums.of_entries(inputs[0], [(row, width - 1) for row in range(n)])]
             case op.NegativeTotal():
                 return [_negative(sums.of_row(inputs[0], index[0]))]
             case op.AccumulateGradients():
