@@ -208,6 +208,27 @@ layers:
             ("layer1.ffn.hidden", 1): "3 0",
         },
     ),
+    "a router": Example(
+        "ainiketan.in/papers/09-mixture-of-experts-2017/sections/05-worked-example/",
+        """
+title: Routing four tokens through four experts
+tokens: [chai, bahut, garam, hai]
+embeddings: {chai: [1.0, 0.2], bahut: [0.3, 0.8], garam: [0.1, 0.5], hai: [0.6, 0.1]}
+layers:
+  - ffn:
+      router: [[1.0, 0.5, -0.5, 0.2], [-0.2, 0.8, 1.0, -0.3]]
+      top: 2
+      experts:
+        - {W_1: [[1.2, 0.0], [0.0, 0.5]], W_2: &unchanged [[1, 0], [0, 1]], activation: none}
+        - {W_1: [[0.3, 0.0], [0.0, 1.4]], W_2: *unchanged, activation: none}
+        - {W_1: [[0.2, 0.8], [0.9, 0.1]], W_2: *unchanged, activation: none}
+        - {W_1: [[0.7, 0.3], [0.1, 0.6]], W_2: *unchanged, activation: none}
+""",
+        {
+            ("layer1.ffn.router.logits", 1): "0.96 0.66 -0.30 0.14",
+            ("layer1.ffn.router.logits", 2): "0.14 0.79 0.65 -0.18",
+        },
+    ),
     "RMSNorm": Example(
         "prof.lexailabs.com/practice/rmsnorm",
         """

@@ -37,7 +37,7 @@ LLAMA = Architecture(
     activation="silu",
     gated=True,
     rotary=Rotary(500.0, "pairs", None),
-    window=None,
+    windows=(None,) * 2,
     tied=False,
     biases="",
 )
@@ -56,7 +56,7 @@ GPT2 = Architecture(
     activation="gelu_tanh",
     gated=False,
     rotary=None,
-    window=None,
+    windows=(None,) * 2,
     tied=True,
     biases="QKVO",
 )
@@ -214,6 +214,10 @@ def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> No
     })  # fmt: skip
 
 
+FOLDERS = f"supported are {', '.join(hugging_face_families.FAMILIES)}"
+FILES = f"supported are {', '.join(gguf_families.FAMILIES)}"
+
+
 def refused(path: Path) -> str:
     with pytest.raises(TracerError) as caught:
         open_checkpoint(path)
@@ -223,32 +227,35 @@ def refused(path: Path) -> str:
 def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Path) -> None:
     """No other is suggested: Qwen3 is no Qwen2 with a spelling mistake."""
     tensors = tiny_checkpoints.hugging_face_llama()
-    folder = tiny_checkpoints.write_folder(tmp_path / "x", "qwen3_moe", tensors)
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "olmoe", tensors)
+    config = folder / "config.json"
     assert refused(folder) == (
-        f"{folder / 'config.json'}: model_type: got 'qwen3_moe', which needs a mixture of experts "
-        "and a norm of queries and keys, not supported; "
-        "supported are gpt2, llama, marian, mistral, qwen2"
+        f"{config}: model_type: got 'olmoe', which needs a mixture of experts "
+        f"and a norm of queries and keys, not supported\n{config}: model_type: {FOLDERS}"
     )
-    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "gemma", tiny_checkpoints.gguf_llama())
+    file = tiny_checkpoints.write_gguf(
+        tmp_path / "x.gguf", "granite", tiny_checkpoints.gguf_llama()
+    )
     assert refused(file) == (
-        f"{file}: general.architecture: got 'gemma', which needs embeddings times √d, "
-        "not supported; supported are gpt2, llama, qwen2"
+        f"{file}: general.architecture: got 'granite', which needs multipliers of embeddings, "
+        f"residuals, scores and logits, not supported\n{file}: general.architecture: {FILES}"
     )
 
 
 def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama5", tensors)
-    told = "got 'llama5', not known here; supported are gpt2, llama, marian, mistral, qwen2"
-    assert refused(folder) == f"{folder / 'config.json'}: model_type: {told}"
+    config = folder / "config.json"
+    told = f"got 'llama5', not known here\n{config}: model_type: {FOLDERS}"
+    assert refused(folder) == f"{config}: model_type: {told}"
     file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "x", tiny_checkpoints.gguf_llama())
-    told = "got 'x', not known here; supported are gpt2, llama, qwen2"
+    told = f"got 'x', not known here\n{file}: general.architecture: {FILES}"
     assert refused(file) == f"{file}: general.architecture: {told}"
 
 
 @pytest.mark.parametrize(("said", "told"), [
-    ({"model_type": "my_own", "architectures": ["Qwen3MoeForCausalLM"]},
-     "got 'my_own', not known here; Qwen3MoeForCausalLM needs a mixture of experts and a norm of "
+    ({"model_type": "my_own", "architectures": ["OlmoeForCausalLM"]},
+     "got 'my_own', not known here; OlmoeForCausalLM needs a mixture of experts and a norm of "
      "queries and keys, not supported"),
     ({"model_type": "my_own", "architectures": ["Other"], "num_local_experts": 4, "qk_norm": True},
      "got 'my_own', not known here; its keys belong to a mixture of experts and a norm of queries "
@@ -266,8 +273,9 @@ def test_a_class_or_keys_tell_what_an_unknown_family_needs(
 ) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama", tensors, said)
-    expected = f"model_type: {told}; supported are gpt2, llama, marian, mistral, qwen2"
-    assert refused(folder) == f"{folder / 'config.json'}: {expected}"
+    config = folder / "config.json"
+    expected = f"model_type: {told}\n{config}: model_type: {FOLDERS}"
+    assert refused(folder) == f"{config}: {expected}"
 
 
 @pytest.mark.parametrize(("known", "needs", "key"), [
@@ -352,7 +360,7 @@ def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:
     folder = tiny_checkpoints.write_folder(
         tmp_path, "llama", tiny_checkpoints.hugging_face_llama(), {"head_dim": 7}
     )
-    assert "7 numbers per head, expected pairs of them" in refused(folder)
+    assert "7 numbers per head are rotated, expected pairs of them" in refused(folder)
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

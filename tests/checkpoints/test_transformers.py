@@ -114,7 +114,7 @@ def test_numbers_are_those_of_transformers(
 def test_what_transformers_cannot_run_is_refused(
     family: str, said: dict[str, Any], tmp_path: Path
 ) -> None:
-    values = tiny_checkpoints.config(family) | said
+    values = tiny_checkpoints.config(family) | {"pad_token_id": 0} | said
     (tmp_path / "config.json").write_text(json.dumps(values), encoding="utf-8")
     strict = pytest.importorskip("huggingface_hub.errors").StrictDataclassError
     with pytest.raises((AttributeError, TypeError, ValueError, strict)), torch.no_grad():

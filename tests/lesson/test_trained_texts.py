@@ -62,7 +62,7 @@ def test_every_equation_is_true(family: str, command: str, request: pytest.Fixtu
 
 
 def test_why_leads_back_through_true_equations(llama: str) -> None:
-    text = printed("why", "probabilities[is,f]", "--depth", "6", "-s", llama)
+    text = printed("why", "probabilities[is,f]", "--depth", "6", "--terms", "99", "-s", llama)
     assert (unreadable(text), false_equations(text)) == ([], [])
     assert len(equations(text)) >= 100
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from tracer.frozen import frozen
@@ -27,6 +28,8 @@ class Rotary:
     """Pair i is columns 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
     factor: RotaryFactor | None
     """None if the factor is 1 for each pair."""
+    share: float = 1.0
+    """The share of each head's columns that is rotated: the first of them."""
 
 
 @frozen
@@ -58,26 +61,65 @@ class Architecture:
     gated: bool
     """Whether the FFN is (activation(x·W_1) ⊙ (x·W_3))·W_2."""
     rotary: Rotary | None
-    window: int | None
-    """The number of tokens that each token attends to, itself included; None for all before it."""
+    windows: tuple[int | None, ...]
+    """For each layer, the number of tokens that each token attends to, itself included; None for
+    all before it."""
     tied: bool
     """Whether the embeddings are also the unembedding."""
     biases: str
     """The attention projections that have biases, as letters of QKVO."""
     placement: Literal["pre", "post"] = "pre"
     """Whether the norms are before the sub-layers or after the residual connections."""
-    scales_embeddings: bool = False
-    """Whether the embeddings are multiplied by √d_model."""
     sinusoidal: bool = False
     """Whether positions are sines and cosines that training does not change."""
     encoder: Architecture | None = None
     """The encoder that the layers attend to; None without cross-attention."""
+    of_heads: bool = False
+    """Whether the queries and the keys of each head are normalized."""
+    unit_offset: bool = False
+    """Whether norms multiply by 1 + γ instead of γ."""
+    scales_embeddings: bool = False
+    """Whether the embeddings are multiplied by √d_model."""
+    parallel: bool = False
+    """Whether attention and FFN of a layer read the same vectors."""
+    norm_after: bool = False
+    """Whether the output of each sub-layer is normalized, too."""
+    divisor: float | None = None
+    """The divisor of the scores; None for √d_k."""
+    score_cap: float | None = None
+    """The soft cap of the scores."""
+    logit_cap: float | None = None
+    """The soft cap of the logits."""
+    own_rotary: Mapping[int, Rotary | None] = field(default_factory=dict)
+    """The rotary positions of layers that differ from the others, counted from 1; None for none."""
+    experts: int | None = None
+    """The number of experts of each FFN, each with `hidden` units; None without a router."""
+    top: int = 1
+    """The number of experts for each token."""
+    normalize: bool = True
+    """Whether the weights of the chosen experts add up to 1."""
+    first_position: int = 0
+    """The row of the position table for the first token."""
+
+    @property
+    def window(self) -> int | None:
+        """The window of all layers; None if they have none, or differ."""
+        return self.windows[0] if len(set(self.windows)) == 1 else None
 
     @property
     def factors(self) -> tuple[float, ...] | None:
         """The factor of each pair of the rotary angles; None if all are 1."""
-        factor = self.rotary and self.rotary.factor
-        return tuple(factor(i, self.d_k) for i in range(self.d_k // 2)) if factor else None
+        return self.factors_of(self.rotary) if self.rotary else None
+
+    def factors_of(self, rotary: Rotary) -> tuple[float, ...] | None:
+        """Return the factor of each pair of some rotary angles; None if all are 1."""
+        factor, d = rotary.factor, int(self.rotated)
+        return tuple(factor(i, d) for i in range(d // 2)) if factor else None
+
+    @property
+    def rotated(self) -> float:
+        """The number of each head's columns that are rotated."""
+        return self.d_k * self.rotary.share if self.rotary else 0
 
     def misfits(self) -> Iterator[str]:
         """Yield the sizes that do not fit together."""
@@ -85,7 +127,9 @@ class Architecture:
             yield f"{self.heads} heads, expected a multiple of the {self.key_heads} with keys"
         if self.heads > self.width:
             yield f"{self.heads} heads, expected at most {self.width}, the width"
-        if self.rotary and self.d_k % 2:
-            yield f"{self.d_k} numbers per head, expected pairs of them for rotary positions"
+        if self.experts and self.top > self.experts:
+            yield f"{self.top} experts for each token, expected at most {self.experts}"
+        if self.rotated % 2 or (self.rotary and not self.rotated):
+            yield f"{self.rotated:g} numbers per head are rotated, expected pairs of them"
         if self.encoder:
             yield from (f"encoder: {misfit}" for misfit in self.encoder.misfits())

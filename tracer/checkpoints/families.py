@@ -69,15 +69,11 @@ NEEDS: Mapping[str, Parts] = {
     "deepseek_v3": (LATENT, EXPERTS),
     "distilbert": (BIDIRECTIONAL, POST_NORM),
     "falcon": (PARALLEL, FUSED, ROTARY_LAYER_NORM),
-    "gemma": _GEMMA,
-    "gemma2": (*_GEMMA, OUTPUT_NORMS, SOFT_CAPS, SCORE_SCALE, SOME_WINDOWS),
     "gemma3": _GEMMA_3,
-    "gemma3_text": _GEMMA_3,
     "glm": (PARTIAL_ROTARY, FUSED_FFN),
     "glm4": (PARTIAL_ROTARY, FUSED_FFN, OUTPUT_NORMS),
     "gpt_bigcode": (MULTI_QUERY,),
     "gpt_neo": (SCORE_SCALE, SOME_WINDOWS),
-    "gpt_neox": (*_NEOX, FUSED),
     "gpt_oss": (EXPERTS, SINKS, SOME_WINDOWS, "a clamped gate"),
     "gptj": _NEOX,
     "granite": (MULTIPLIERS,),
@@ -91,7 +87,6 @@ NEEDS: Mapping[str, Parts] = {
     "mbart": (EMBEDDING_NORM, OFFSET_POSITIONS),
     "ministral": (SOME_WINDOWS,),
     "mistral3": (IMAGES,),
-    "mixtral": (EXPERTS,),
     "mpt": (ALIBI, PLAIN_LAYER_NORM, FUSED),
     "mt5": (RELATIVE, SCORE_SCALE),
     "nemotron": (UNIT_OFFSET, PARTIAL_ROTARY, ROTARY_LAYER_NORM, "the square of ReLU"),
@@ -99,19 +94,14 @@ NEEDS: Mapping[str, Parts] = {
     "olmo2": (OUTPUT_NORMS, QK_NORM),
     "olmo3": (OUTPUT_NORMS, QK_NORM, SOME_WINDOWS),
     "olmoe": (EXPERTS, QK_NORM),
-    "opt": (OFFSET_POSITIONS,),
     "phi": (*_NEOX, BIASED_LOGITS),
-    "phi3": (FUSED, FUSED_FFN),
     "phimoe": (EXPERTS, ROTARY_LAYER_NORM),
     "qwen2_moe": (EXPERTS,),
     "qwen2_vl": (IMAGES, MULTI_AXES),
     "qwen2_5_vl": (IMAGES, MULTI_AXES),
-    "qwen3": (QK_NORM,),
-    "qwen3_moe": (EXPERTS, QK_NORM),
     "qwen3_next": ("gated and linear attention", EXPERTS, QK_NORM, UNIT_OFFSET, PARTIAL_ROTARY),
     "roberta": (*_BERT, OFFSET_POSITIONS),
     "rwkv": ("recurrent layers",),
-    "smollm3": (SOME_ROTARY,),
     "stablelm": (PARTIAL_ROTARY, ROTARY_LAYER_NORM),
     "starcoder2": (ROTARY_LAYER_NORM,),
     "t5": (RELATIVE, SCORE_SCALE),
@@ -121,14 +111,14 @@ NEEDS: Mapping[str, Parts] = {
 """The missing parts by Hugging Face's `model_type`, from each published architecture."""
 
 _SAME_NAME = (
-    "bert bloom cohere2 falcon gemma gemma2 glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
-    "nemotron olmo olmo2 olmoe phi3 phimoe qwen3 smollm3 stablelm starcoder2 t5"
+    "bert bloom cohere2 falcon glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
+    "nemotron olmo olmo2 olmoe phimoe stablelm starcoder2 t5"
 )
 _GGUF_NAMES: Mapping[str, str] = {
     **{name: name for name in _SAME_NAME.split()},
-    **{"command-r": "cohere", "deepseek2": "deepseek_v3", "gemma3": "gemma3_text"},
-    **{"gpt-oss": "gpt_oss", "gptneox": "gpt_neox", "phi2": "phi", "qwen2moe": "qwen2_moe"},
-    **{"qwen3moe": "qwen3_moe", "qwen3next": "qwen3_next", "starcoder": "gpt_bigcode"},
+    **{"command-r": "cohere", "deepseek2": "deepseek_v3", "gemma3": "gemma3"},
+    **{"gpt-oss": "gpt_oss", "phi2": "phi", "qwen2moe": "qwen2_moe"},
+    **{"qwen3next": "qwen3_next", "starcoder": "gpt_bigcode"},
 }
 GGUF_NEEDS: Mapping[str, Parts] = {
     gguf: tuple(part for part in NEEDS[name] if part not in (UNIT_OFFSET, IMAGES))
@@ -205,7 +195,8 @@ def family_of(
     if isinstance(name, str) and name in known:
         return name
     why = _why(settings, name, known, needs)
-    settings.wrong(key, f"{why}; supported are {', '.join(known)}")
+    settings.wrong(key, why)
+    settings.refuse(key, f"supported are {', '.join(known)}")
     settings.check()
     raise AssertionError
 

@@ -27,6 +27,10 @@ class GGUFFamily:
     biases: str | None
     """The attention projections with biases; None if the tensors say so."""
     layout: Layout
+    of_heads: bool = False
+    """Whether the queries and the keys of each head are normalized."""
+    scales_embeddings: bool = False
+    """Whether the embeddings are multiplied by √d_model."""
 
 
 _OF_ALL = {
@@ -80,6 +84,37 @@ LLAMA = GGUFFamily(
     ),
 )
 QWEN2 = replace(LLAMA, rotary="halves")
+QWEN3 = replace(
+    QWEN2,
+    of_heads=True,
+    layout=replace(
+        LLAMA.layout,
+        names={
+            **LLAMA.layout.names,
+            "layer.attention.query_norm.gain": "blk.{}.attn_q_norm.weight",
+            "layer.attention.key_norm.gain": "blk.{}.attn_k_norm.weight",
+        },
+    ),
+)
+GEMMA = replace(QWEN2, activation="gelu_tanh", scales_embeddings=True)
+"""These files store 1 + γ."""
+PHI3 = replace(
+    QWEN2,
+    biases="",
+    layout=layout(
+        {**_OF_ALL, "layer.attention.W_QKV": "attn_qkv", "layer.ffn.W_13": "ffn_up"},
+        "blk.{}.",
+        (),
+        transposed=True,
+    ),
+)
 
-FAMILIES: Mapping[str, GGUFFamily] = {"gpt2": GPT2, "llama": LLAMA, "qwen2": QWEN2}
+FAMILIES: Mapping[str, GGUFFamily] = {
+    "gemma": GEMMA,
+    "gpt2": GPT2,
+    "llama": LLAMA,
+    "phi3": PHI3,
+    "qwen2": QWEN2,
+    "qwen3": QWEN3,
+}
 """By `general.architecture`."""

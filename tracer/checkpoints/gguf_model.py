@@ -35,11 +35,12 @@ def architecture_of(read: GGUFFile) -> Architecture:
     family = FAMILIES[name]
     settings = Settings(read.file, read.values, f"{name}.")
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
+    layers = settings.whole("block_count", most=MOST_LAYERS)
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
     architecture = Architecture(
         family=name,
-        layers=settings.whole("block_count", most=MOST_LAYERS),
+        layers=layers,
         width=width,
         heads=heads,
         key_heads=settings.whole("attention.head_count_kv", heads),
@@ -52,9 +53,11 @@ def architecture_of(read: GGUFFile) -> Architecture:
         activation=family.activation,
         gated=family.gated,
         rotary=_rotary(settings, read, family.rotary, d_k) if family.rotary else None,
-        window=settings.whole(WINDOW) if settings.get(WINDOW) else None,
+        windows=(settings.whole(WINDOW) if settings.get(WINDOW) else None,) * layers,
         tied="output.weight" not in read.tensors,
         biases=_biases(read) if family.biases is None else family.biases,
+        of_heads=family.of_heads,
+        scales_embeddings=family.scales_embeddings,
     )
     settings.only("attention.causal", True)
     settings.nothing_else(HARMLESS, MEANINGS)

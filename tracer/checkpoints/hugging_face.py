@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
-    Rotary,
-    RotaryFactor,
 )
-from tracer.checkpoints.families import MEANINGS, NEEDS, PARTIAL_ROTARY, family_of
+from tracer.checkpoints.families import MEANINGS, NEEDS, family_of
 from tracer.checkpoints.hugging_face_families import (
     FAMILIES,
     HEAD_DIM,
@@ -58,7 +56,7 @@ ONLY: Only = {
     "return_dict": (True, "with false, transformers raises an error"),
 }
 """Keys that affect the computation: the value without effect, and what other values mean."""
-ACTIVATIONS: Mapping[str, Activation] = {
+ACTIVATIONS: dict[str, Activation] = {
     **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
     **{"silu": "silu", "swish": "silu", "relu": "relu"},
 }
@@ -78,7 +76,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
         settings.only(key, value, otherwise)
     for key, other in family.same.items():
-        if settings.says(key):
+        if settings.says(key) and settings.says(other):
             settings.only(key, settings.get(other), f"it is another name of {other}")
     settings.nothing_else({*HARMLESS, *family.harmless.split()}, MEANINGS)
     settings.check()
@@ -146,6 +144,10 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         settings.wrong(key, "expected a whole number: transformers raises an error for null")
     has_biases = family.maybe_biases and settings.flag("attention_bias", False)
     (epsilon_key, epsilon), activation = family.epsilon, family.activation
+    activations = ACTIVATIONS | {name: ACTIVATIONS[other] for name, other in family.meant.items()}
+    words = settings.whole("vocab_size")
+    windows = tuple(family.windows(settings, layers))
+    rotary, own_rotary = family.rotary(settings, windows) if family.rotary else (None, {})
     scale = family.embedding_scale
     decoder = Architecture(
         family=name,
@@ -153,21 +155,33 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         width=width,
         heads=heads,
         key_heads=_key_heads(settings, family, heads),
-        d_k=_d_k(settings, family, max(1, width // heads)),
+        d_k=_d_k(settings, family, family.missing_d_k or max(1, width // heads)),
         hidden=settings.whole(family.hidden, of_width and of_width * width),
-        words=settings.whole("vocab_size"),
+        words=words,
         context=settings.whole(family.context),
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon) if epsilon_key else epsilon,
-        activation=settings.one_of(activation[0], ACTIVATIONS, activation[1]),
+        activation=settings.one_of(activation[0], activations, activation[1]),
         gated=family.gated,
-        rotary=_rotary(settings) if family.rotary else None,
-        window=family.window(settings, layers),
+        rotary=rotary,
+        own_rotary=own_rotary,
+        windows=windows,
         tied=settings.flag("tie_word_embeddings", family.tied),
         biases=family.maybe_biases if has_biases else family.biases,
         placement=family.placement,
-        scales_embeddings=settings.flag(scale, False) if scale else False,
         sinusoidal=family.sinusoidal,
+        of_heads=family.of_heads,
+        unit_offset=family.unit_offset,
+        scales_embeddings=settings.flag(scale, False) if scale else family.scales_embeddings,
+        norm_after=family.norm_after,
+        divisor=_divisor(settings, family),
+        score_cap=_cap(settings, family.score_cap),
+        logit_cap=_cap(settings, family.logit_cap),
+        parallel=bool(family.parallel) and settings.flag(family.parallel, True),
+        first_position=family.first_position,
+        experts=_experts(settings, family) if family.experts else None,
+        top=settings.whole(*family.top) if family.experts else 1,
+        normalize=settings.flag(*family.normalize) if family.normalize else True,
     )
     return replace(decoder, encoder=_encoder(settings, family.encoder, decoder))
 
@@ -181,9 +195,11 @@ def _encoder(
     heads = settings.whole(keys.heads)
     if decoder.width % heads:
         settings.wrong(keys.heads, f"expected a divisor of the width, {decoder.width}")
+    layers = settings.whole(keys.layers, most=MOST_LAYERS)
     return replace(
         decoder,
-        layers=settings.whole(keys.layers, most=MOST_LAYERS),
+        layers=layers,
+        windows=(None,) * layers,
         heads=heads,
         key_heads=heads,
         d_k=max(1, decoder.width // heads),
@@ -202,48 +218,16 @@ def _d_k(settings: Settings, family: HuggingFaceFamily, share: int) -> int:
     return settings.whole(HEAD_DIM, share) if family.shares_keys else share
 
 
-def _rotary(settings: Settings) -> Rotary:
-    """Return the rotary positions; older files keep the base apart from the other values.
-
-    If a file has both, transformers reads the older mapping, and the base inside of it.
-    """
-    newer, older = settings.within("rope_parameters"), settings.within("rope_scaling")
-    scaling = older if settings.get("rope_scaling") else newer
-    settings.get("rope_theta")
-    base = (scaling if scaling.says("rope_theta") else settings).number("rope_theta", 10000.0)
-    for part in (settings, scaling):
-        part.only("partial_rotary_factor", 1.0, PARTIAL_ROTARY)
-    kind = "rope_type" if scaling.says("rope_type") else "type"
-    read = scaling.one_of(kind, SCALINGS, "default")
-    factor = read(scaling, base)
-    if scaling.get(kind, "default") in (*SCALINGS,):  # else any key may belong to it
-        scaling.nothing_else({"type"})
-    return Rotary(base, "halves", factor)
+def _experts(settings: Settings, family: HuggingFaceFamily) -> int:
+    other = next((key for key, name in family.same.items() if name == family.experts), None)
+    return settings.whole(family.experts, settings.get(other) if other else None)
 
 
-def _linear(scaling: Settings, base: float) -> RotaryFactor:
-    factor = scaling.number("factor")
-    return lambda pair, d_k: factor
+def _divisor(settings: Settings, family: HuggingFaceFamily) -> float | None:
+    squared = family.squared_divisor
+    return math.sqrt(settings.number(*squared)) if squared else None
 
 
-def _llama3(scaling: Settings, base: float) -> RotaryFactor:
-    """Divide the angles of wavelengths that are long compared to the first context (Llama 3.1)."""
-    factor, context = scaling.number("factor"), scaling.number("original_max_position_embeddings")
-    low, high = scaling.number("low_freq_factor"), scaling.number("high_freq_factor")
-    if low >= high:
-        scaling.wrong("low_freq_factor", "expected less than high_freq_factor")
-
-    def of_pair(pair: int, d_k: int) -> float:
-        length = 2 * math.pi * math.pow(base, 2 * pair / d_k)
-        kept = min(1.0, max(0.0, (context / length - low) / (high - low)))
-        return 1 / ((1 - kept) / factor + kept)
-
-    return of_pair
-
-
-SCALINGS: Mapping[str, Callable[[Settings, float], RotaryFactor | None]] = {
-    "default": lambda scaling, base: None,
-    "linear": _linear,
-    "llama3": _llama3,
-}
-"""The factors of the rotary angles, by the kind of scaling in the file."""
+def _cap(settings: Settings, said: tuple[str, float | None] | None) -> float | None:
+    """Return a soft cap; null says that there is none."""
+    return None if said is None or settings.get(*said) is None else settings.number(*said)

@@ -10,13 +10,16 @@ from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import NormKind
-from tracer.checkpoints.families import BIASED_LOGITS, SOME_WINDOWS
+from tracer.checkpoints.families import BIASED_LOGITS
+from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.checkpoints.settings import Settings
 from tracer.frozen import frozen
 
 Only: TypeAlias = Mapping[str, tuple[Any, str]]
 """Config keys with one supported value, and what other values mean."""
+
+Windows: TypeAlias = list[int | None]
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 KEY_HEADS, HEAD_DIM, WINDOW = "num_key_value_heads", "head_dim", "sliding_window"
@@ -59,10 +62,36 @@ class HuggingFaceFamily:
     """Whether heads can share keys, and have a size of their own."""
     missing_key_heads: int | None = None
     """The number of heads with keys if its key is missing; None for all heads."""
-    rotary: bool = False
-    """Whether positions are rotary instead of a table."""
-    window: Callable[[Settings, int], int | None] = lambda settings, layers: None
-    """Returns the window of all layers, from the number of layers."""
+    rotary: ReadTurns | None = None
+    """Reads the rotary positions; None if positions are a table."""
+    meant: Mapping[str, str] = field(default_factory=dict)
+    """Names of activations that transformers replaces by others."""
+    norm_after: bool = False
+    """Whether the output of each sub-layer is normalized, too."""
+    squared_divisor: tuple[str, float] | None = None
+    """The square of the divisor of the scores; None if it is d_k."""
+    score_cap: tuple[str, float | None] | None = None
+    logit_cap: tuple[str, float | None] | None = None
+    """The soft caps of the scores and of the logits; None if the family has none."""
+    parallel: str = ""
+    """The key that says whether attention and FFN read the same vectors; nothing if they do not."""
+    first_position: int = 0
+    """The row of the position table for the first token."""
+    experts: str = ""
+    """The key of the number of experts; nothing if there are none."""
+    top: tuple[str, int] = ("num_experts_per_tok", 1)
+    normalize: tuple[str, bool] | None = None
+    """The key of whether the weights of the chosen experts add up to 1; None if they do."""
+    windows: Callable[[Settings, int], Windows] = lambda settings, layers: [None] * layers
+    """Returns the window of each layer, from the number of layers."""
+    of_heads: bool = False
+    """Whether the queries and the keys of each head are normalized."""
+    unit_offset: bool = False
+    """Whether norms multiply by 1 + γ instead of γ."""
+    scales_embeddings: bool = False
+    """Whether the embeddings are multiplied by √d_model."""
+    missing_d_k: int | None = None
+    """The size of a head if its key is missing; None for width / heads."""
     whole_heads: bool = False
     """Whether the width must be a multiple of the heads even if heads have a size of their own."""
     not_null: str | None = None
@@ -82,37 +111,105 @@ class HuggingFaceFamily:
     """Keys that change nothing in this family."""
 
 
-def _full(settings: Settings, layers: int) -> None:
+def _full(settings: Settings, layers: int) -> Windows:
     """Check that no layer has a window."""
-    _check_kinds(settings, [FULL] * layers)
+    return _by_kind(settings, [FULL] * layers, None)
 
 
-def _window_of_mistral(settings: Settings, layers: int) -> int | None:
+def _windows_of_mistral(settings: Settings, layers: int) -> Windows:
     if settings.says("layer_types"):
         for key, default in ((WINDOW, 4096), (HEAD_DIM, None)):
             if settings.get(key, default) is None:
                 reason = "with layer_types, transformers loads a Ministral, which needs it"
                 settings.wrong(key, f"expected a whole number: {reason}")
     has_window = settings.get(WINDOW, ...) is not None
-    _check_kinds(settings, [SLIDING if has_window else FULL] * layers)
-    return settings.whole(WINDOW, 4096) if has_window else None
+    window = settings.whole(WINDOW, 4096) if has_window else None
+    return _by_kind(settings, [SLIDING if has_window else FULL] * layers, window)
 
 
-def _window_of_qwen2(settings: Settings, layers: int) -> int | None:
-    """Return the window if all layers have one; from `max_window_layers` on, a layer has one."""
+def _windows_of_qwen(settings: Settings, layers: int) -> Windows:
+    """From `max_window_layers` on, a layer has a window."""
     begin = settings.whole("max_window_layers", 28, least=0)
     window = settings.get(WINDOW, 4096)
     is_used = settings.flag("use_sliding_window", False) and window is not None
     full = min(begin, layers) if is_used else layers
-    _check_kinds(settings, [FULL] * full + [SLIDING] * (layers - full))
-    if full not in (0, layers):
-        settings.wrong("max_window_layers", f"expected 0 or {layers}: the model has {SOME_WINDOWS}")
-    return None if full else settings.whole(WINDOW, 4096)
+    window = settings.whole(WINDOW, 4096) if is_used else None
+    return _by_kind(settings, [FULL] * full + [SLIDING] * (layers - full), window)
 
 
-def _check_kinds(settings: Settings, kinds: list[str]) -> None:
+def _windows_of_qwen3_moe(settings: Settings, layers: int) -> Windows:
+    if settings.get("mlp_only_layers"):
+        settings.wrong("mlp_only_layers", "expected null or []: some layers have no experts")
+    settings.get(WINDOW)
+    is_used = settings.flag("use_sliding_window", False)
+    return _one_for_all(settings, layers) if is_used else [None] * layers
+
+
+def _one_for_all(settings: Settings, layers: int) -> Windows:
+    return [None if settings.get(WINDOW) is None else settings.whole(WINDOW)] * layers
+
+
+def _windows_of_gemma(pattern: int) -> Callable[[Settings, int], Windows]:
+    """Return windows in all layers but every `pattern`th."""
+
+    def windows(settings: Settings, layers: int) -> Windows:
+        own = settings.whole("sliding_window_pattern", pattern) if pattern > 2 else pattern
+        kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
+        if settings.get(WINDOW, 4096) is None:
+            settings.wrong(WINDOW, "expected a whole number")
+        return _by_kind(settings, kinds, settings.whole(WINDOW, 4096))
+
+    return windows
+
+
+def _windows_of_smollm3(settings: Settings, layers: int) -> Windows:
+    if settings.flag("use_sliding_window", False):
+        settings.wrong("use_sliding_window", "expected false: some layers have a window")
+    settings.get(WINDOW)
+    return _full(settings, layers)
+
+
+def _by_kind(settings: Settings, kinds: list[str], window: int | None) -> Windows:
+    """Return the window of each layer; `layer_types` says otherwise than the default `kinds`."""
     if settings.get("layer_types") is not None:
-        settings.only("layer_types", kinds)
+        known = (FULL, SLIDING) if window else (FULL,)
+        said = settings.entries("layer_types", str, len(kinds))
+        if any(kind not in known for kind in said):
+            settings.wrong("layer_types", f"supported are {' and '.join(known)} here")
+        kinds = said or kinds
+    return [window if kind == SLIDING else None for kind in kinds]
+
+
+def _with(llama: Layout, norms: Mapping[str, str]) -> Layout:
+    """Return Llama's layout with a gain for each of some norms of attention."""
+    own = {
+        f"layer.attention.{norm}.gain": f"{llama.prefix}layers.{{}}.{name}.weight"
+        for norm, name in norms.items()
+    }
+    return replace(llama, names={**llama.names, **own})
+
+
+def _with_norms_after(llama: Layout) -> Layout:
+    """Return Llama's layout with norms before and after each sub-layer, as Gemma 2 names them."""
+    layer = f"{llama.prefix}layers.{{}}."
+    own = {
+        "attention.norm_after": "post_attention_layernorm",
+        "ffn.norm": "pre_feedforward_layernorm",
+        "ffn.norm_after": "post_feedforward_layernorm",
+    }
+    norms = {f"layer.{norm}.gain": f"{layer}{name}.weight" for norm, name in own.items()}
+    return replace(llama, names={**llama.names, **norms})
+
+
+def _with_experts(llama: Layout, router: str, experts: str, matrices: tuple[str, ...]) -> Layout:
+    """Return Llama's layout with a router and experts, whose W_1, W_3 and W_2 are `matrices`."""
+    layer = f"{llama.prefix}layers.{{}}."
+    own = {
+        f"layer.ffn.expert.{name}": f"{layer}{experts}{matrix}.weight"
+        for name, matrix in zip(("W_1", "W_3", "W_2"), matrices, strict=True)
+    }
+    others = {key: name for key, name in llama.names.items() if ".ffn.W_" not in key}
+    return replace(llama, names={**others, "layer.ffn.router": f"{layer}{router}.weight", **own})
 
 
 GPT2 = HuggingFaceFamily(
@@ -176,9 +273,9 @@ LLAMA = HuggingFaceFamily(
     biases="",
     maybe_biases="QKVO",
     shares_keys=True,
-    rotary=True,
+    rotary=rotary(),
     whole_heads=True,
-    window=_full,
+    windows=_full,
     only={
         "mlp_bias": (False, "the FFN has biases"),
         "rope_interleaved": (False, "pairs of the rotary positions are adjacent columns"),
@@ -214,7 +311,7 @@ MISTRAL = replace(
     missing_key_heads=8,
     whole_heads=False,
     not_null=KEY_HEADS,
-    window=_window_of_mistral,
+    windows=_windows_of_mistral,
     only={**_WITHOUT_WINDOW_KEY, "attention_bias": (False, "the projections have biases")},
 )
 QWEN2 = replace(
@@ -222,7 +319,214 @@ QWEN2 = replace(
     biases="QKV",
     missing_key_heads=32,
     not_null=HEAD_DIM,
-    window=_window_of_qwen2,
+    windows=_windows_of_qwen,
+)
+QWEN3 = replace(
+    QWEN2,
+    of_heads=True,
+    biases="",
+    maybe_biases="QKVO",
+    missing_d_k=128,
+    only=_WITHOUT_WINDOW_KEY,
+    layout=_with(LLAMA.layout, {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}),
+)
+GEMMA = replace(
+    LLAMA,
+    tied=True,
+    unit_offset=True,
+    scales_embeddings=True,
+    activation=("hidden_act", "gelu_pytorch_tanh"),
+    meant={"gelu": "gelu_pytorch_tanh"},
+    missing_key_heads=16,
+    missing_d_k=256,
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    only={
+        **LLAMA.only,
+        "use_bidirectional_attention": (None, "tokens attend to later tokens"),
+    },
+)
+GEMMA_2 = replace(
+    GEMMA,
+    activation=("hidden_activation", "gelu_pytorch_tanh"),
+    meant={},
+    missing_key_heads=4,
+    whole_heads=True,
+    windows=_windows_of_gemma(2),
+    norm_after=True,
+    squared_divisor=("query_pre_attn_scalar", 256.0),
+    score_cap=("attn_logit_softcapping", 50.0),
+    logit_cap=("final_logit_softcapping", 30.0),
+    only={key: GEMMA.only[key] for key in GEMMA.only if key != WINDOW},
+    harmless="cache_implementation",
+    layout=_with_norms_after(LLAMA.layout),
+)
+GEMMA_3 = replace(
+    GEMMA_2,
+    rotary=by_window,
+    windows=_windows_of_gemma(6),
+    of_heads=True,
+    score_cap=None,
+    logit_cap=("final_logit_softcapping", None),
+    harmless="cache_implementation _sliding_window_pattern",
+    only={
+        **GEMMA_2.only,
+        "use_bidirectional_attention": (False, "tokens attend to later tokens"),
+        "attn_logit_softcapping": (None, "transformers does not apply it"),
+    },
+    layout=_with(
+        GEMMA_2.layout, {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
+    ),
+)
+SMOLLM3 = replace(
+    LLAMA,
+    tied=True,
+    missing_key_heads=4,
+    rotary=not_everywhere(2e6),
+    windows=_windows_of_smollm3,
+    only=_WITHOUT_WINDOW_KEY,
+)
+MIXTRAL = replace(
+    MISTRAL,
+    epsilon=("rms_norm_eps", 1e-5),
+    windows=_one_for_all,
+    rotary=rotary(1e6),
+    experts="num_local_experts",
+    top=("num_experts_per_tok", 2),
+    only={**_WITHOUT_WINDOW_KEY, "attention_bias": (False, "the projections have biases")},
+    harmless="router_aux_loss_coef output_router_logits router_jitter_noise",
+    layout=_with_experts(
+        LLAMA.layout, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")
+    ),
+)
+QWEN3_MOE = replace(
+    QWEN3,
+    hidden="moe_intermediate_size",
+    windows=_windows_of_qwen3_moe,
+    missing_d_k=None,
+    missing_key_heads=4,
+    experts="num_experts",
+    same={"num_local_experts": "num_experts"},
+    top=("num_experts_per_tok", 8),
+    normalize=("norm_topk_prob", False),
+    only={
+        **_WITHOUT_WINDOW_KEY,
+        "decoder_sparse_step": (1, "only some layers have experts"),
+    },
+    harmless="router_aux_loss_coef output_router_logits intermediate_size max_window_layers",
+    layout=_with_experts(
+        QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
+    ),
+)
+PHI3 = replace(
+    LLAMA,
+    epsilon=("rms_norm_eps", 1e-5),
+    maybe_biases="",
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    rotary=rotary(scalings=("default",)),
+    windows=_one_for_all,
+    only=_WITHOUT_WINDOW_KEY,
+    harmless="resid_pdrop embd_pdrop original_max_position_embeddings",
+    layout=layout(
+        {
+            "embeddings": "embed_tokens",
+            "final_norm.gain": "norm",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "input_layernorm",
+            "layer.attention.W_QKV": "self_attn.qkv_proj",
+            "layer.attention.W_O": "self_attn.o_proj",
+            "layer.ffn.norm.gain": "post_attention_layernorm",
+            "layer.ffn.W_13": "mlp.gate_up_proj",
+            "layer.ffn.W_2": "mlp.down_proj",
+        },
+        "layers.{}.",
+        (),
+        transposed=True,
+        unused=("*.rotary_emb.inv_freq",),
+        prefix="model.",
+    ),
+)
+GPT_NEOX = HuggingFaceFamily(
+    layers="num_hidden_layers",
+    width="hidden_size",
+    heads="num_attention_heads",
+    hidden="intermediate_size",
+    context="max_position_embeddings",
+    epsilon=("layer_norm_eps", 1e-5),
+    activation=("hidden_act", "gelu"),
+    tied=False,
+    norm="layer_norm",
+    gated=False,
+    biases="QKVO",
+    rotary=rotary(key="rotary_emb_base", share=("rotary_pct", 0.25)),
+    parallel="use_parallel_residual",
+    whole_heads=True,
+    only={"attention_bias": (True, "the projections have no biases")},
+    harmless="classifier_dropout",
+    layout=layout(
+        {
+            "embeddings": "embed_in",
+            "final_norm.gain": "final_layer_norm",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "input_layernorm",
+            "layer.attention.W_QKV": "attention.query_key_value",
+            "layer.attention.W_O": "attention.dense",
+            "layer.ffn.norm.gain": "post_attention_layernorm",
+            "layer.ffn.W_1": "mlp.dense_h_to_4h",
+            "layer.ffn.W_2": "mlp.dense_4h_to_h",
+        },
+        "layers.{}.",
+        ("layer.", "final_norm."),
+        transposed=True,
+        by_head=True,
+        older={"embed_out.weight": "lm_head.weight"},
+        unused=("*.attention.bias", "*.attention.masked_bias", "*.rotary_emb.inv_freq"),
+        prefix="gpt_neox.",
+    ),
+)
+OPT = HuggingFaceFamily(
+    layers="num_hidden_layers",
+    width="hidden_size",
+    heads="num_attention_heads",
+    hidden="ffn_dim",
+    context="max_position_embeddings",
+    epsilon=(None, 1e-5),
+    activation=("activation_function", "relu"),
+    tied=True,
+    norm="layer_norm",
+    gated=False,
+    biases="QKVO",
+    first_position=2,
+    whole_heads=True,
+    only={
+        "do_layer_norm_before": (True, "norms after the residual connections"),
+        "_remove_final_layer_norm": (False, "no norm after the last layer"),
+        "enable_bias": (True, "matrices without biases"),
+        "layer_norm_elementwise_affine": (True, "LayerNorm without gain and shift"),
+    },
+    same={"word_embed_proj_dim": "hidden_size"},
+    harmless="dropout layerdrop init_std",
+    layout=layout(
+        {
+            "embeddings": "embed_tokens",
+            "positions": "embed_positions",
+            "final_norm.gain": "final_layer_norm",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "self_attn_layer_norm",
+            "layer.attention.W_Q": "self_attn.q_proj",
+            "layer.attention.W_K": "self_attn.k_proj",
+            "layer.attention.W_V": "self_attn.v_proj",
+            "layer.attention.W_O": "self_attn.out_proj",
+            "layer.ffn.norm.gain": "final_layer_norm",
+            "layer.ffn.W_1": "fc1",
+            "layer.ffn.W_2": "fc2",
+        },
+        "layers.{}.",
+        ("layer.", "final_norm."),
+        transposed=True,
+        prefix="model.decoder.",
+    ),
 )
 _IN_BOTH_TOWERS = {
     "positions": "embed_positions",
@@ -312,10 +616,20 @@ MARIAN = HuggingFaceFamily(
 )
 
 FAMILIES: Mapping[str, HuggingFaceFamily] = {
+    "gemma": GEMMA,
+    "gemma2": GEMMA_2,
+    "gemma3_text": GEMMA_3,
     "gpt2": GPT2,
+    "gpt_neox": GPT_NEOX,
     "llama": LLAMA,
     "marian": MARIAN,
     "mistral": MISTRAL,
+    "mixtral": MIXTRAL,
+    "opt": OPT,
+    "phi3": PHI3,
     "qwen2": QWEN2,
+    "qwen3": QWEN3,
+    "qwen3_moe": QWEN3_MOE,
+    "smollm3": SMOLLM3,
 }
 """By `model_type`."""

@@ -1,7 +1,7 @@
 """The name and layout of each parameter in a format's files.
 
 A `{}` stands for the layer's number, counted from 0. All heads are side by side in a matrix;
-`W_QKV` holds the queries, the keys and the values of all heads.
+`W_QKV` holds the queries, the keys and the values of all heads, `W_13` W_1 and W_3.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ class Layout:
     """Whether a matrix is stored with one row per output, for W·x."""
     unused: tuple[str, ...] = ()
     """Patterns of tensors that add nothing to the others."""
+    by_head: bool = False
+    """Whether W_QKV holds the queries, keys and values of each head side by side."""
+    older: Mapping[str, str] = field(default_factory=dict)
+    """Older names of tensors, with their names."""
     prefix: str = ""
     """The prefix of all names but the unembedding's; a model may be saved without it."""
     optional: tuple[str, ...] = ()
@@ -36,6 +40,8 @@ def layout(
     *,
     transposed: bool,
     unused: tuple[str, ...] = (),
+    by_head: bool = False,
+    older: Mapping[str, str] | None = None,
     prefix: str = "",
 ) -> Layout:
     """Return the layout of tensors that are given without `.weight` and `.bias`.
@@ -51,4 +57,4 @@ def layout(
         if parameter.startswith(biased):
             bias = parameter.replace("W_", "b_").replace("gain", "shift")
             names[bias] = f"{tensor}.bias"
-    return Layout(names, transposed, unused, prefix)
+    return Layout(names, transposed, unused, by_head, older or {}, prefix)

@@ -149,6 +149,7 @@ def _refuse_adapter(path: Path) -> None:
 
 def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:
     """Return the tensors under their full names, if the model was saved without the prefix."""
+    tensors = {layout.older.get(name, name): tensor for name, tensor in tensors.items()}
     if any(name.startswith(layout.prefix) for name in tensors):
         return tensors
     without = layout.names[UNEMBEDDING]

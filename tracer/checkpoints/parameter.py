@@ -65,6 +65,11 @@ class Parameter:
         part = self._turned((*rows, columns[begin:end]))
         return replace(self, address=address, part=part)
 
+    def rows(self, begin: int) -> Parameter:
+        """Return the rows from one on."""
+        rows, columns = self._turned(self.part)
+        return replace(self, part=self._turned((rows[begin:], columns)))
+
     def _turned(self, axes: tuple[Any, ...]) -> tuple[Any, ...]:
         return axes[::-1] if self.transposed else axes
 

@@ -15,6 +15,7 @@ from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
+NORMS = ("norm", "norm_after")
 
 
 def parameters(
@@ -49,7 +50,7 @@ def parameters(
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor:
             whole = Parameter(each.address, tensor, tuple(map(range, each.stored)), each.transposed)
-            found |= {part.address: part for part in _by_heads(whole, each.tower)}
+            found |= {part.address: part for part in _parts(whole, each.tower, layout)}
     if problems:
         raise TracerError(*problems)
     return found
@@ -93,7 +94,9 @@ def _of_tower(
 
     def expected(key: str, name: str, address: str) -> _Expected:
         # Every format stores the unembedding like embeddings: one row per word.
-        transposed = ".W_" in key and (layout.transposed or key == UNEMBEDDING)
+        transposed = (".W_" in key or key.endswith(".router")) and (
+            layout.transposed or key == UNEMBEDDING
+        )
         stored = shapes[key][::-1] if transposed else shapes[key]
         return _Expected(name, address, stored, transposed, architecture)
 
@@ -109,7 +112,10 @@ def _of_tower(
     for layer in range(architecture.layers):
         for key, name in of_layers.items():
             address = key.replace("layer.", f"layer{layer + 1}.", 1)
-            yield expected(key, name.format(layer), address)
+            experts = range(architecture.experts or 0) if ".expert." in key else (0,)
+            for expert in experts:
+                own = address.replace(".expert.", f".expert{expert + 1}.")
+                yield expected(key, name.format(layer, expert), own)
 
 
 def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
@@ -118,7 +124,8 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     queries = architecture.heads * architecture.d_k
     keys = architecture.key_heads * architecture.d_k
     attentions = ("layer.attention", "layer.cross_attention")
-    norms = (*(f"{place}.norm" for place in (*attentions, "layer.ffn")), "final_norm")
+    norms = [f"{place}.{norm}" for place in (*attentions, "layer.ffn") for norm in NORMS]
+    norms += ["final_norm"]
     projections = {
         "W_Q": (d, queries),
         "W_K": (d, keys),
@@ -128,15 +135,22 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     }
     matrices: dict[str, tuple[int, ...]] = {
         "embeddings": (words, d),
-        "positions": (architecture.context, d),
+        "positions": (architecture.context + architecture.first_position, d),
         UNEMBEDDING: (d, words),
         **{f"{place}.{name}": projections[name] for place in attentions for name in projections},
         "layer.ffn.W_1": (d, hidden),
         "layer.ffn.W_3": (d, hidden),
+        "layer.ffn.W_13": (d, 2 * hidden),
+        "layer.ffn.router": (d, architecture.experts or 0),
+        "layer.ffn.expert.W_1": (d, hidden),
+        "layer.ffn.expert.W_3": (d, hidden),
+        "layer.ffn.expert.W_2": (hidden, d),
         "layer.ffn.W_2": (hidden, d),
     }
     biases = {name.replace("W_", "b_"): shape[1:] for name, shape in matrices.items()}
     rows = {f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")}
+    for norm in ("layer.attention.query_norm", "layer.attention.key_norm"):
+        rows |= {f"{norm}.{part}": (architecture.d_k,) for part in ("gain", "shift")}
     return {**biases, **matrices, **rows}
 
 
@@ -185,14 +199,29 @@ def _unequal(tensors: Mapping[str, Tensor], layout: Layout) -> Iterator[Problem]
             yield Problem(message, tensors[name].file, address=tensors[name].name)
 
 
-def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Parameter]:
-    """Yield the heads of a parameter one by one; any other parameter as it is."""
+def _parts(whole: Parameter, architecture: Architecture, layout: Layout) -> Iterator[Parameter]:
+    """Yield the heads of a parameter one by one, and matrices that are stored as one."""
+    if whole.address == "positions":
+        yield whole.rows(architecture.first_position)
+        return
     attention, _, name = whole.address.rpartition(".")
     kind, _, parts = name.partition("_")
+    if parts == "13":
+        for number, part in enumerate(parts):
+            begin = number * architecture.hidden
+            yield whole.columns(begin, begin + architecture.hidden, f"{attention}.{kind}_{part}")
+        return
     if parts not in ("Q", "K", "V", "QKV"):
         yield whole
         return
     begin, d_k = 0, architecture.d_k
+    if len(parts) > 1 and layout.by_head:
+        for head in range(1, architecture.heads + 1):
+            for part in parts:
+                address = f"{attention}.head{head}.{kind}_{part}"
+                yield whole.columns(begin, begin + d_k, address)
+                begin += d_k
+        return
     for part in parts:
         heads = architecture.heads if part == "Q" else architecture.key_heads
         # Shared keys and values have the address of the first head that uses them.

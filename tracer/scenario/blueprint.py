@@ -41,13 +41,20 @@ class Blueprint:
     experts: int | None = None
     """The number of experts of each FFN; None without a router."""
     top: int = 1
+    normalize: bool = True
     shared: bool = False
     """Whether there is one more expert for every token."""
+    of_heads: bool = False
+    """Whether the queries and the keys of each head are normalized."""
+    norm_after: bool = False
+    """Whether the output of each sub-layer is normalized, too."""
+    parallel: bool = False
 
-    def layer(self, place: str, *, crossed: bool = False) -> Layer:
-        """Return a layer; with `crossed` it has cross-attention."""
+    def layer(self, place: str, *, crossed: bool = False, **attention: Any) -> Layer:
+        """Return a layer; with `crossed` it has cross-attention. `attention`: its settings."""
         return Layer.model_construct(
-            attention=self._attention(f"{place}.attention"),
+            parallel=self.parallel,
+            attention=self._attention(f"{place}.attention", **attention),
             cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
             ffn=self._ffn(f"{place}.ffn"),
         )
@@ -56,9 +63,13 @@ class Blueprint:
         """Return the norm after the last layer."""
         return self.made(Normalization, "final_norm", **self.norm) if self.norm else None
 
-    def _attention(self, place: str) -> Attention:
+    def _attention(self, place: str, **settings: Any) -> Attention:
         heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
-        return self.made(Attention, place, heads=heads, norm=self._norm(place))
+        settings |= {"heads": heads, **self._norms(place)}
+        if self.of_heads and self.norm:
+            for name in ("query_norm", "key_norm"):
+                settings[name] = self.made(Normalization, f"{place}.{name}", **self.norm)
+        return self.made(Attention, place, **settings)
 
     def _head(self, place: str, number: int) -> Head:
         first = number - (number - 1) % (self.heads // self.key_heads)
@@ -67,23 +78,30 @@ class Blueprint:
         return head if first == number else head.model_copy(update=shared)
 
     def _ffn(self, place: str) -> FFN | MixtureOfExperts:
-        norm = self._norm(place)
+        norms = self._norms(place)
         if self.experts is None:
-            return self.made(FFN, place, activation=self.activation, norm=norm)
+            return self.made(FFN, place, activation=self.activation, **norms)
         numbers = range(1, self.experts + 1)
-        settings = {
+        settings: dict[str, Any] = {
+            "top": self.top,
+            "normalize": self.normalize,
             "experts": tuple(self._expert(f"{place}.expert{number}") for number in numbers),
             "shared": self._expert(f"{place}.shared") if self.shared else None,
         }
-        return self.made(MixtureOfExperts, place, top=self.top, norm=norm, **settings)
+        return self.made(MixtureOfExperts, place, **norms, **settings)
 
     def _expert(self, place: str) -> Expert:
         return self.made(Expert, place, activation=self.activation)
 
-    def _norm(self, sub_layer: str) -> Norm | None:
+    def _norms(self, place: str) -> dict[str, Any]:
         if self.norm is None:
-            return None
-        return self.made(Norm, f"{sub_layer}.norm", placement=self.placement, **self.norm)
+            return {"norm": None}
+        norms: dict[str, Any] = {
+            "norm": self.made(Norm, f"{place}.norm", placement=self.placement, **self.norm)
+        }
+        if self.norm_after:
+            norms["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
+        return norms
 
     def made(self, form: type[Part], place: str, **settings: Any) -> Part:
         """Return a part with its parameters and settings."""

@@ -247,9 +247,9 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
         sizes.activation,
         sizes.norm and {"kind": sizes.norm, "epsilon": Decimal("0.00001")},
         sizes.placement,
-        sizes.experts,
-        _top(sizes),
-        sizes.shared,
+        experts=sizes.experts,
+        top=_top(sizes),
+        shared=sizes.shared,
     )
     crossed = asked.encoder is not None
     layers = (

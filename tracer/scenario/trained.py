@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from tracer.checkpoints import architecture as architectures
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
@@ -24,7 +25,7 @@ from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
-from tracer.scenario.rotary import Rotary
+from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -194,9 +195,10 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     unembedding: dict[str, Any] = {
         "W_U": parameters.get("unembedding.W_U", embeddings.T),
         "b_U": parameters.get("unembedding.b_U"),
+        "softcap": _decimal_or_none(architecture.logit_cap),
     }
     blueprint = _blueprint(architecture, parameters)
-    layers = range(1, architecture.layers + 1)
+    layers, crossed = range(1, architecture.layers + 1), encoder is not None
     form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
     return FromCheckpoint.model_construct(
         title=asked.title,
@@ -216,7 +218,10 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         encoder=encoder,
         mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
         softmax="shifted",
-        layers=tuple(blueprint.layer(f"layer{i}", crossed=encoder is not None) for i in layers),
+        layers=tuple(
+            blueprint.layer(f"layer{i}", crossed=crossed, **_of_attention(architecture, i))
+            for i in layers
+        ),
         final_norm=blueprint.final_norm() if architecture.placement == "pre" else None,
         vocabulary=words,
         unembedding=form.model_construct(**unembedding),
@@ -271,8 +276,18 @@ def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) 
         architecture.heads,
         architecture.key_heads,
         architecture.activation,
-        {"kind": architecture.norm, "epsilon": _decimal(architecture.epsilon)},
+        {
+            "kind": architecture.norm,
+            "epsilon": _decimal(architecture.epsilon),
+            "unit_offset": architecture.unit_offset,
+        },
         architecture.placement,
+        of_heads=architecture.of_heads,
+        norm_after=architecture.norm_after,
+        parallel=architecture.parallel,
+        experts=architecture.experts,
+        top=architecture.top,
+        normalize=architecture.normalize,
     )
 
 
@@ -331,14 +346,40 @@ def _positions(
             waves = sines_before_cosines(architecture.context, architecture.width)
             return model.FixedPositions.model_construct(table=waves if table is None else table)
         return None if table is None else model.Positions.model_construct(table=table)
-    factors = architecture.factors
-    base = _decimal(rotary.base)
     turning = Rotary.model_construct(
-        base=base,
-        layout=rotary.layout,
-        factors=None if factors is None else tuple(map(_decimal, factors)),
+        layout=rotary.layout, share=_decimal(rotary.share), **_turns(architecture, rotary)
     )
     return model.Positions.model_construct(rotary=turning)
+
+
+def _turns(architecture: Architecture, rotary: architectures.Rotary) -> dict[str, Any]:
+    factors = architecture.factors_of(rotary)
+    return {
+        "base": _decimal(rotary.base),
+        "factors": None if factors is None else tuple(map(_decimal, factors)),
+    }
+
+
+def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
+    """The settings of a layer's attention that are not those of every decoder."""
+    settings: dict[str, Any] = {}
+    if architecture.divisor is not None:
+        settings["scale"] = _decimal(architecture.divisor)
+    if architecture.score_cap is not None:
+        settings["softcap"] = _decimal(architecture.score_cap)
+    window = architecture.windows[layer - 1]
+    if window is not None and architecture.window is None:
+        settings["mask"] = fields.Window(window=window)
+    if layer in architecture.own_rotary:
+        own = architecture.own_rotary[layer]
+        settings["rotary"] = (
+            RotaryOfLayer.model_construct(**_turns(architecture, own)) if own else "none"
+        )
+    return settings
+
+
+def _decimal_or_none(number: float | None) -> Decimal | None:
+    return None if number is None else _decimal(number)
 
 
 def _decimal(number: float) -> Decimal:

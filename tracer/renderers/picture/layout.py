@@ -57,7 +57,7 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
     """The body with its names, ways around sub-layers, steps and tokens."""
     drawing, half, left = body.drawing, body.half, body.left
     tokens = Words("tokens", (_on_a_line(tower.tokens, width),))
-    drawing.words.append(tokens.moved(max(-half, -tokens.middle)))
+    drawing.words.append(tokens.moved(max(-left, -tokens.middle)))
     for row, name in [*body.names, *body.rules]:
         drawing.words += [Words("name", (name,), -half, row)] if name else []
     for row, name in body.rules:

@@ -1,0 +1,121 @@
+"""`.github/MODELS.md`: a row is written only for a family whose logits are those of transformers.
+
+UPDATE_MODELS=1 python -m pytest -n 0 tests/checkpoints/test_models_table.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import tiny_marian
+from tracer.checkpoints import gguf_families
+from tracer.checkpoints.families import (
+    EXPERTS,
+    FUSED_FFN,
+    OFFSET_POSITIONS,
+    OUTPUT_NORMS,
+    PARALLEL,
+    PARTIAL_ROTARY,
+    POST_NORM,
+    QK_NORM,
+    SCALED_EMBEDDINGS,
+    SCORE_SCALE,
+    SOFT_CAPS,
+    SOME_ROTARY,
+    SOME_WINDOWS,
+    UNIT_OFFSET,
+)
+from tracer.checkpoints.hugging_face_families import FAMILIES
+
+TABLE = Path(__file__).parents[2] / ".github" / "MODELS.md"
+INTRODUCTION = """\
+# Trained models
+
+Each of these families is computed as transformers computes it: a tiny model of the family with
+random weights has the same logits in float64. Every other family, and every setting that is not
+supported, is refused with the name of the missing part. Tokenizers are read from `tokenizer.json`,
+from Marian's `.spm` files, or from the GGUF file.
+
+| `model_type` | parts | GGUF | compared with |
+|---|---|---|---|
+"""
+ALSO_CALLED = {"mistral": "llama"}
+"""What GGUF files call a family."""
+
+
+def parts(family: str) -> Iterator[str]:
+    """The parts of a family, beside attention and FFN."""
+    declared = FAMILIES[family]
+    yield "RMSNorm" if declared.norm == "rms_norm" else "LayerNorm"
+    if declared.sinusoidal:
+        yield "sinusoidal positions"
+    else:
+        yield "rotary positions" if declared.rotary else "a table of positions"
+    if declared.encoder:
+        yield "an encoder with cross-attention"
+    if declared.gated:
+        yield "a gated FFN"
+    if declared.shares_keys:
+        yield "shared keys"
+    found = {
+        QK_NORM: declared.of_heads,
+        UNIT_OFFSET: declared.unit_offset,
+        SCALED_EMBEDDINGS: declared.scales_embeddings or declared.embedding_scale,
+        POST_NORM: declared.placement == "post",
+        PARTIAL_ROTARY: family == "gpt_neox",
+        OUTPUT_NORMS: declared.norm_after,
+        SCORE_SCALE: declared.squared_divisor,
+        SOFT_CAPS: declared.score_cap,
+        SOME_WINDOWS: family in ("gemma2", "gemma3_text", "mistral", "qwen2", "qwen3"),
+        "two rotary bases": family == "gemma3_text",
+        SOME_ROTARY: family == "smollm3",
+        PARALLEL: declared.parallel,
+        EXPERTS: declared.experts,
+        OFFSET_POSITIONS: declared.first_position,
+        FUSED_FFN: "layer.ffn.W_13" in declared.layout.names,
+    }
+    yield from (part for part, has in found.items() if has)
+
+
+def begins(family: str) -> str:
+    """The row of a family without the version that it was compared with."""
+    in_gguf = "yes" if ALSO_CALLED.get(family, family) in gguf_families.FAMILIES else "–"
+    return f"| {family} | {', '.join(parts(family))} | {in_gguf} | "
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_row_is_true(family: str, tmp_path: Path) -> None:
+    rows = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
+    if not find_spec("torch") or not find_spec("transformers"):
+        assert any(row.startswith(begins(family)) for row in rows)
+        pytest.skip("transformers is not installed: the logits were compared when it was written")
+    transformers = pytest.importorskip("transformers")
+    if family == "marian":
+        from tests.checkpoints import test_transformers_marian as of_marian
+
+        assert of_marian.check(tiny_marian.write_folder(tmp_path))
+    else:
+        from tests.checkpoints.test_transformers_configs import BASE, check, drawn, save
+
+        folder = tmp_path / "model"
+        folder.mkdir()
+        save(drawn(folder, BASE[family]), folder / "model.safetensors")
+        assert check(folder, BASE[family]) == (True, set())
+    row = f"{begins(family)}transformers {transformers.__version__} |"
+    if os.environ.get("UPDATE_MODELS"):
+        others = {line for line in rows if line.startswith("| ") and "`model_type`" not in line}
+        written = {line.split(" ")[1]: line for line in others} | {family: row}
+        lines = [written[name] for name in sorted(written) if name in FAMILIES]
+        TABLE.write_text(INTRODUCTION + "\n".join(lines) + "\n", encoding="utf-8")
+    else:
+        assert row in rows
+
+
+def test_there_are_no_other_rows() -> None:
+    rows = TABLE.read_text(encoding="utf-8").removeprefix(INTRODUCTION).splitlines()
+    assert [row.split(" ")[1] for row in rows] == sorted(FAMILIES)
