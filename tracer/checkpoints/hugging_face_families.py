@@ -189,6 +189,18 @@ def _with(llama: Layout, norms: Mapping[str, str]) -> Layout:
     return replace(llama, names={**llama.names, **own})
 
 
+def _with_fused_matrices(llama: Layout, attention: str, ffn: str) -> Layout:
+    """Return Llama's layout with W_Q, W_K and W_V in one matrix, and W_1 and W_3 in another."""
+    layer = f"{llama.prefix}layers.{{}}."
+    apart = (*(f"{kind}_{part}" for kind in "Wb" for part in "QKV"), "W_1", "W_3")
+    others = {key: name for key, name in llama.names.items() if not key.endswith(apart)}
+    fused = {
+        "layer.attention.W_QKV": f"{layer}{attention}.weight",
+        "layer.ffn.W_13": f"{layer}{ffn}.weight",
+    }
+    return replace(llama, names={**others, **fused})
+
+
 def _with_norms_after(llama: Layout) -> Layout:
     """Return Llama's layout with norms before and after each sub-layer, as Gemma 2 names them."""
     layer = f"{llama.prefix}layers.{{}}."
@@ -428,24 +440,7 @@ PHI3 = replace(
     windows=_one_for_all,
     only=_WITHOUT_WINDOW_KEY,
     harmless="resid_pdrop embd_pdrop original_max_position_embeddings",
-    layout=layout(
-        {
-            "embeddings": "embed_tokens",
-            "final_norm.gain": "norm",
-            "unembedding.W_U": "lm_head",
-            "layer.attention.norm.gain": "input_layernorm",
-            "layer.attention.W_QKV": "self_attn.qkv_proj",
-            "layer.attention.W_O": "self_attn.o_proj",
-            "layer.ffn.norm.gain": "post_attention_layernorm",
-            "layer.ffn.W_13": "mlp.gate_up_proj",
-            "layer.ffn.W_2": "mlp.down_proj",
-        },
-        "layers.{}.",
-        (),
-        transposed=True,
-        unused=("*.rotary_emb.inv_freq",),
-        prefix="model.",
-    ),
+    layout=_with_fused_matrices(LLAMA.layout, "self_attn.qkv_proj", "mlp.gate_up_proj"),
 )
 GPT_NEOX = HuggingFaceFamily(
     layers="num_hidden_layers",

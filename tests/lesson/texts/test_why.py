@@ -463,7 +463,7 @@ def test_of_a_large_model_the_written_terms_are_followed(
     first, *_, last, left = asked()
     assert len(re.findall(r"×", first.split("≈")[0])) == shown
     assert last.startswith("3 steps back\n")
-    (further,) = re.findall(r"goes on from (\d+) more numbers: --depth 4 shows them", left)
+    (further,) = re.findall(r"(\d+) more numbers lead further back: --depth 4 shows them", left)
     deeper = asked("--depth", "4")[-2]
     assert deeper.startswith("4 steps back\n")
     lines = re.findall(r"^ {4}\S.*[=≈]", deeper, re.M)

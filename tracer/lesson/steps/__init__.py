@@ -94,7 +94,7 @@ NO_GRADIENT = (
 def undeclared() -> list[str]:
     """The roles that no step explains, or several: parameters are operands; gradients count too."""
     kinds = (*KINDS, *OF_TRAINING)
-    told = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
+    explained = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
     misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
     gradients = [
         f"the gradient of {role.name}"
@@ -104,7 +104,7 @@ def undeclared() -> list[str]:
         and role not in backward.WITHOUT
         and derived(role, "gradient") not in KIND_OF
     ]
-    return [r.name for r in ROLES if told[r] != 1 or r in misplaced] + gradients
+    return [r.name for r in ROLES if explained[r] != 1 or r in misplaced] + gradients
 
 
 if _gaps := undeclared():

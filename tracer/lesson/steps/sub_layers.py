@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, SquareRoot
@@ -197,6 +198,14 @@ def rms_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
     }
 
 
+def _why_layer_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    return tuple(_why_normalized(step, "LayerNorm"))
+
+
+def _why_rms_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    return tuple(_why_normalized(step, "RMSNorm"))
+
+
 def of_sub_layer(naming: Naming) -> Expression:
     """Behind its sub-layer a norm is the sub-layer's end, and called x."""
     return Symbol("n", naming.sub_layer)
@@ -209,7 +218,7 @@ NORM_STEP = StepKind(
     lambda step, ctx: normalizes(step),
     layer_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
     sign=("LayerNorm",),
-    reasons=lambda step, told: tuple(_why_normalized(step, "LayerNorm")),
+    reasons=_why_layer_norm,
     claim=_extremes,
 )
 
@@ -220,7 +229,7 @@ RMS_NORM_STEP = StepKind(
     lambda step, ctx: normalizes(step),
     rms_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
     sign=("RMSNorm",),
-    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm")),
+    reasons=_why_rms_norm,
     claim=_extremes,
     groups=("norm",),
 )
@@ -231,25 +240,21 @@ def of_output(naming: Naming) -> Expression:
     return Symbol("n′", naming.sub_layer)
 
 
-NORM_AFTER_STEP = StepKind(
-    "norm_after",
-    "LayerNorm",
-    "the sub-layer's output, centered and scaled",
-    lambda step, ctx: normalizes(step),
-    layer_norm_roles(roles.NORM_AFTER, of_output),
-    sign=("LayerNorm",),
-    reasons=lambda step, told: tuple(_why_normalized(step, "LayerNorm")),
+NORM_AFTER_STEP = replace(
+    NORM_STEP,
+    name="norm_after",
+    summary="the sub-layer's output, centered and scaled",
+    roles=layer_norm_roles(roles.NORM_AFTER, of_output),
+    claim=None,
     groups=("norm",),
 )
 
-RMS_NORM_AFTER_STEP = StepKind(
-    "rms_norm_after",
-    "RMSNorm",
-    "the sub-layer's output, scaled",
-    lambda step, ctx: normalizes(step),
-    rms_norm_roles(roles.NORM_AFTER, of_output),
-    sign=("RMSNorm",),
-    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm")),
+RMS_NORM_AFTER_STEP = replace(
+    RMS_NORM_STEP,
+    name="rms_norm_after",
+    summary="the sub-layer's output, scaled",
+    roles=rms_norm_roles(roles.NORM_AFTER, of_output),
+    claim=None,
     groups=("norm", "norm_after"),
 )
 

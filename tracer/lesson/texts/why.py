@@ -88,7 +88,7 @@ class _Explanation(Origins):
             yield from self.given([entry for entry in entries if entry not in worked])
 
     def left_out(self, levels: Sequence[Sequence[Entry]]) -> doc.Sentence:
-        """Say what of the way back is not shown, and how to see it; nothing if all of it is."""
+        """Return what the text leaves out, and the options that show it; nothing if it is whole."""
         shown = {entry for level in levels for entry in level}
         further = {e for entry in levels[-1] for e in self.inputs_of(entry)} - shown
         sums = sum(
@@ -104,9 +104,10 @@ class _Explanation(Origins):
                 "terms that are written are followed; --terms 100 writes up to 100."
             )
         if further:
+            lead, them = ("leads", "it") if len(further) == 1 else ("lead", "them")
             parts.append(
-                f"The way back goes on from {count(len(further), 'more number')}: --depth "
-                f"{len(levels)} shows them."
+                f"{count(len(further), 'more number')} {lead} further back: --depth "
+                f"{len(levels)} shows {them}."
             )
         return (" ".join(parts),) if parts else ()
 
