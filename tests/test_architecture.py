@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "tracer"
 
 ORDER = (
-    ("errors", "frozen", "names", "node"),
+    ("dataclass", "errors", "names", "node"),
     ("console",),
     ("files",),
     ("audit",),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 MOST_PROBLEMS = 20
 """So many are read; the others mostly follow from them."""

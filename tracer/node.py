@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from tracer.dataclass import declare
 
 _Kind = TypeVar("_Kind")
 _Node = TypeVar("_Node", bound="Node")
@@ -14,16 +16,14 @@ _Node = TypeVar("_Node", bound="Node")
 class Node:
     """A dataclass, as is each class derived from it; not changed once it is made.
 
-    It is equal to another of its class with equal parts. A frozen dataclass would write these
-    methods for each class anew, at each start of the program: for all of them that takes as long
-    as tracing a small decoder.
+    It is equal to another of its class with equal parts.
     """
 
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
         if cls.__annotations__ or not hasattr(cls, "__match_args__"):  # what has new fields
-            dataclass(eq=False, repr=False)(cls)
+            declare(cls)
 
     def _parts(self) -> tuple[Any, ...]:
         """What it is compared by."""

@@ -10,7 +10,7 @@ from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passages import Kind, Passage
 from tracer.audit.syntax import END, UnreadableError, partners, read
 from tracer.audit.tokens import Is, Token, tokens
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 MOST_TOKENS = 20_000
 """A side of an equation with more tokens than this is not read."""

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from tracer.audit import expression as ex, intervals
 from tracer.audit.intervals import Interval, UndefinedError, point, rising
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, or a matrix as a vector of rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 SIGNIFICANT = 3
 """A decimal number with at least this many significant digits may be rounded."""

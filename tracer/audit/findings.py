@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal, localcontext
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
 from tracer.audit.quantities import doubt
 from tracer.audit.texts import Text
-from tracer.frozen import frozen
+from tracer.dataclass import frozen, mutable
 
 ENOUGH = 10
 """This many equations in which rounding could hide an error show how a text computes."""
@@ -92,7 +92,7 @@ class Chain(NamedTuple):
         return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
-@dataclass
+@mutable
 class Audit:
     """What was read of a text, and the errors in it."""
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 DIGITS = 40
 

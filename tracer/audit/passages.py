@@ -11,7 +11,7 @@ from enum import Enum, auto
 from html import unescape
 
 from tracer.audit.texts import Markup, Text
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 FILL = "\0"
 """Replaces markup without meaning for a reader, such as the asterisks of **bold**."""

@@ -11,8 +11,8 @@ from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 
 class Markup(Enum):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.activations import Dumped
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}

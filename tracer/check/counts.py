@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from tracer.check.figures import Figure, parameters
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 
 MOST_TOKENS = 1_000_000
 

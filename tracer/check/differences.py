@@ -9,11 +9,11 @@ from math import isfinite, isnan
 
 from tracer.check.against import Compared
 from tracer.check.figures import step_in
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number
 from tracer.formula.numbers import trimmed
-from tracer.frozen import frozen
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
 from tracer.lesson.steps import Step

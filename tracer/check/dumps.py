@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tracer.checkpoints.json_file import read_json
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario.activations import Dumped, Numbers, activations
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario

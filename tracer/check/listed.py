@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
 from tracer.check.printed import Printed, printed
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
-from tracer.frozen import frozen
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, WholeNumber, Word, described
 from tracer.scenario.problems import of_keys

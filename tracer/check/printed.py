@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from tracer.dataclass import frozen
 from tracer.formula.numbers import round_half_away
-from tracer.frozen import frozen
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 
 WRITTEN = re.compile(

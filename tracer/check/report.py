@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from tracer.check.verdicts import Finding, Verdict
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.lesson.steps import Step
 
 

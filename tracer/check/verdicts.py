@@ -18,13 +18,13 @@ from tracer.check.counts import count_of
 from tracer.check.figures import Figure, NumberFigure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
+from tracer.dataclass import frozen
 from tracer.decoder.elementwise import Divide
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Dot
 from tracer.decoder.value import Entry
 from tracer.formula.arithmetic import NOISE
 from tracer.formula.expression import Number as Shown
-from tracer.frozen import frozen
 from tracer.renderers.text import number_text
 
 

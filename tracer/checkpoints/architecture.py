@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal, TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]

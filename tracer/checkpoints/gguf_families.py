@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tracer.checkpoints.architecture import Activation, NormKind, RotaryLayout
 from tracer.checkpoints.layouts import Layout, layout
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 
 @frozen

@@ -15,8 +15,8 @@ import numpy as np
 
 from tracer.checkpoints.gguf_tensors import TensorLocation, tensors_at
 from tracer.checkpoints.tensor import Bytes, Tensor, mapped
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tracer.checkpoints.extras import extra
 from tracer.checkpoints.tensor import Bytes, Tensor
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 PLAIN = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 

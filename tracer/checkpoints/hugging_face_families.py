@@ -14,7 +14,7 @@ from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.checkpoints.settings import Settings
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 Only: TypeAlias = Mapping[str, tuple[Any, str]]
 """Config keys with one supported value, and what other values mean."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 
 @frozen

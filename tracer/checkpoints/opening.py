@@ -28,9 +28,9 @@ from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import UNEMBEDDING, UNEMBEDDING_BIAS, parameters
 from tracer.checkpoints.safetensors_files import read_folder
 from tracer.checkpoints.tensor import Tensor
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
-from tracer.frozen import frozen
 from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"

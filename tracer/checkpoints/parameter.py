@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tracer.checkpoints.tensor import Floats, Rows, Tensor
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 
 @frozen

@@ -11,8 +11,8 @@ from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.tensor import Tensor, written
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
 NORMS = ("norm", "norm_after")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """GPT-2's: endings; words, numbers and signs, each with a space before it; other spaces."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from tracer.checkpoints.settings import Settings
 from tracer.checkpoints.tensor import mapped
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.tokenization.normalization import Normalization
 
 MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}

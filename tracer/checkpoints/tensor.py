@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import open_file, reading_from
-from tracer.frozen import frozen
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float64]

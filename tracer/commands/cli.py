@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from copy import copy
@@ -203,6 +202,8 @@ def new(
     ],
 ) -> None:
     """Write a small commented scenario to start from."""
+    import shlex
+
     from tracer.files.writing import create
     from tracer.scenario.schema import template
 

@@ -6,9 +6,10 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
+from tracer.dataclass import frozen, mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
@@ -20,7 +21,6 @@ from tracer.decoder.sub_layers import Learned, learned, normalize
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.fields import Scale
 from tracer.scenario.layers import Attention, Head, Normalization
 
@@ -92,7 +92,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-@dataclass
+@mutable
 class HeadNorm:
     """The norm of each head's queries or keys (Henry et al. 2020); its γ and β are recorded once.
 

@@ -6,6 +6,7 @@ whole rows: no later value reads it.
 
 from __future__ import annotations
 
+from tracer.dataclass import frozen
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import (
@@ -18,7 +19,6 @@ from tracer.decoder.elementwise import (
 )
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 
 EXP = VanishingExp()
 

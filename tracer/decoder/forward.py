@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
+from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.alibi import distances
 from tracer.decoder.attention import AttentionInputs, attention
@@ -32,7 +33,6 @@ from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import predict, projection
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
-from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Attention, Layer, MixtureOfExperts
 from tracer.scenario.model import Encoder, Scenario, Tower

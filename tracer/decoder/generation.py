@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
 from tracer.decoder.roles import LOGITS, PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
-from tracer.frozen import frozen
 from tracer.names import closest, count
 from tracer.scenario.model import Scenario
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
+from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario.model import GRADIENT
 
 LEARNED = (

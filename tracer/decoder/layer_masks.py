@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tracer.dataclass import mutable
 from tracer.decoder.axes import Axis
 from tracer.decoder.inputs import attention_mask
 from tracer.decoder.tape import Tape
@@ -13,7 +14,7 @@ from tracer.scenario.layers import Attention
 from tracer.scenario.model import Scenario, Tower
 
 
-@dataclass
+@mutable
 class LayerMasks:
     """The masks of a tower, each (n, m), or None where every token may attend to every token.
 

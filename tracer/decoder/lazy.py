@@ -6,6 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.decoder import memory
 from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
@@ -15,7 +16,6 @@ from tracer.decoder.roles import Place, Role
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
-from tracer.frozen import frozen
 
 MANY_ROWS = 64
 """Whether fewer rows fit into memory is not asked: the weights of a model are larger."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import Join, Mean, MeanOf, Rows, SumOf, Total
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.decoder.words import Predicted
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 
 NO_TARGET = "—"

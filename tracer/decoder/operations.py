@@ -11,9 +11,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
+from tracer.dataclass import frozen
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.elementwise import Elementwise, Mask
-from tracer.frozen import frozen
 
 
 class Given:

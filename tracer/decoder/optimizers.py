@@ -7,14 +7,14 @@ clipping by norm (Pascanu, Mikolov and Bengio 2013).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 
+from tracer.dataclass import frozen, mutable
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import AccumulateGradients, Copy, Recorded, SumOfSquares
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.optimizer import Optimizer
 
 ONE = Decimal(1)
@@ -60,7 +60,7 @@ def _clipped(
     return {w: record(w, g, "clipped", el.Times(), factor) for w, g in gradients.items()}
 
 
-@dataclass
+@mutable
 class _Update:
     tape: Tape
     optimizer: Optimizer

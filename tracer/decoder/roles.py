@@ -7,12 +7,12 @@ head 1. `tracer.lesson.steps` explains each role.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 from typing import Literal, TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen, mutable
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """The parts of a layer, and the logit lens that reads its output."""
@@ -128,7 +128,7 @@ UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
 """Derived values that keep the value's name; the phase in the address distinguishes them."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable
 class Role:
     """A value of a pass: `name` is the end of its address."""
 

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import numpy as np
 
+from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Divide, DivideByRowSum
 from tracer.decoder.operations import Cumulate, Pick, Select, Total
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.layers import Expert, Norm, Normalization, SubLayer
 
 Part = TypeVar("Part", bound=SubLayer)

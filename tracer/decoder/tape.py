@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
+from tracer.dataclass import mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
@@ -47,7 +48,7 @@ class Record:
     output: Value
 
 
-@dataclass
+@mutable
 class Tape:
     """Records a pass inside `computing()`, with one arithmetic and the pencil's rounding.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
@@ -14,7 +15,6 @@ from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.errors import Located, Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.reader import YamlPath

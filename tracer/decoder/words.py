@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.elementwise import SoftCap
 from tracer.decoder.operations import ArgMax, MatMul
@@ -9,7 +10,6 @@ from tracer.decoder.parameters import bias, weights
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 
 

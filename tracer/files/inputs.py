@@ -11,12 +11,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tracer.dataclass import mutable
 from tracer.errors import Problem, TracerError
 
 
-@dataclass
+@mutable
 class _Files:
     read: list[os.stat_result] = field(default_factory=list)
     written: list[tuple[os.stat_result, Problem]] = field(default_factory=list)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_target
 from tracer.files.reading import reason
-from tracer.frozen import frozen
 
 
 @frozen

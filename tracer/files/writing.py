@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tracer.console.interruption import defer_sigint
+from tracer.dataclass import frozen
 from tracer.files.attributes import carry_over
 from tracer.files.drafts import Drafts
 from tracer.files.targets import Target, check, refused, writing_to
-from tracer.frozen import frozen
 
 
 def write(

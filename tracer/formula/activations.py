@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypeAlias
 
+from tracer.dataclass import frozen
 from tracer.formula import expression as ex
 from tracer.formula.formula import Formula
-from tracer.frozen import frozen
 
 Words: TypeAlias = tuple[str | ex.Expression, ...]
 

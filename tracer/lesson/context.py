@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Columns
@@ -15,7 +16,6 @@ from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
-from tracer.frozen import frozen
 from tracer.lesson import document as doc, entries
 from tracer.lesson.wiring import sources
 from tracer.names import distinct

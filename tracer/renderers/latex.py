@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import assert_never
 
+from tracer.dataclass import frozen
 from tracer.formula.expression import Sized
-from tracer.frozen import frozen
 from tracer.lesson import document as doc
 from tracer.renderers import curve, links
 from tracer.renderers.displays import Displayed, displayed

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import count
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
 from tracer.node import found
 

@@ -10,8 +10,8 @@ from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
+from tracer.dataclass import frozen
 from tracer.formula.expression import Blank, Expression, Number, Sized
-from tracer.frozen import frozen
 from tracer.lesson import document as doc
 from tracer.names import name_text, visible
 from tracer.renderers import Heading, curve, figures, links

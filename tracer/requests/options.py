@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.renderers import Format
 from tracer.requests.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
 from tracer.requests.usage import PlainCommand

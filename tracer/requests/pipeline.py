@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
+from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.frozen import frozen
 from tracer.lesson.document import Document
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP

@@ -5,15 +5,14 @@ A request comes from the command line or from a mark in an author's text.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tracer.dataclass import fields_of, frozen
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.renderers import Format, Heading
 from tracer.requests import completion, values
 from tracer.scenario.carry import Carry
@@ -282,9 +281,9 @@ ARGUMENTS = {
 """By the name of their field, in capitals: a scenario is an option, too."""
 
 OPTIONS: dict[str, values.Option] = {
-    field.name: field.metadata["option"] for field in fields(Request) if field.metadata
+    field.name: field.metadata["option"] for field in fields_of(Request) if field.metadata
 }
-DEFAULTS = {field.name: field.default for field in fields(Request)}
+DEFAULTS = {field.name: field.default for field in fields_of(Request)}
 
 
 def check(request: Request) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracer.dataclass import fields_of, frozen
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.frozen import frozen
 from tracer.lesson.texts import author
 from tracer.lesson.texts.selection import position_of
 from tracer.requests.request import Request
@@ -52,7 +52,9 @@ def subject_of(request: Request) -> Subject:
         standardized=asked.standardized,
     )
     same = {
-        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
+        each.name: getattr(request, each.name)
+        for each in fields_of(Subject)
+        if each.name != "options"
     }
     return Subject(options=options, **same)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.names import closest
 from tracer.requests import completion
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import (
     FFN,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias, Typ
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema as core
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 LARGEST = Decimal(10) ** 12
 SMALLEST = Decimal(10) ** -40

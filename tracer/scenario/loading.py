@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
-from tracer.frozen import frozen
 from tracer.names import closest
 from tracer.scenario.fields import Pinned
 from tracer.scenario.model import Scenario, Tied

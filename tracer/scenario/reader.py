@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import yaml
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 
 Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
 YamlPath: TypeAlias = tuple[int | str, ...]

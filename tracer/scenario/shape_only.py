@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from itertools import chain
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Literal, Protocol, TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import Alphabet
 
 Method: TypeAlias = Literal["merges", "scores", "unigram"]

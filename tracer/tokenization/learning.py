@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.bpe import bpe, merged
 
 Pair = tuple[str, str]

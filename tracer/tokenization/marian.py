@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.bpe import Merge
 from tracer.tokenization.normalization import Normalization
 from tracer.tokenization.unigram import Unigram

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import SPACE
 
 _SIZE = 4

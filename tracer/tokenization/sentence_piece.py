@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import SPACE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge, Method
 from tracer.tokenization.learning import Learned

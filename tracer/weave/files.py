@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
-from tracer.frozen import frozen
 from tracer.weave.directives import renderer
 from tracer.weave.patch import Change, patch
 from tracer.weave.woven import weave

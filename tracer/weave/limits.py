@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+from tracer.dataclass import frozen
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.frozen import frozen
 from tracer.lesson.texts.tutorial import MOST_TURNS
 from tracer.requests.request import Request
 from tracer.scenario.loading import STANDARD_INPUT

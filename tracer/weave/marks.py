@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from itertools import accumulate, pairwise
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.weave.structure import DEEPEST, MARKED, NO_END, blocks
 from tracer.weave.tags import Tag, tags
 

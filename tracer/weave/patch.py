@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 AROUND = 3
 """Unchanged lines shown before and after a change."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 
 START = re.compile(r"<!--[ \t]*+decoder-trace:")
 END = re.compile(r"<!--[ \t]*+/decoder-trace[ \t]*+-->")

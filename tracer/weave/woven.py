@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.frozen import frozen
 from tracer.weave.limits import LONGEST_MARK, MOST_MARKS, LimitError
 from tracer.weave.marks import Complaint, Mark, find
 from tracer.weave.patch import Change

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from tracer.dataclass import frozen
 from tracer.decoder.operations import MatMul
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
-from tracer.frozen import frozen
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
 from tracer.lesson.steps.kind import Step

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from tracer.dataclass import frozen, mutable
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression
-from tracer.frozen import frozen
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Sentence, Sign
 
@@ -73,7 +72,7 @@ class RoleText:
     caption: CaptionOf = None
 
 
-@dataclass(frozen=True, eq=False)
+@mutable
 class StepKind:
     """Everything that a text says about a kind of step.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.lens_of_rows import lens_of_rows
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.formula.numbers import trimmed
-from tracer.frozen import frozen
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.texts.symbols import symbols

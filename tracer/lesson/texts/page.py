@@ -7,13 +7,13 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
-from tracer.frozen import frozen
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import SOFTMAX_STEP, UNMASKED_STEP

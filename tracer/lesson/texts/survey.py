@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import groupby
 from math import prod
 
+from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, Trace, trace
@@ -20,7 +21,6 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
-from tracer.frozen import frozen
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps

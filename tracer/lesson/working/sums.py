@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tracer.dataclass import frozen
 from tracer.decoder import operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record
@@ -17,7 +18,6 @@ from tracer.formula.arithmetic import Array
 from tracer.formula.evaluation import product, total_of, value
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import guarded
-from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.scenario.carry import Carry
 

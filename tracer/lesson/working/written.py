@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, assert_never
 
+from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import SCALE
@@ -14,7 +15,6 @@ from tracer.formula import expression as ex
 from tracer.formula.evaluation import product, value
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
-from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from hashlib import sha256
@@ -16,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from tracer.dataclass import mutable
 from tracer.lesson.document import Block, Section
 from tracer.lesson.texts.page import Page
 from tracer.names import name_text
@@ -149,7 +149,7 @@ class _Text:
         return self.linked.get(self.outline.meant(section, number))
 
 
-@dataclass
+@mutable
 class Variant:
     """A written block, and the tokens (counted from 0) that it is for."""
 

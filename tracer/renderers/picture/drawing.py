@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen, mutable
 from tracer.renderers.rows import cells
 
 Sort: TypeAlias = Literal["box", "name", "title", "tokens", "steps"]
@@ -94,7 +94,7 @@ class Stroke:
             yield from (((x1, y), "N"), ((x1, y + 1), "S"))
 
 
-@dataclass
+@mutable
 class Drawing:
     """All words and strokes; words hide the strokes below them."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from tracer.frozen import frozen
+from tracer.dataclass import frozen
 from tracer.lesson.document import Heads, Row
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
