@@ -24,6 +24,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["0.75", "0.25"]), array(["1", "0"])],
         array(["-0.125", "0.125"]),
     ),
+    (op.PlaceColumns(1, 3), [array(["5"], ["6"])], array(["0", "5", "0"], ["0", "6", "0"])),
     (op.PlaceRows((2, 0), 3), [array(["1"], ["2"])], array(["2"], ["0"], ["1"])),
     (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
         op.TransposedMatMul(),

@@ -582,6 +582,7 @@ def trials(d: Drawn) -> list[Trial]:
         (op.Concat(), [wide, d.matrix(n, k)], heads),
         (op.AppendColumn(), [wide, d.row(1)], lambda _, a, b: [[*row, b[0]] for row in a]),
         (op.DropColumn(), [wide], lambda _, a: [row[:-1] for row in a]),
+        (op.Columns(1, m), [wide], lambda _, a: [row[1:] for row in a]),
         (op.Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
         (op.Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
     ]

@@ -57,6 +57,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
         (TOKEN, Axis("key", (*KEY.labels, "sink"))),
     ),
     (op.DropColumn(), [(TOKEN, QUERY)], (TOKEN, Axis("query", ("q₁",)))),
+    (op.Columns(1, 3), [(TOKEN, FEATURE)], (TOKEN, Axis("feature", ("cheap", "cozy")))),
     (
         op.Append(),
         [(TOKEN, QUERY), (Axis("token", ("pizza",)), QUERY)],

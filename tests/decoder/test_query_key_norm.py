@@ -47,12 +47,29 @@ def test_each_head_is_normalized_by_itself_with_the_same_gain() -> None:
     assert f"{head_2}.key_norm" not in values(ran)
 
 
+def test_a_norm_over_the_heads_reads_them_side_by_side() -> None:
+    spanning = "query_norm: {kind: rms_norm, epsilon: 1.5, gain: [2, 1, 3, 6], over: heads}"
+    ran = traced(TWO_HEADS.replace("query_norm: {gain: [2, 1]}", spanning))
+    at = "layer1.attention"
+    # (3, 1) and (2, 4) side by side, and √((9 + 1 + 4 + 16) / 4 + 1.5) = 3.
+    assert floats(ran, f"{at}.queries") == [[3, 1, 2, 4]]
+    assert [float(x) for x in numbers(ran, f"{at}.query_norm.rms")] == [3]
+    assert floats(ran, f"{at}.head1.query_norm") == [[2, 0.333]]
+    assert floats(ran, f"{at}.head2.query_norm") == [[2, 8]]
+    assert f"{at}.head1.query_norm.rms" not in values(ran)
+    # The second head shares the key of the first, which is then alone.
+    alone = traced(TWO_HEADS.replace("epsilon: 7", "over: heads, epsilon: 7"))
+    assert floats(alone, f"{at}.head1.key_norm") == [[1.25, 0.75]]
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
         ("query_norm: {gain: [1, 2]}", "query_norm.gain: 2 numbers, expected 1 (one per column of"),
         ("key_norm: {shift: [1, 2]}", "key_norm.shift: 2 numbers, expected 1 (one per column of"),
         ("key_norm: {deviation: sample}", "key_norm.deviation: the deviation of a sample needs"),
+        ("query_norm: {over: all}", "query_norm.over: expected head or heads"),
+        ("query_norm: {gain: [1, 2], over: heads}", "query_norm.gain: 2 numbers, expected 1 (one"),
         ("query_norm: {placement: pre}", "query_norm.placement: a key of layers.attention.norm"),
         ("query_norm: {unit_offset: true}", "query_norm.unit_offset: adds 1 to γ, which is"),
     ],

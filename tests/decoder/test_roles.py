@@ -140,6 +140,11 @@ WIDER = (
     "{W_Q: identity, W_K: identity, W_V: [[1], [1]]}",
 )
 """For pairs of columns, which positions turn."""
+OUTPUT = "      W_O: [[1, 1]]\n      b_O: [0.5, 0.25]\n"
+TWO_HEADS = """\
+        - {W_Q: [[0], [1]], W_K: [[1], [3]], W_V: [[1], [2]]}
+      key_norm: {kind: rms_norm, over: heads}
+"""
 TABLE = "{table: [[0, 1], [1, 0]]}"
 EXAMPLES = "training: [{tokens: [a, b], targets: [b, c]}, {tokens: [b], targets: [a]}]\n"
 SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
@@ -165,6 +170,8 @@ def passes() -> Iterator[Trace]:
     yield trace("f", scenario.reading(("a", "b", "a", "b")), earlier=Earlier(second))
     normed = parse(EVERYTHING.replace("b_O: [0.5, 0.25]", "key_norm: {kind: rms_norm}"), "f.yaml")
     yield trace("f", normed.reading(("a", "b", "a")), earlier=Earlier(trace("f", normed)))
+    spanned = parse(EVERYTHING.replace(OUTPUT, TWO_HEADS), "f.yaml")
+    yield trace("f", spanned.reading(("a", "b", "a")), earlier=Earlier(trace("f", spanned)))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")

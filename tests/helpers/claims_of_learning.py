@@ -21,7 +21,8 @@ CLEAR = 1e-7
 OF_STEPS = {
     **{"query": "W_Q b_Q", "key": "W_K b_K", "value": "W_V b_V", "hidden": "W_1 b_1"},
     **{"gated": "W_3 b_3", "norm": "norm.gain norm.shift", "embedding": "embeddings"},
-    **{name: f"{name}.gain {name}.shift" for name in ("query_norm", "key_norm", "norm_after")},
+    "norm_after": "norm_after.gain norm_after.shift",
+    **{rf"{n}\.gain": f"{n}.gain {n}.shift" for n in ("query_norm", "key_norm")},
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
@@ -153,7 +154,8 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert found
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
-    named, norm = NAMES.get(symbol, symbol), re.search(r"\w+_norm$|norm_after$", at.address)
+    named, scale = NAMES.get(symbol, symbol), at.address.removesuffix(".gain")
+    norm = re.search(r"\w+_norm$|norm_after$", scale)
     named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
     assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]
@@ -219,11 +221,14 @@ def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
 )
 def of_all_heads(at: Judge, said: dict[str, Any]) -> None:
     ends = {"γ": "gain", "β": "shift"}
-    found = {s: at.values.get(f"{at.address}.{end}") for s, end in ends.items()}
+    norm = at.address.removesuffix(".gain")
+    found = {s: at.values.get(f"{norm}.{end}") for s, end in ends.items()}
     learned = {symbol: value for symbol, value in found.items() if value}
     assert said["what"] == " and ".join(learned)
-    added = any(value["operation"] == "add_all" for value in learned.values())
-    assert added == bool(said["several"])
+    place, _, name = norm.removeprefix("gradient.").rpartition(".")
+    heads = [a for a in at.values if re.fullmatch(rf"{re.escape(place)}\.head\d+\.{name}", a)]
+    together = f"{place}.{name}" in at.values
+    assert (len(heads) > 1 and not together) == bool(said["several"])
 
 
 @form(

@@ -75,8 +75,15 @@ def part_of(at: Judge) -> dict[str, Any]:
 
 def norm_of_heads(at: Judge) -> str:
     """`query` or `key` if a section normalizes these, also where earlier keys precede them."""
-    found = re.search(r"\.head\d+\.(?:(query|key)_norm|keys)$", at.address)
+    found = re.search(r"attention\.(?:head\d+\.)?(?:(query|key)_norm|keys)$", at.address)
     return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
+
+
+def spans_heads(at: Judge, norm: dict[str, Any]) -> bool:
+    """Whether a norm of queries or keys reads those of several heads."""
+    heads = part_of(at)["heads"]
+    own = [h for h in heads if norm_of_heads(at) == "query" or "shares" not in h]
+    return norm.get("over") == "heads" and len(own) > 1
 
 
 def network_of(at: Judge) -> dict[str, Any]:
@@ -353,7 +360,7 @@ def norms_of_heads(at: Judge, said: dict[str, Any]) -> None:
     part, norm = part_of(at), norm_of(at)
     assert norm_of_heads(at) and not partly_given(at)
     if said[""].startswith("All heads"):
-        assert len(part["heads"]) > 1 and of_the_norm(norm)
+        assert len(part["heads"]) > 1 and of_the_norm(norm) and not spans_heads(at, norm)
     else:
         assert isinstance(part["query_norm"], dict) and isinstance(part["key_norm"], dict)
 
@@ -452,6 +459,7 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
+    r"(?:The (?P<together>queries|keys) of all heads are normalized together\. )?"
     r"Each (?P<whose>token|query|key)'s (?P<how>mean is subtracted from its numbers\. The result "
     r"is divided by the standard deviation σ|numbers are divided by their root mean square)"
     r"(?P<epsilon>, with ε)?(?P<gain>, then multiplied by (?P<one>1 \+ )?γ)?"
@@ -460,11 +468,25 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
-    assert said["whose"] == (norm_of_heads(at) or "token")
+    of_heads = norm_of_heads(at)
+    several = (
+        {"query": "queries", "key": "keys"}[of_heads]
+        if of_heads and spans_heads(at, norm)
+        else None
+    )
+    assert said["together"] == several
+    assert said["whose"] == ("token" if several else of_heads or "token")
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)
     assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
+
+
+@form(r"The head gets its own columns of the normalized (?P<which>queries|keys)\.")
+def over_heads(at: Judge, said: dict[str, Any]) -> None:
+    assert spans_heads(at, norm_of(at))
+    assert said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
+    assert ".head" in at.address
 
 
 @form(r"(?P<what>The standard deviation|The root mean square)(?P<epsilon>, with ε)?:")

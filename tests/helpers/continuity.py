@@ -117,6 +117,7 @@ class _Page:
         self.seen: set[str] = set()
         self.places: dict[str, set[str]] = {}  # numbers by the symbol under which they stood
         self.width = 0  # of the last query; on the way back, of the next
+        self.widths: dict[str, int] = {}  # of queries, by symbol: those of several heads may wait
         self.features = 0  # of the embeddings
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
@@ -154,7 +155,8 @@ class _Page:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
-                self.width = len(columns) if symbol.startswith("Q") else self.width
+                if symbol.startswith("Q"):
+                    self.width = self.widths[symbol] = len(columns)
                 if re.fullmatch("(∂L/∂)?X[′ᴱ]*", symbol):
                     self.features = len(columns)
 
@@ -175,7 +177,9 @@ class _Page:
 
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
         mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
-        reading = _Reading(line, self.formula, self.width, self.features, mask, starts)
+        query = re.match(r"Q\S*", self.formula.right) if self.formula else None
+        width = self.widths.get(query[0], self.width) if query else self.width
+        reading = _Reading(line, self.formula, width, self.features, mask, starts)
         named = self.named() | (self.squares() if "Σ_squares" in line.names else set())
         for part in reading.parts(line.sides[0]):
             minus = part.subtracted or reading.said("-sum(")

@@ -44,7 +44,12 @@ layers:
   - parallel: true
     attention:
       norm: {epsilon: 0.01, placement: pre}
-      heads: [{W_Q: {random: {seed: 5, columns: 4}}, W_K: {random: {seed: 6}}, W_V: identity}]
+      heads:
+        - {W_Q: {random: {seed: 5, columns: 4}}, W_K: {random: {seed: 6}}, W_V: identity}
+        - {W_Q: {random: {seed: 7, columns: 4}}, W_K: {random: {seed: 8}}, W_V: identity}
+      W_O: {random: {seed: 5}}
+      query_norm: {kind: rms_norm, over: heads, epsilon: 0.01, gain: [1, 0.5, 2, 1, 1, 2, 1, 1]}
+      key_norm: {over: heads, epsilon: 0.01, shift: [0, 0.5, 0, 0.1, 0, 0, 1, 0]}
       scale: none
       softcap: 2
     ffn: {W_1: {random: {seed: 3, columns: 2}}, W_2: {random: {seed: 3}}, activation: gelu_tanh}

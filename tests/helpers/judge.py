@@ -19,6 +19,7 @@ UNNAMED = re.compile("[dqkvhe][₀-₉]+")
 ATTENTIONS = {
     **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
     **{"Query, normalized": "query_norm", "Key, normalized": "key_norm"},
+    **{"Normalized query": "query_norm", "Normalized key": "key_norm"},
     **{"Query, turned by its position": "rotated_query"},
     **{"Key, turned by its position": "rotated_key"},
     **{
@@ -35,7 +36,7 @@ ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
     f"{LORA}W_O": "W_O",
-    **{"scale of the queries": "query_norm", "scale of the keys": "key_norm"},
+    **{"scale of the queries": "query_norm.gain", "scale of the keys": "key_norm.gain"},
 }
 FFN = {
     **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
@@ -401,6 +402,8 @@ def address_of(heading: str, at: Judge) -> str:
     if title in ATTENTIONS:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         at_head, name = f"{attention}head{head[1] if head else 1}.", ATTENTIONS[title]
+        if title.endswith(", normalized") and f"{attention}{name}" in at.values:
+            return attention + name  # of all heads together
         last = next(
             name
             for name in ("rotated_key", "key_norm", "key")

@@ -258,6 +258,11 @@ def _moved(record: Record) -> NDArray[Any]:
             placed = np.resize(np.array([None], object), (n, *x[0].shape[1:]))
             placed[list(kept)] = x[0]
             return placed
+        case op.PlaceColumns(start, n):
+            placed = np.resize(np.array([None], object), (len(x[0]), n))
+            width = len(x[0][0])
+            placed[:, start : start + width] = x[0]
+            return placed
         case op.Select(columns):
             return np.asarray(x[0][-1:, list(columns)])
         case Columns(start, stop):

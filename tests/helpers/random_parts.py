@@ -49,12 +49,18 @@ def embedding_scale(spec: Scenario, rng: random.Random) -> None:
 
 
 def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
-    """Norms of queries and keys; with γ and β where all heads are equally wide."""
+    """Norms of queries and keys; of each head with γ and β where all heads are equally wide."""
     for part in _parts(spec, "heads"):
         widths = {len(head["W_Q"][0]) for head in part["heads"]}
         for name in ("query_norm", "key_norm"):
+            over = rng.choice(("head", "heads", None, None))
+            own = [h for h in part["heads"] if name == "query_norm" or "shares" not in h]
+            of_all = sum(len(head["W_Q"][0]) for head in own)
             if rng.random() < 0.4:
-                part[name] = "none" if rng.random() < 0.15 else _norm(widths, rng)
+                norm = _norm({of_all} if over == "heads" else widths, rng)
+                norm |= {"over": over} if over else {}
+                norm |= {"epsilon_outside": rng.random() < 0.5} if rng.random() < 0.2 else {}
+                part[name] = "none" if rng.random() < 0.15 else norm
 
 
 def norms_after(spec: Scenario, rng: random.Random) -> None:

@@ -270,6 +270,25 @@ def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     return {"position": both} | {f"position.{name}": part for name, part in parts.items()}
 
 
+def _spans_heads(norm: Spec, has_own: list[int]) -> bool:
+    return norm.get("over") == "heads" and len(has_own) > 1
+
+
+def _over_heads(
+    name: str, norm: Spec, rows: Array, has_key: Any, has_own: list[int]
+) -> dict[str, Array]:
+    """A norm of the heads' rows side by side; each head then has its columns of the result."""
+    together = np.hstack([rows[h][:, has_key[h]] for h in has_own])
+    parts = _norm(together, norm)
+    found = {{"query_norm": "queries", "key_norm": "keys"}[name]: together}
+    found |= {name + part.removeprefix("norm"): x for part, x in parts.items()}
+    ends = np.cumsum([has_key[h].sum() for h in has_own])
+    for h, columns in zip(has_own, np.split(parts["norm"], ends[:-1], axis=1), strict=True):
+        rows[h][:, has_key[h]] = columns
+        found[f"head{h + 1}.{name}"] = columns
+    return found
+
+
 def _attention(
     x: Array,
     memory: Array | None,
@@ -301,6 +320,13 @@ def _attention(
     flat_query, flat_key = query.copy(), key.copy()
     normed: dict[str, Array] = {}
     for name, rows in (("query_norm", query), ("key_norm", key)):
+        has_own = [h for h, head in enumerate(own) if name == "query_norm" or "shares" not in head]
+        if not _is_none(attention.get(name)) and _spans_heads(attention[name], has_own):
+            normed |= _over_heads(name, attention[name], rows, has_key, has_own)
+            for h, head in enumerate(own):
+                if h not in has_own:
+                    rows[h] = rows[head["shares"] - 1]
+            continue
         for h, real in enumerate(has_key):
             if not _is_none(attention.get(name)):
                 parts = _norm(rows[h][:, real], attention[name])

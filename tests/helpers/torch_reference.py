@@ -180,19 +180,20 @@ class _Pass:
         crossed = "cross_attention" in place
         outputs: list[Any] = []
         read: list[Any] = []
-        for number, head in enumerate(part["heads"], start=1):
-            at = f"{place}head{number}."
-            query = self.affine(x, head, at, "Q", "query")
-            query = self.of_heads(place, at, "query_norm", part, query)
+        heads = {f"{place}head{n}.": head for n, head in enumerate(part["heads"], start=1)}
+        with_keys = {at: head for at, head in heads.items() if "shares" not in head}
+        memory = self.memory if crossed else x
+        queries = {at: self.affine(x, head, at, "Q", "query") for at, head in heads.items()}
+        keys = {at: self.affine(memory, h, at, "K", "key") for at, h in with_keys.items()}
+        queries = self.over_heads(place, "query_norm", part, queries)
+        keys = self.over_heads(place, "key_norm", part, keys)
+        for at, head in heads.items():
             asked = None if crossed else settings_of(self.spec, part)
-            query = self.turned(f"{at}rotated_query", query, asked)
+            query = self.turned(f"{at}rotated_query", queries[at], asked)
             if "shares" in head:
                 key, value = read[head["shares"] - 1]
             else:
-                memory = self.memory if crossed else x
-                key = self.affine(memory, head, at, "K", "key")
-                key = self.of_heads(place, at, "key_norm", part, key)
-                key = self.turned(f"{at}rotated_key", key, asked)
+                key = self.turned(f"{at}rotated_key", keys[at], asked)
                 value = self.affine(memory, head, at, "V", "value")
             read.append((key, value))
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
@@ -201,7 +202,7 @@ class _Pass:
             positions: Any = self.spec.get("positions") or "none"
             if not crossed and positions != "none" and positions.get("alibi"):
                 far = torch.arange(len(x))[:, None] - torch.arange(len(x))
-                slope = slope_of(number, len(part["heads"]))
+                slope = slope_of(len(read), len(heads))
                 scores = self.keep(f"{at}biased", scores - slope * far.abs())
             seen = None if crossed else self._visible(part)
             weights = self.weights(at, scores, seen, self.sink(at, head))
@@ -286,6 +287,18 @@ class _Pass:
             inside = self.keep(f"{place}gated", inside * self.affine(x, part, place, "3", "up"))
         output = self.affine(inside, part, place, "2", "projected" if last else "output")
         return self.keep(f"{place}output", activated(name, output)) if last else output
+
+    def over_heads(self, place: str, name: str, part: Spec, of_each: dict[str, Any]) -> Any:
+        """Queries or keys of all heads, normalized: each head's, or all side by side."""
+        norm = part.get(name, "none")
+        if norm == "none" or norm.get("over") != "heads" or len(of_each) == 1:
+            return {at: self.of_heads(place, at, name, part, x) for at, x in of_each.items()}
+        together = {"query_norm": "queries", "key_norm": "keys"}[name]
+        rows = self.keep(f"{place}{together}", torch.cat([*of_each.values()], dim=1))
+        columns = self.norm(place, norm, rows, name).split(
+            [x.shape[1] for x in of_each.values()], 1
+        )
+        return {at: self.keep(f"{at}{name}", x) for at, x in zip(of_each, columns, strict=True)}
 
     def of_heads(self, place: str, at: str, name: str, part: Spec, x: Any) -> Any:
         """Queries or keys of a head, normalized with what all heads have learned."""

@@ -25,6 +25,10 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             placed = np.full((int(given["n"]), a.shape[1]), Decimal(0))
             placed[[int(i) for i in given["rows"]]] = a
             return placed
+        case "place_columns", [a]:
+            placed = np.full((a.shape[0], int(given["n"])), Decimal(0))
+            placed[:, int(given["start"]) : int(given["start"]) + a.shape[1]] = a
+            return placed
         case "sum_of", [a]:
             return np.asarray(sum((a[int(i)] for i in given["counted"]), Decimal(0)))
         case "sigmoid", [z]:

@@ -6,23 +6,23 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from tracer.dataclass import frozen, mutable
+from tracer.dataclass import frozen
 from tracer.decoder import operations as op, roles
 from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.blocks import softmax_in_blocks
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
+from tracer.decoder.query_key_norm import KEYS, QUERIES, HeadNorm
 from tracer.decoder.sinks import learned_sink, softmax_with_sink
-from tracer.decoder.sub_layers import Learned, learned, normalize
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
 from tracer.decoder.value import Value
 from tracer.scenario.fields import Scale
-from tracer.scenario.layers import Attention, Head, Normalization
+from tracer.scenario.layers import Attention, Head
 
 
 @frozen
@@ -62,21 +62,28 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
 
     Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
     (n, h · d_v). Of typed queries, x is only the tokens. A norm of queries or keys has the same γ
-    and β in all heads.
+    and β in all heads, or reads all heads at once.
     """
-    of_queries = HeadNorm(roles.QUERY_NORM, parameters.query_norm)
-    of_keys = HeadNorm(roles.KEY_NORM, parameters.key_norm)
+    of_queries = HeadNorm(QUERIES, parameters.query_norm)
+    of_keys = HeadNorm(KEYS, parameters.key_norm)
+    projections = projected(tape, x, inputs, parameters.heads)
+    if of_queries.spans_heads or of_keys.spans_heads:
+        of_all = list(projections)
+        of_queries.read(tape, [each.q for each in of_all])
+        of_keys.read(tape, [each.k for each in of_all if each.k])
+        projections = iter(of_all)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
-    for number, head in enumerate(parameters.heads, start=1):
+    for number, (head, own) in enumerate(zip(parameters.heads, projections, strict=True), start=1):
         with tape.at(head=number):
-            q = queries(tape, x, head)
-            if head.shares:
-                q = of_queries.apply(tape, q)
-                q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
-                k_v = read[head.shares - 1]
+            q = of_queries.apply(tape, own.q)
+            k = of_keys.apply(tape, own.k) if own.k else None
+            q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+            if k is None or own.v is None:
+                k_v = read[(head.shares or 1) - 1]
             else:
-                q, k_v = with_keys_and_values(tape, q, inputs, head, of_queries, of_keys)
+                k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
+                k_v = with_earlier(tape, k, own.v, inputs, of_keys)
             read.append(k_v)
             scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
             scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
@@ -92,25 +99,24 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-@mutable
-class HeadNorm:
-    """The norm of each head's queries or keys (Henry et al. 2020); its γ and β are recorded once.
+@frozen
+class Projected:
+    """What a head projects: Q (n, d_k), K (m, d_k) and V (m, d_v); it may share K and V."""
 
-    With RMSNorm: Qwen 3 (Yang et al. 2025) and Gemma 3.
-    """
+    q: Value
+    k: Value | None = None
+    v: Value | None = None
 
-    of: roles.Norm
-    norm: Normalization | None
-    learned: Learned | None = None
 
-    def apply(self, tape: Tape, rows: Value) -> Value:
-        """Queries or keys, each row normalized: (n, d_k) → (n, d_k); the same without a norm."""
-        if self.norm is None:
-            return rows
-        if self.learned is None:
-            with tape.within(replace(tape.place, head=None)):
-                self.learned = learned(tape, self.norm, self.of, rows)
-        return normalize(tape, rows, self.norm, self.learned, self.of)
+def projected(
+    tape: Tape, x: Value | Axis, inputs: AttentionInputs, heads: Sequence[Head]
+) -> Iterator[Projected]:
+    """Yield the projections of one head after the other."""
+    for number, head in enumerate(heads, start=1):
+        with tape.at(head=number):
+            q = queries(tape, x, head)
+            own = () if head.shares else keys_and_values(tape, inputs, head)
+        yield Projected(q, *own)
 
 
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
@@ -123,25 +129,11 @@ def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
     return tape.record(roles.QUERY, op.MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
 
 
-def with_keys_and_values(
-    tape: Tape,
-    q: Value,
-    inputs: AttentionInputs,
-    head: Head,
-    of_queries: HeadNorm,
-    of_keys: HeadNorm,
-) -> tuple[Value, tuple[Value, Value]]:
-    """Q (n, d_k), with K = memory W_K + b_K (m, d_k) and V = memory W_V + b_V (m, d_v).
-
-    Q and K may be normalized. Rotary positions rotate them (Su et al. 2021). An earlier pass's
-    rows of K and V are reused.
-    """
+def keys_and_values(tape: Tape, inputs: AttentionInputs, head: Head) -> tuple[Value, Value]:
+    """K = memory W_K + b_K (m, d_k) and V = memory W_V + b_V (m, d_v), or an earlier pass's."""
     m, earlier = inputs.vectors, inputs.earlier
     if m is None:
-        k, v = typed_keys_and_values(tape, head, inputs.tokens)
-        q, k = of_queries.apply(tape, q), of_keys.apply(tape, k)
-        q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
-        return q, (apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary), v)
+        return typed_keys_and_values(tape, head, inputs.tokens)
     assert head.W_K is not None and head.W_V is not None
     k_labels = head.labels.key or numbered("k", 1, columns(head.W_K))
     v_labels = head.labels.value or numbered("v", 1, columns(head.W_V))
@@ -149,19 +141,10 @@ def with_keys_and_values(
     w_v = weights(tape, roles.W_V, head.W_V, m, v_labels, "value")
     b_k, b_v = bias(tape, roles.B_K, head.b_K, w_k), bias(tape, roles.B_V, head.b_V, w_v)
     if earlier is not None and not inputs.new:
-        k, v = (
-            tape.record(own, op.Reused(), earlier[tape.address(own)])
-            for own in (roles.KEY, roles.VALUE)
-        )
-        return of_queries.apply(tape, q), (of_keys.apply(tape, k), v)
+        k, v = (earlier[tape.address(own)] for own in (roles.KEY, roles.VALUE))
+        return tape.record(roles.KEY, op.Reused(), k), tape.record(roles.VALUE, op.Reused(), v)
     k = tape.record(roles.KEY, op.MatMul(), m, w_k, *b_k)
-    v = tape.record(roles.VALUE, op.MatMul(), m, w_v, *b_v)
-    q, k = of_queries.apply(tape, q), of_keys.apply(tape, k)
-    q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
-    k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
-    keys = roles.NORMALIZED_KEYS if of_keys.norm else roles.KEYS
-    keys = roles.ROTATED_KEYS if inputs.rotary else keys
-    return q, (append_cached(tape, keys, k, earlier), append_cached(tape, roles.VALUES, v, earlier))
+    return k, tape.record(roles.VALUE, op.MatMul(), m, w_v, *b_v)
 
 
 def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles | None) -> Value:
@@ -169,14 +152,22 @@ def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles
     return tape.record(role, rotary.rotate, rows, rotary.cos, rotary.sin) if rotary else rows
 
 
-def append_cached(
-    tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Value] | None
-) -> Value:
-    """The rows of an earlier pass (m - n, d), then the new ones (n, d): (m, d), as `together`."""
-    if earlier is None:
-        return new
-    before = earlier.get(tape.address(together)) or earlier[new.address]
-    return tape.record(together, op.Append(), before, new)
+def with_earlier(
+    tape: Tape, k: Value, v: Value, inputs: AttentionInputs, norm: HeadNorm
+) -> tuple[Value, Value]:
+    """K (m, d_k) and V (m, d_v): the rows of an earlier pass, if any, then the new ones."""
+    earlier = inputs.earlier
+    if earlier is None or not inputs.new:
+        return k, v
+    keys = roles.NORMALIZED_KEYS if norm.norm else roles.KEYS
+    keys = roles.OWN_KEYS if norm.together else keys
+    keys = roles.ROTATED_KEYS if inputs.rotary else keys
+
+    def appended(together: roles.Role, new: Value) -> Value:
+        before = earlier.get(tape.address(together)) or earlier[new.address]
+        return tape.record(together, op.Append(), before, new)
+
+    return appended(keys, k), appended(roles.VALUES, v)
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tracer.dataclass import frozen
 from tracer.decoder import operations as op, roles
-from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import (
     BelowMaximum,
     DivideByRowSum,
@@ -55,9 +54,8 @@ def split(keys: int, blocks: int) -> list[range]:
 def of_block(tape: Tape, scores: Value, v: Value, keys: range) -> tuple[Value, Value]:
     """The scores (n, k) and the values (k, d_v) of k keys."""
     start, stop = keys.start, keys.stop
-    queries, of_keys = scores.axes
-    own = Axis("key", of_keys.labels[start:stop])
-    s = tape.record_as(roles.BLOCK_SCORES, op.Columns(start, stop), (queries, own), scores)
+    s = tape.record(roles.BLOCK_SCORES, op.Columns(start, stop), scores)
+    own = s.axes[1]
     return s, tape.record_as(roles.BLOCK_VALUES, op.Rows(tuple(keys)), (own, v.axes[1]), v)
 
 

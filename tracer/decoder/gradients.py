@@ -211,6 +211,8 @@ class _BackwardPass:
                     stop = start + head.shape[1]
                     yield head, GradientPath(record, "left", op.Columns(start, stop), (g,))
                     start = stop
+            case op.Columns(start, _):
+                yield to(0, op.PlaceColumns(start, x[0].shape[1]), g)
             case op.AppendColumn():
                 yield to(0, op.DropColumn(), g)
                 yield to(1, op.LastColumnTotal(), g)

@@ -329,6 +329,19 @@ class Pick:
         return cumulative[:1]
 
 
+@frozen
+class Columns:
+    """Adjacent columns, from `start` to before `stop`, counted from 0."""
+
+    name: ClassVar[str] = "columns"
+    start: int
+    stop: int
+
+    def axes(self, a: Axes) -> Axes:
+        """Return the axes of a, with the labels of these columns."""
+        return (a[0], Axis(a[1].name, a[1].labels[self.start : self.stop]))
+
+
 # Training. A result has the axes of the value whose gradient, or whose new numbers, it is.
 
 
@@ -378,15 +391,6 @@ class RotateBack:
     layout: Literal["pairs", "halves"]
 
 
-@frozen
-class Columns:
-    """Adjacent columns, from `start` to before `stop`, counted from 0."""
-
-    name: ClassVar[str] = "columns"
-    start: int
-    stop: int
-
-
 class AccumulateGradients:
     """a + b + …, of the same shape: all paths of a gradient."""
 
@@ -417,6 +421,15 @@ class PlaceRows:
 
     name: ClassVar[str] = "place_rows"
     rows: tuple[int, ...]
+    n: int
+
+
+@frozen
+class PlaceColumns:
+    """Adjacent columns at their place among n, and zeros elsewhere: (k, d) → (k, n)."""
+
+    name: ClassVar[str] = "place_columns"
+    start: int
     n: int
 
 
@@ -452,6 +465,7 @@ Moved: TypeAlias = (
     | Mask
     | Rows
     | Select
+    | Columns
     | Largest
     | LargestSoFar
     | Keep
@@ -480,7 +494,7 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = Columns | AsRows | PlaceRows | AppendZeros
+Taken: TypeAlias = AsRows | PlaceRows | PlaceColumns | AppendZeros
 """Operations of training that move the numbers of their inputs."""
 
 Trained: TypeAlias = (

@@ -118,6 +118,10 @@ def _result(
             found = _zeros((n, x[0].shape[1]), arithmetic, x[0])
             found[list(kept)] = x[0]
             return found
+        case op.PlaceColumns(start, n):
+            found = _zeros((len(x[0]), n), arithmetic, x[0])
+            found[:, start : start + x[0].shape[1]] = x[0]
+            return found
         case op.AppendZeros():
             return np.concatenate([x[0], _zeros((len(x[0]), 1), arithmetic, x[0])], axis=1)
         case op.ByWord(words, table):

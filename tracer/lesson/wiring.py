@@ -43,6 +43,9 @@ def in_order(records: Sequence[Record]) -> list[Record]:
     """
     passed = [record for record in records if record.output.place.phase == "forward"]
     producers = {record.output: record for record in passed}
+    spanned = {
+        where(r.output) for r in passed if r.output.role in (roles.ALL_QUERIES, roles.ALL_KEYS)
+    }
     found: dict[Value, Record] = {}
 
     def visit(record: Record) -> None:
@@ -52,13 +55,16 @@ def in_order(records: Sequence[Record]) -> list[Record]:
                     visit(producers[value])
             found[record.output] = record
 
-    for record in sorted(passed, key=_rank):
+    for record in sorted(passed, key=lambda record: _rank(record, where(record.output) in spanned)):
         visit(record)
     return [*found.values(), *(r for r in records if r.output.place.phase != "forward")]
 
 
-def _rank(record: Record) -> tuple[float, ...]:
-    """Examples before the batch, encoder before decoder, lens last; heads, experts before sums."""
+def _rank(record: Record, spanned: bool) -> tuple[float, ...]:
+    """Examples before the batch, encoder before decoder, lens last; heads, experts before sums.
+
+    If a norm spans the heads of an attention, it comes after the projections of all of them.
+    """
     role, place = record.output.role, record.output.place
     outside = 0 if RANKS[role] < RANKS[roles.W_Q] else inf  # of all layers: before them, or behind
     return (
@@ -68,6 +74,7 @@ def _rank(record: Record) -> tuple[float, ...]:
         place.sub_layer == "lens",
         place.layer or (inf if place.final else outside),
         SUB_LAYERS.index(place.sub_layer),
+        spanned and RANKS[role] >= RANKS[roles.OWN_QUERY],
         place.head or inf,
         AFTER_THE_OTHERS if place.expert == "shared" else place.expert or inf,
         RANKS[role],

@@ -87,6 +87,17 @@ class Norm(Normalization):
     )
 
 
+class QueryKeyNorm(Normalization):
+    """The norm of queries or keys."""
+
+    over: Literal["head", "heads"] = described(
+        "Whether each head's numbers are normalized by themselves, with the same γ and β in all "
+        "heads (head), or those of all heads together, with a γ and β for each column (heads).",
+        "heads",
+        "head",
+    )
+
+
 class SubLayer(Frozen):
     """What attention and the FFN share: a residual connection and a norm."""
 
@@ -219,13 +230,13 @@ class Attention(SubLayer):
         "2",
         None,
     )
-    query_norm: OrNone[Normalization] = described(
-        "The norm of each head's queries, before rotary positions; all heads share γ and β.",
+    query_norm: OrNone[QueryKeyNorm] = described(
+        "The norm of the queries, before rotary positions.",
         "{kind: rms_norm, gain: [1, 1]}",
         None,
     )
-    key_norm: OrNone[Normalization] = described(
-        "The norm of each head's keys, before rotary positions; all heads share γ and β.",
+    key_norm: OrNone[QueryKeyNorm] = described(
+        "The norm of the keys, before rotary positions.",
         "{kind: rms_norm, gain: [1, 1]}",
         None,
     )

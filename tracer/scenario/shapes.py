@@ -221,17 +221,19 @@ class _Counted(Counting):
         return self.size("encoder", "tokens") if of_encoder else self.tokens
 
     def norm_of_heads(self, at: YamlPath, matrix: str, heads: int) -> None:
-        """Check the norm of all heads' queries or keys: γ and β fit each of them."""
+        """Check the norm of queries or keys: γ and β fit those of each head, or of all together."""
         places = [(*at[:-1], "heads", i, matrix) for i in range(heads)]
-        widths = {width for place in places if (width := self.widths.get(place))}
+        widths = [width for place in places if (width := self.widths.get(place))]
+        different, per_column = sorted(set(widths)), f"one per column of {matrix}"
+        if self.part(*at, "over") == "heads":
+            different, per_column = [sum(widths)], f"{per_column} of all heads"
         for parameter in declared(Normalization):
-            if len(widths) == 1:
-                per_column = f"one per column of {matrix}"
-                self.length((*at, parameter), next(iter(widths)), per_column, "number")
-            elif widths and self.has(*at, parameter):
-                found = " and ".join(map(str, sorted(widths)))
+            if len(different) == 1:
+                self.length((*at, parameter), different[0], per_column, "number")
+            elif different and self.has(*at, parameter):
+                found = " and ".join(map(str, different))
                 self.report((*at, parameter), f"heads of {found} columns, expected equal widths")
-        self.sample((*at, "deviation"), min(widths, default=None))
+        self.sample((*at, "deviation"), different[0] if different else None)
 
     def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""

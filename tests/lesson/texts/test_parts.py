@@ -54,7 +54,10 @@ def test_each_step_is_in_one_row(spec: Scenario) -> None:
 def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
     """All numbers of the steps of one kind in one kind of sub-layer."""
     kinds = {
-        int(n): (name, re.sub(r"\d+|expert\d+\.|shared\.", "", address))
+        int(n): (
+            name,
+            re.sub(r"\d+|expert\d+\.|shared\.|head\d+\.(?=(?:query|key)_norm)", "", address),
+        )
         for n, name, address in steps
     }
     of = kinds[shown[0]]

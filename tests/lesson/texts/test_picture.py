@@ -225,7 +225,10 @@ def of_experts(ffn: Scenario) -> list[str]:
 def assert_is_attention(
     part: doc.Part, of: dict[str, Any], scenario: Scenario, *, crosses: bool
 ) -> None:
-    (heads,) = [inside for inside in part.inside if isinstance(inside, doc.Heads)]
+    *below, heads = [inside for inside in part.inside if isinstance(inside, doc.Heads)]
+    spanned = [letter for letter in "QK" if spans_heads(of, letter)]
+    assert_normalized_together(part, spanned)
+    assert len(below) == bool(spanned)
     assert len(heads.heads) == len(of["heads"])
     hides = (
         of.get("mask", scenario.get("mask", "causal")) != "none"
@@ -234,14 +237,16 @@ def assert_is_attention(
     positions = scenario.get("positions", "none")
     falls = positions != "none" and positions.get("alibi") and not crosses
     turns = positions != "none" and "rotary" in positions and not crosses
-    for rows, reads, head in zip(heads.heads, heads.crosses, of["heads"], strict=True):
+    for i, head in enumerate(of["heads"]):
+        rows = (*(row for each in below for row in each.heads[i]), *heads.heads[i])
+        reads = (*below, heads)[0].crosses[i]
         shared = head.get("shares")
         keys = of["heads"][shared - 1] if shared else head
         d_k, d_v = len(head["W_Q"][0]), len(keys["W_V"][0])
         above = "⁰¹²³⁴"[shared or 0] if shared else ""
         scale = {"sqrt": f" / √{d_k}", "none": ""}
         asked = of.get("scale", "sqrt")
-        assert [signs(row) for row in rows] == [
+        expected = [
             ["Q"] if shared else ["Q", "K", "V"],
             *between(of, turns=bool(turns), shared=bool(shared)),
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
@@ -252,10 +257,37 @@ def assert_is_attention(
             ["softmax"],
             [f"A · V{above}"],
         ]
+        assert_same_rows([signs(row) for row in rows], expected, spanned)
         assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
         assert reads == (crosses and not shared)
     projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
     assert projection in [sign(box) for box in boxes_of(part)]
+
+
+def spans_heads(of: dict[str, Any], letter: str) -> bool:
+    """Whether a norm reads the queries or keys of several heads."""
+    norm: Any = of.get({"Q": "query_norm", "K": "key_norm"}[letter], "none")
+    own = [head for head in of["heads"] if letter == "Q" or "shares" not in head]
+    return norm != "none" and norm.get("over") == "heads" and len(own) > 1
+
+
+def assert_normalized_together(part: doc.Part, spanned: list[str]) -> None:
+    """The norms over all heads stand between what the heads project and what they do with it."""
+    outside = [sign(box) for row in part.inside if not isinstance(row, doc.Heads) for box in row]
+    assert [each for each in outside if each.startswith("norm")] == [f"norm {x}" for x in spanned]
+
+
+def assert_same_rows(found: list[list[str]], expected: list[list[str]], spanned: list[str]) -> None:
+    """Where norms span the heads, each head has its columns of them, above its projections."""
+    if not spanned:
+        assert found == expected
+        return
+    for letter in spanned:
+        of_head = f"columns of {letter}_N"
+        expected = [[of_head if s == f"norm {letter}" else s for s in row] for row in expected]
+    assert found[0] == expected[0]
+    one, other = ([s for row in rows for s in row] for rows in (found, expected))
+    assert sorted(one) == sorted(other)
 
 
 def between(of: dict[str, Any], *, turns: bool, shared: bool) -> list[list[str]]:

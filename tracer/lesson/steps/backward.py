@@ -67,7 +67,7 @@ OF_HEADS = {
 
 WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.VALUES),
-    *(roles.KEYS, roles.NORMALIZED_KEYS, roles.ROTATED_KEYS),
+    *(roles.KEYS, roles.NORMALIZED_KEYS, roles.OWN_KEYS, roles.ROTATED_KEYS),
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     roles.DISTANCE_SLOPE,
     *(roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE),
@@ -94,6 +94,7 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
         ("right", "third"),
     ),
     **dict.fromkeys((roles.DOT, roles.SCORES, roles.HEAD_OUTPUT), ("right",)),
+    **dict.fromkeys((roles.OWN_QUERY, roles.OWN_KEY), ("left",)),
     roles.POSITIONS: ("left",),
     **{
         role: ("left",)
@@ -168,6 +169,7 @@ OF_A_POSITION: Sentence = ("Compute the gradient at the vector of each position.
 OF_LORA: Sentence = (
     "The gradient passes from the sum to the product; the frozen weights need none.",
 )
+AMONG_ALL_HEADS = "In its columns among those of all heads:"
 COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
 
 
@@ -431,6 +433,16 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(attention.SCORES_STEP, "each score and at its dot product"),
         _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),
         _back(query_key_value.TURNED_KEY_STEP, "each rotated key"),
+        *(
+            _back(
+                *(step, f"the head's normalized {what}"),
+                own={derived(role, "left"): RoleText(Symbol("∂"), AMONG_ALL_HEADS)},
+            )
+            for step, role, what in (
+                (query_key_norm.OWN_QUERY_STEP, roles.OWN_QUERY, "queries"),
+                (query_key_norm.OWN_KEY_STEP, roles.OWN_KEY, "keys"),
+            )
+        ),
         _back(query_key_value.QUERY_STEP, _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
         _back(query_key_value.KEY_STEP, _at_the("key", "keys"), (roles.W_K, roles.B_K)),
         _back(query_key_value.VALUE_STEP, _at_the("value", "values"), (roles.W_V, roles.B_V)),
@@ -464,7 +476,8 @@ def _at_the_scale(step: Step, ctx: LessonContext) -> Sentence:
         for name in ("γ", "β")
         if any(ctx.symbols[r.output.address] == Partial(Symbol(name)) for r in step.records)
     )
-    several = any(isinstance(record.operation, AccumulateGradients) for record in step.records)
+    of_heads = {value.place.head for record in step.records for value in record.inputs}
+    several = isinstance(step.last.operation, AccumulateGradients) and len(of_heads) > 1
     added = ": add up the contributions of all heads" * several
     return (f"Compute the gradient at {learned}{added}.",)
 

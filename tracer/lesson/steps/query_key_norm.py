@@ -1,10 +1,14 @@
-"""The norms of queries and keys, in each head."""
+"""The norms of queries and keys, in each head or over all heads."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize
-from tracer.formula.expression import Symbol
+from tracer.decoder.operations import Concat
+from tracer.decoder.roles import Role
+from tracer.formula.expression import Brackets, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import reused
@@ -30,37 +34,49 @@ def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     both = part is not None and part.query_norm is not None and part.key_norm is not None
     learned = isinstance(operation, Normalize) and (operation.gain or operation.shift)
     shared: Sentence = ("All heads use the same learned numbers here.",)
-    several = learned and ctx.heads_of(step.place) > 1
+    several = learned and step.place.head and ctx.heads_of(step.place) > 1
     return (*([MODERATE] if both else []), *([shared] if several else []), *why_epsilon(step))
+
+
+def _goal(what: str) -> Callable[[Step, LessonContext], Sentence]:
+    """Return the goal of a norm of each head's queries or keys, or of those of all heads."""
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        if isinstance(step.records[0].operation, Concat):
+            several = {"query": "queries", "key": "keys"}[what]
+            return (f"The {several} of all heads are normalized together. ", *normalizes(step))
+        return normalizes(step, what)
+
+    return goal
+
+
+def _roles(norm: roles.Norm, together: Role, letter: str) -> dict[Role, RoleText]:
+    """Return the texts of a norm of queries or keys."""
+    return {
+        together: RoleText(lambda naming: Brackets(naming.inputs)),
+        **layer_norm_roles(norm, of_head(letter, "N")),
+        **rms_norm_roles(norm, of_head(letter, "N")),
+    }
 
 
 QUERY_NORM_STEP = InnerKind(
     "query_norm",
     "Query, normalized",
     "the query of each token, normalized",
-    lambda step, ctx: normalizes(step, "query"),
-    {
-        **layer_norm_roles(roles.QUERY_NORM, of_head("Q", "N")),
-        **rms_norm_roles(roles.QUERY_NORM, of_head("Q", "N")),
-    },
+    _goal("query"),
+    _roles(roles.QUERY_NORM, roles.ALL_QUERIES, "Q"),
     sign=("norm ", Symbol("Q")),
     reasons=_reasons,
     groups=("norm",),
 )
 
-
-def _key_goal(step: Step, ctx: LessonContext) -> Sentence:
-    return normalizes(step, "key")
-
-
 KEY_NORM_STEP = InnerKind(
     "key_norm",
     "Key, normalized",
     "the key of each token, normalized",
-    _key_goal,
+    _goal("key"),
     {
-        **layer_norm_roles(roles.KEY_NORM, of_head("K", "N")),
-        **rms_norm_roles(roles.KEY_NORM, of_head("K", "N")),
+        **_roles(roles.KEY_NORM, roles.ALL_KEYS, "K"),
         roles.NORMALIZED_KEYS: RoleText(of_head("K", "N")),
     },
     sign=("norm ", Symbol("K")),
@@ -69,4 +85,28 @@ KEY_NORM_STEP = InnerKind(
     groups=("norm",),
 )
 
-KINDS = (QUERY_NORM_STEP, KEY_NORM_STEP)
+OWN_QUERY_STEP = InnerKind(
+    "query_norm_columns",
+    "Normalized query",
+    "the head's columns of the normalized queries",
+    ("The head gets its own columns of the normalized queries.",),
+    {roles.OWN_QUERY: RoleText(of_head("Q", "N"))},
+    sign=("columns of ", Symbol("Q", "N")),
+    groups=("norm",),
+)
+
+OWN_KEY_STEP = InnerKind(
+    "key_norm_columns",
+    "Normalized key",
+    "the head's columns of the normalized keys",
+    ("The head gets its own columns of the normalized keys.",),
+    {
+        roles.OWN_KEY: RoleText(of_head("K", "N")),
+        roles.OWN_KEYS: RoleText(of_head("K", "N")),
+    },
+    sign=("columns of ", Symbol("K", "N")),
+    claim=lambda step, ctx: reused(step),
+    groups=("norm",),
+)
+
+KINDS = (QUERY_NORM_STEP, KEY_NORM_STEP, OWN_QUERY_STEP, OWN_KEY_STEP)

@@ -163,6 +163,10 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
         case op.PlaceRows(rows, _):
             row, column = index
             return Entry(first, (rows.index(row), column)) if row in rows else None
+        case op.PlaceColumns(start, _):
+            row, column = index
+            inside = 0 <= column - start < first.shape[1]
+            return Entry(first, (row, column - start)) if inside else None
         case op.Largest():
             if is_fully_masked(record, index):
                 return None

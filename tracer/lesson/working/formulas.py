@@ -63,7 +63,7 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("append", (of[0], of[1]))
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
-        case op.Rows() | op.PlaceRows() | op.AppendZeros():
+        case op.Rows() | op.PlaceRows() | op.PlaceColumns() | op.AppendZeros():
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None

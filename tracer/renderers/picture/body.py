@@ -63,12 +63,14 @@ class Body:
 
     # --- rows of boxes ---------------------------------------------------------------------------
 
-    def _rows(self, rows: Sequence[doc.Row]) -> None:
+    def _rows(self, rows: Sequence[doc.Row], *, goes_on: bool = False) -> None:
+        """Rows of boxes; what `goes_on` above the last row is joined again."""
         for i, row in enumerate(rows):
             words = arranged(row, self.room)
             if len(words) > 1 and words[0].row == words[1].row:
                 on = [word for word, box in zip(words, row, strict=True) if not box.aside]
-                self._forked(words, on if i < len(rows) - 1 else [], below=self.row > 1)
+                more = goes_on or i < len(rows) - 1
+                self._forked(words, on if more else [], below=self.row > 1)
             else:
                 self._placed(words)
                 self._spine_to(self.row - 1)
@@ -134,7 +136,7 @@ class Body:
             if isinstance(inside, doc.Heads):
                 self._heads(inside)
             else:
-                self._rows([inside])
+                self._rows([inside], goes_on=True)
         if part.residual:
             self._sum(part.residual, leaves)
         self._rows(part.behind)

@@ -1,0 +1,70 @@
+"""Norms of queries and keys: of each head's rows, or of all heads' rows side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.dataclass import frozen, mutable
+from tracer.decoder import operations as op, roles
+from tracer.decoder.sub_layers import Learned, learned, normalize, normalized
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.scenario.layers import QueryKeyNorm
+
+
+@frozen
+class Normed:
+    """The roles of a norm of queries or keys: all heads' rows, the norm, and a head's columns."""
+
+    together: roles.Role
+    norm: roles.Norm
+    own: roles.Role
+
+
+QUERIES = Normed(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
+KEYS = Normed(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
+
+
+@mutable
+class HeadNorm:
+    """The norm of the heads' queries or keys (Henry et al. 2020); its γ and β are recorded once.
+
+    Each head's rows by themselves (Qwen 3, Yang et al. 2025), or all heads' rows side by side
+    (OLMo 2, OLMo et al. 2024).
+    """
+
+    of: Normed
+    norm: QueryKeyNorm | None
+    learned: Learned | None = None
+    together: Value | None = None
+    """The normalized rows of all heads, side by side."""
+    given_out: int = 0
+    """How many of its columns heads have got."""
+
+    @property
+    def spans_heads(self) -> bool:
+        """Whether the norm reads the rows of several heads."""
+        return self.norm is not None and self.norm.over == "heads"
+
+    def read(self, tape: Tape, heads: Sequence[Value]) -> None:
+        """Normalize the rows of all heads side by side, h times (n, d_k), if the norm spans them.
+
+        Of a single head, they are normalized in `apply`.
+        """
+        if self.norm and self.spans_heads and len(heads) > 1:
+            rows = tape.record(self.of.together, op.Concat(), *heads)
+            self.together = normalized(tape, rows, self.norm, self.of.norm)
+
+    def apply(self, tape: Tape, rows: Value) -> Value:
+        """A head's queries or keys, normalized: (n, d_k) → (n, d_k); the same without a norm."""
+        if self.norm is None:
+            return rows
+        if self.together is not None:
+            start, self.given_out = self.given_out, self.given_out + rows.shape[1]
+            own = op.Columns(start, self.given_out)
+            return tape.record_as(self.of.own, own, rows.axes, self.together)
+        if self.learned is None:
+            with tape.within(replace(tape.place, head=None)):
+                self.learned = learned(tape, self.norm, self.of.norm, rows)
+        return normalize(tape, rows, self.norm, self.learned, self.of.norm)
