@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+import numpy as np
+
 from tracer.console import progress
 from tracer.dataclass import frozen
 from tracer.decoder import memory
@@ -12,13 +14,13 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
 from tracer.decoder.results import result
-from tracer.decoder.roles import Place, Role
-from tracer.decoder.value import Form, Value
+from tracer.decoder.roles import TO_WEIGHTS, WEIGHTS, Place, Role
+from tracer.decoder.value import Form, Index, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
 
-MANY_ROWS = 64
-"""Whether fewer rows fit into memory is not asked: the weights of a model are larger."""
+MANY_ROWS = 32
+"""Fewer rows are computed at once, and always fit into memory: the model's weights are larger."""
 
 
 @frozen
@@ -96,7 +98,8 @@ class LazyResult(LazyValue):
         """
         needed = self._needed()
         if self.shape and self.shape[0] >= MANY_ROWS:
-            memory.check(needed)
+            memory.check([value for value in needed if value.role not in TO_WEIGHTS])
+        to_weights: list[LazyResult] = []
         with self.lazy_context.arithmetic.context():
             reports = progress.is_shown()  # asked once: there may be thousands
             for done, value in enumerate(needed):
@@ -104,6 +107,17 @@ class LazyResult(LazyValue):
                     progress.report(value.address, done, len(needed))
                 value.numbers = value.computed = value._result()
                 value.is_ready = True
+                if value.role in TO_WEIGHTS and value is not self:
+                    to_weights.append(value)
+                elif value.role is WEIGHTS:
+                    for each in to_weights:  # computed again if they are shown
+                        each.forget()
+                    to_weights.clear()
+
+    def forget(self) -> None:
+        """Free the memory of the numbers."""
+        del self.numbers, self.computed
+        self.is_ready = False
 
     def _needed(self) -> list[LazyResult]:
         """What has to be computed, itself last; not found by recursion: there may be thousands."""
@@ -112,7 +126,7 @@ class LazyResult(LazyValue):
         while waiting:
             value = waiting[-1]
             for each in value.inputs:
-                if type(each) is LazyResult and not each.is_ready and each not in order:
+                if isinstance(each, LazyResult) and not each.is_ready and each not in order:
                     waiting.append(each)
             if waiting[-1] is value:
                 order[waiting.pop()] = None
@@ -120,11 +134,66 @@ class LazyResult(LazyValue):
 
     def _result(self) -> Array:
         inputs = self.inputs
-        arrays = [v.operand() if type(v) is LazyTensor else v.numbers for v in inputs]
+        return self._computed([v.operand() if type(v) is LazyTensor else v.numbers for v in inputs])
+
+    def _computed(self, arrays: list[Array]) -> Array:
+        """The result for these operands, which may be some rows of the inputs."""
+        context = self.lazy_context
         try:
-            return result(
-                self.lazy_context.arithmetic, self.operation, arrays, self.axes, no_rounding
-            )
+            return result(context.arithmetic, self.operation, arrays, self.axes, no_rounding)
         except ArithmeticError as error:
-            problem = no_result(error, self.address, self.place, inputs, self.lazy_context.pinned)
-            raise TracerError(*self.lazy_context.located([problem])) from None
+            problem = no_result(error, self.address, self.place, self.inputs, context.pinned)
+            raise TracerError(*context.located([problem])) from None
+
+
+class LazyRows(LazyResult):
+    """A result for words: each row follows from the same row of the inputs and can be read alone.
+
+    A vocabulary is wide, and few of many rows are shown.
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, *recorded: Any) -> None:
+        super().__init__(*recorded)
+        self.rows: dict[int, Any] = {}
+
+    def fetch(self) -> None:
+        """Compute all rows, some at once if each gives one number or one word."""
+        if len(self.axes) > 1:
+            super().fetch()
+            return
+        begins = range(0, self.shape[0], MANY_ROWS)
+        parts = [self._some(slice(begin, begin + MANY_ROWS))[self] for begin in begins]
+        self.numbers = self.computed = np.concatenate(parts)
+        self.is_ready = True
+
+    def read(self, index: Index) -> Any:
+        """Return a row or a number of it, computed with the same row of what it follows from."""
+        row = index[0]
+        if self.is_ready:
+            return self.numbers[index]
+        if row not in self.rows:
+            for value, numbers in self._some(slice(row, row + 1)).items():
+                value.rows[row] = numbers[0]
+        return self.rows[row][index[1:]] if index[1:] else self.rows[row]
+
+    def read_computed(self, row: int) -> Any:
+        """Return a row."""
+        return self.read((row,))
+
+    def _some(self, rows: slice) -> dict[LazyRows, Array]:
+        """Compute some rows, and the same rows of the values that they follow from."""
+        found: dict[LazyRows, Array] = {}
+
+        def operand(value: Value) -> Array:
+            if isinstance(value, LazyRows) and value in found:
+                return found[value]
+            return value.numbers[rows] if value.per_token else value.numbers
+
+        for value in self._needed():
+            if isinstance(value, LazyRows):
+                arrays = [operand(each) for each in value.inputs]
+                with self.lazy_context.arithmetic.context():
+                    found[value] = value._computed(arrays)
+        return found

@@ -15,12 +15,12 @@ from tracer.dataclass import mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
-from tracer.decoder.lazy import LazyContext, LazyResult, LazyTensor
+from tracer.decoder.lazy import MANY_ROWS, LazyContext, LazyResult, LazyRows, LazyTensor
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.results import result
-from tracer.decoder.value import Form, Value
+from tracer.decoder.value import TOKEN, Form, Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import ON_DEMAND, SHAPES, Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
@@ -175,7 +175,8 @@ class Tape:
             form = _AS_THEY_ARE
         if self.arithmetic is ON_DEMAND:
             place, lazy_context = self.place, self._lazy_context
-            waiting = LazyResult(operation, inputs, role, place, address, axes, form, lazy_context)
+            kind = LazyRows if role in roles.OF_WORDS and _has_many_rows(axes) else LazyResult
+            waiting = kind(operation, inputs, role, place, address, axes, form, lazy_context)
             return self._recorded(operation, inputs, waiting)
         is_chosen = type(operation) in _CHOSEN
         arrays = [value.computed if is_chosen else value.numbers for value in inputs]
@@ -284,6 +285,11 @@ def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | N
     if role not in roles.MASKS and np.isneginf(floats).any():
         return "as -∞, which only a mask and masked scores can be"
     return None
+
+
+def _has_many_rows(axes: Axes) -> bool:
+    """Whether there are more tokens than texts show rows of; the rows of a lens are all shown."""
+    return axes[0].name == TOKEN and len(axes[0].labels) > MANY_ROWS
 
 
 def _form_of_moved(operation: op.Recorded, inputs: tuple[Value, ...]) -> Form:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.roles import Place, Role
 from tracer.formula.arithmetic import Array
 
-ENCODER_TOKEN = "encoder token"
+Index: TypeAlias = tuple[int, ...]
+
+TOKEN, ENCODER_TOKEN = "token", "encoder token"
 
 
 def tokens_of(place: Place) -> str:
     """The name of the token axis at a place; the encoder has its own."""
-    return ENCODER_TOKEN if place.encoder else "token"
+    return ENCODER_TOKEN if place.encoder else TOKEN
 
 
 class Form(Enum):
@@ -61,6 +63,14 @@ class Value:
         """The numbers as floats. Words raise a ValueError."""
         return np.asarray(self.numbers.astype(np.float64))
 
+    def read(self, index: Index) -> Any:
+        """Return a row or an entry; a lazy value may compute no more than that."""
+        return self.numbers[index]
+
+    def read_computed(self, row: int) -> Any:
+        """Return a row as it was before rounding."""
+        return self.computed[row]
+
     @property
     def per_token(self) -> bool:
         """Whether the first axis has an entry for each token of its tower."""
@@ -77,9 +87,6 @@ class Value:
         """Whether a token has a row; only an expert's value leaves tokens out."""
         positions = self.axes[0].positions if self.axes else None
         return positions is None or token - tokens in positions
-
-
-Index: TypeAlias = tuple[int, ...]
 
 
 class Entry(NamedTuple):

@@ -219,7 +219,7 @@ class LessonContext:
             return range(width)
         if not value.per_token or len(value.axes) < 2 or not self.follows(value):
             return range(width) if value.per_token else range(COLUMNS_SHOWN)
-        row = value.numbers[self.row(value)]
+        row = value.read((self.row(value),))
         of_words = value.axes[1].labels is self.trace.scenario.vocabulary
         order = np.argsort(-row if of_words else -abs(row), kind="stable")[:COLUMNS_SHOWN]
         return [int(column) for column in (order if of_words else sorted(order))]

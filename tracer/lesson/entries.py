@@ -20,7 +20,7 @@ POSITION = re.compile("0*[1-9][0-9]{0,9}")
 
 def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
     """Return an entry as printed, with at most `guard` more digits than its role has."""
-    entry = value.numbers[index]
+    entry = value.read(index)
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
         return Number(entry, Entry(value, index))
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))

@@ -29,5 +29,5 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
 def printed(trace: Trace, value: Value, at: Index) -> str:
     """An entry as every text of the trace prints it: a number, or a word."""
     if value.role.words:
-        return name_text(str(value.numbers[at]))
+        return name_text(str(value.read(at)))
     return number_text(entries.number(trace.pencil, value, at))

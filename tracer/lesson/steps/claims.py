@@ -44,7 +44,7 @@ class Row:
     def of(value: Value, ctx: LessonContext) -> Row:
         """Return labels, made distinct if one occurs twice."""
         row = ctx.row(value)
-        labels, computed = distinct(value.axes[1].labels), tuple(value.computed[row])
+        labels, computed = distinct(value.axes[1].labels), tuple(value.read_computed(row))
         return Row(labels, computed, lambda column: ctx.number(value, row, column))
 
     def sizes(self) -> Row:

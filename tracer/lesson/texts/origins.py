@@ -108,7 +108,7 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
     """Return the number by which a word was chosen: its probability or its running sum."""
     operation, of = record.operation, record.inputs[0]
     assert isinstance(operation, op.ArgMax | op.Pick)
-    column = operation.words.index(str(entry.value.numbers[entry.at]))
+    column = operation.words.index(str(entry.value.read(entry.at)))
     return Entry(of, (entry.at[0], column))
 
 
@@ -170,7 +170,7 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
         case op.Largest():
             if is_fully_masked(record, index):
                 return None
-            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
+            return Entry(first, (index[0], int(first.read(index[:1]).argmax())))
         case op.LargestSoFar():
             largest = entry.value.numbers[index]
             if largest == HIDDEN.value:
@@ -178,6 +178,6 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             for before in record.inputs[1:]:
                 if before.numbers[index] == largest:
                     return Entry(before, index)
-            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
+            return Entry(first, (index[0], int(first.read(index[:1]).argmax())))
         case _:
             assert_never(operation)

@@ -152,7 +152,7 @@ class _Explanation(Origins):
             )
 
     def word(self, record: Record, entry: Entry) -> doc.Sentence:
-        word = doc.Name(str(entry.value.numbers[entry.at]))
+        word = doc.Name(str(entry.value.read(entry.at)))
         if not isinstance(record.operation, Chosen):
             return (word, " is given.")
         chosen = chosen_by(record, entry)

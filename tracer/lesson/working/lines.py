@@ -130,11 +130,10 @@ def is_fully_masked(record: Record, index: Index) -> bool:
     """Return whether an entry belongs to a fully masked row of a softmax, which has no lines."""
     match record.operation:
         case el.DivideByRowSum():
-            return not record.inputs[1].numbers[index[0]]  # and nothing is divided
+            return not record.inputs[1].read(index[:1])  # and nothing is divided
         case Largest() | el.Subtract() | el.BelowMaximum():
-            return all(
-                number == -Decimal("Infinity") for number in record.inputs[0].numbers[index[0]]
-            )
+            row = record.inputs[0].read(index[:1])
+            return all(number == -Decimal("Infinity") for number in row)
         case el.MaximumChange():
             return bool(record.inputs[1].numbers[index] == -Decimal("Infinity"))
         case _:

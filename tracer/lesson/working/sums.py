@@ -108,7 +108,7 @@ class Sums:
 
     def of_entries(self, of: Value, at: Sequence[Index]) -> Expression:
         """Return the sum of some entries."""
-        numbers = np.array([of.numbers[index] for index in at])
+        numbers = np.array([of.read(index) for index in at])
         shown = self.terms.of_row(numbers)
         written: list[Expression] = [self._number(of, at[k]) for k in shown]
         if left := _others(shown, len(at)):

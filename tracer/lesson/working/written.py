@@ -212,7 +212,7 @@ class LineSides:
     def _candidates(self, row: int, guard: int) -> tuple[Expression, ...]:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
         of = self.record.inputs[0]
-        numbers = of.numbers[row]
+        numbers = of.read((row,))
         shown = self.terms.of_row(numbers)
         written = [self.number(of, (row, j), guard) for j in shown]
         if len(shown) == len(numbers):
