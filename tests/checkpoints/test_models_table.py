@@ -44,7 +44,10 @@ from Marian's `.spm` files, or from the GGUF file.
 | `model_type` | parts | GGUF | compared with |
 |---|---|---|---|
 """
-ALSO_CALLED = {"mistral": "llama"}
+ALSO_CALLED = {
+    **{"gemma3_text": "gemma3", "gpt_neox": "gptneox", "mistral": "llama"},
+    **{"mixtral": "llama", "qwen3_moe": "qwen3moe"},
+}
 """What GGUF files call a family."""
 
 

@@ -25,13 +25,13 @@ LAYERS, D, HEADS, KEY_HEADS, D_K, HIDDEN, WORDS, CONTEXT = 2, 32, 4, 2, 8, 64, 4
 KEYS = KEY_HEADS * D_K
 
 
-def drawn(shapes: Mapping[str, tuple[int, ...]], seed: int = 1) -> Tensors:
+def drawn(shapes: Mapping[str, tuple[int, ...]], seed: int = 1, layers: int = LAYERS) -> Tensors:
     """Random numbers for each tensor; `{}` in a name stands for each layer, from 0."""
     random = np.random.default_rng(seed)
     names = {
         name.format(layer): shape
         for name, shape in shapes.items()
-        for layer in (range(LAYERS) if "{}" in name else [0])
+        for layer in (range(layers) if "{}" in name else [0])
     }
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in names.items()}
 
@@ -150,23 +150,29 @@ def hugging_face_gpt2() -> Tensors:
 
 def hugging_face_llama(*, biases: bool = False) -> Tensors:
     """Llama's and Mistral's tensors; with biases they are Qwen2's."""
-    of_biases = {"q": HEADS * D_K, "k": KEYS, "v": KEYS} if biases else {}
+    return drawn(shapes_of_llama(biases=biases))
+
+
+def shapes_of_llama(d_k: int = D_K, *, biases: bool = False) -> dict[str, tuple[int, ...]]:
+    """The shape of each of Llama's tensors in a folder."""
+    queries, keys = HEADS * d_k, KEY_HEADS * d_k
+    of_biases = {"q": queries, "k": keys, "v": keys} if biases else {}
     layer = "model.layers.{}"
-    return drawn({
+    return {
         "model.embed_tokens.weight": (WORDS, D),
         f"{layer}.input_layernorm.weight": (D,),
-        f"{layer}.self_attn.q_proj.weight": (HEADS * D_K, D),
-        f"{layer}.self_attn.k_proj.weight": (KEYS, D),
-        f"{layer}.self_attn.v_proj.weight": (KEYS, D),
+        f"{layer}.self_attn.q_proj.weight": (queries, D),
+        f"{layer}.self_attn.k_proj.weight": (keys, D),
+        f"{layer}.self_attn.v_proj.weight": (keys, D),
         **{f"{layer}.self_attn.{p}_proj.bias": (length,) for p, length in of_biases.items()},
-        f"{layer}.self_attn.o_proj.weight": (D, HEADS * D_K),
+        f"{layer}.self_attn.o_proj.weight": (D, queries),
         f"{layer}.post_attention_layernorm.weight": (D,),
         f"{layer}.mlp.gate_proj.weight": (HIDDEN, D),
         f"{layer}.mlp.up_proj.weight": (HIDDEN, D),
         f"{layer}.mlp.down_proj.weight": (D, HIDDEN),
         "model.norm.weight": (D,),
         "lm_head.weight": (WORDS, D),
-    })  # fmt: skip
+    }
 
 
 def config(family: str) -> dict[str, Any]:
@@ -177,18 +183,17 @@ def config(family: str) -> dict[str, Any]:
         return {"model_type": "gpt2", **sizes, **rest}
     if family == "marian":
         return dict(tiny_marian.CONFIG)
-    return {
+    of_all = {
         "model_type": family,
         "hidden_size": D,
         "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS,
-        "num_key_value_heads": KEY_HEADS,
         "intermediate_size": HIDDEN,
         "vocab_size": WORDS,
         "max_position_embeddings": CONTEXT,
-        "rms_norm_eps": 0.5,
-        "rope_theta": 500.0,
     }
+    of_llama = {"num_key_value_heads": KEY_HEADS, "rms_norm_eps": 0.5, "rope_theta": 500.0}
+    return of_all if family == "gpt_neox" else of_all | of_llama
 
 
 def write_folder(

@@ -116,7 +116,7 @@ _SAME_NAME = (
 )
 _GGUF_NAMES: Mapping[str, str] = {
     **{name: name for name in _SAME_NAME.split()},
-    **{"command-r": "cohere", "deepseek2": "deepseek_v3", "gemma3": "gemma3"},
+    **{"command-r": "cohere", "deepseek2": "deepseek_v3"},
     **{"gpt-oss": "gpt_oss", "phi2": "phi", "qwen2moe": "qwen2_moe"},
     **{"qwen3next": "qwen3_next", "starcoder": "gpt_bigcode"},
 }

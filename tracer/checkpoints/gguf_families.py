@@ -1,6 +1,7 @@
 """The families of models in GGUF files: the tensors and parts of each.
 
-Mistral's models are called llama in these files.
+They follow llama.cpp, where it differs from transformers, too. Models of Mistral and Mixtral are
+called llama in these files.
 """
 
 from __future__ import annotations
@@ -31,6 +32,35 @@ class GGUFFamily:
     """Whether the queries and the keys of each head are normalized."""
     scales_embeddings: bool = False
     """Whether the embeddings are multiplied by √d_model."""
+    norm_after: bool = False
+    """Whether the output of each sub-layer is normalized, too."""
+    widest: int | None = None
+    """The layers of the one model whose scores are divided by √(width / heads), not by √d_k."""
+    score_cap: tuple[str, float | None] | None = None
+    logit_cap: tuple[str, float | None] | None = None
+    """The keys and the defaults of soft caps; None if the family has none."""
+    full: int | None = None
+    """Each layer whose number is a multiple of this has no window; None if all layers have one."""
+    missing_window: int | None = None
+    """The window if its key is missing; None for none."""
+    near_base: float | None = None
+    """The rotary base of layers with a window if its key is missing; None if all have the same."""
+    unrotated: int | None = None
+    """Each layer whose number is a multiple of this has no rotary positions."""
+    rotates_part: bool = False
+    """Whether only the first columns of each head may be rotated."""
+    parallel: str = ""
+    """The key that says whether attention and FFN read the same vectors; nothing if they do not."""
+    may_route: bool = False
+    """Whether a file may have experts."""
+    expert_units: str = ""
+    """The key of the number of units of an expert, if every file has experts."""
+
+
+def _with(others: Layout, norms: Mapping[str, str]) -> Layout:
+    """Return a layout with a gain for each of some norms of a layer."""
+    own = {f"layer.{norm}.gain": f"blk.{{}}.{name}.weight" for norm, name in norms.items()}
+    return replace(others, names={**others.names, **own})
 
 
 _OF_ALL = {
@@ -82,22 +112,57 @@ LLAMA = GGUFFamily(
         transposed=True,
         unused=("rope_freqs.weight",),  # which is read with the architecture
     ),
+    may_route=True,
 )
-QWEN2 = replace(LLAMA, rotary="halves")
+SMOLLM3 = replace(LLAMA, may_route=False, unrotated=4)
+QWEN2 = replace(SMOLLM3, rotary="halves", unrotated=None)
 QWEN3 = replace(
     QWEN2,
     of_heads=True,
-    layout=replace(
-        LLAMA.layout,
-        names={
-            **LLAMA.layout.names,
-            "layer.attention.query_norm.gain": "blk.{}.attn_q_norm.weight",
-            "layer.attention.key_norm.gain": "blk.{}.attn_k_norm.weight",
-        },
+    layout=_with(
+        LLAMA.layout, {"attention.query_norm": "attn_q_norm", "attention.key_norm": "attn_k_norm"}
     ),
 )
+QWEN3_MOE = replace(QWEN3, expert_units="expert_feed_forward_length")
 GEMMA = replace(QWEN2, activation="gelu_tanh", scales_embeddings=True)
 """These files store 1 + γ."""
+GEMMA_2 = replace(
+    GEMMA,
+    norm_after=True,
+    widest=46,
+    score_cap=("attn_logit_softcapping", 50.0),
+    logit_cap=("final_logit_softcapping", 30.0),
+    full=2,
+    missing_window=4096,
+    layout=_with(
+        LLAMA.layout,
+        {"attention.norm_after": "post_attention_norm", "ffn.norm_after": "post_ffw_norm"},
+    ),
+)
+GEMMA_3 = replace(
+    GEMMA_2,
+    of_heads=True,
+    widest=62,
+    score_cap=None,
+    logit_cap=("final_logit_softcapping", None),
+    full=6,
+    missing_window=None,
+    near_base=10000.0,
+    layout=_with(
+        GEMMA_2.layout, {"attention.query_norm": "attn_q_norm", "attention.key_norm": "attn_k_norm"}
+    ),
+)
+GPT_NEOX = replace(
+    GPT2,
+    rotary="halves",
+    rotates_part=True,
+    parallel="use_parallel_residual",
+    layout=replace(
+        GPT2.layout,
+        names={key: name for key, name in GPT2.layout.names.items() if key != "positions"},
+    ),
+)
+"""llama.cpp computes GELU with tanh; the projections of all heads are side by side."""
 PHI3 = replace(
     QWEN2,
     biases="",
@@ -111,10 +176,15 @@ PHI3 = replace(
 
 FAMILIES: Mapping[str, GGUFFamily] = {
     "gemma": GEMMA,
+    "gemma2": GEMMA_2,
+    "gemma3": GEMMA_3,
     "gpt2": GPT2,
+    "gptneox": GPT_NEOX,
     "llama": LLAMA,
     "phi3": PHI3,
     "qwen2": QWEN2,
     "qwen3": QWEN3,
+    "qwen3moe": QWEN3_MOE,
+    "smollm3": SMOLLM3,
 }
 """By `general.architecture`."""

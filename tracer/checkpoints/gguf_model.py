@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
-from tracer.checkpoints.architecture import Architecture, Rotary, RotaryFactor, RotaryLayout
+from tracer.checkpoints.architecture import Architecture, Rotary, RotaryFactor
 from tracer.checkpoints.families import GGUF_NEEDS, MEANINGS, family_of
-from tracer.checkpoints.gguf_families import FAMILIES
+from tracer.checkpoints.gguf_families import FAMILIES, GGUFFamily
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 from tracer.checkpoints.tensor import written
@@ -38,6 +40,11 @@ def architecture_of(read: GGUFFile) -> Architecture:
     layers = settings.whole("block_count", most=MOST_LAYERS)
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
+    windows = _windows(settings, family, layers)
+    rotary, own_rotary = None, dict[int, Rotary | None]()
+    if family.rotary:
+        everywhere = _rotary(settings, read, family, d_k)
+        rotary, own_rotary = _by_layer(settings, everywhere, family, windows)
     architecture = Architecture(
         family=name,
         layers=layers,
@@ -52,13 +59,20 @@ def architecture_of(read: GGUFFile) -> Architecture:
         epsilon=settings.number(family.epsilon),
         activation=family.activation,
         gated=family.gated,
-        rotary=_rotary(settings, read, family.rotary, d_k) if family.rotary else None,
-        windows=(settings.whole(WINDOW) if settings.get(WINDOW) else None,) * layers,
+        rotary=rotary,
+        own_rotary=own_rotary,
+        windows=windows,
         tied="output.weight" not in read.tensors,
         biases=_biases(read) if family.biases is None else family.biases,
         of_heads=family.of_heads,
         scales_embeddings=family.scales_embeddings,
+        norm_after=family.norm_after,
+        divisor=math.sqrt(max(1, width // heads)) if layers == family.widest else None,
+        score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
+        logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
+        parallel=bool(family.parallel) and settings.flag(family.parallel, True),
     )
+    architecture = _with_experts(architecture, settings, family)
     settings.only("attention.causal", True)
     settings.nothing_else(HARMLESS, MEANINGS)
     settings.check()
@@ -79,8 +93,36 @@ def _biases(read: GGUFFile) -> str:
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
 
 
-def _rotary(settings: Settings, read: GGUFFile, layout: RotaryLayout, d_k: int) -> Rotary:
-    settings.only("rope.dimension_count", d_k)
+def _windows(settings: Settings, family: GGUFFamily, layers: int) -> tuple[int | None, ...]:
+    """Return the window of each layer."""
+    window = settings.get(WINDOW, family.missing_window)
+    if not window:
+        return (None,) * layers
+    window = settings.whole(WINDOW, family.missing_window)
+    if family.full is None:
+        return (window,) * layers
+    full = settings.whole(f"{WINDOW}_pattern", family.full)
+    return tuple(window if layer % full else None for layer in range(1, layers + 1))
+
+
+def _with_experts(dense: Architecture, settings: Settings, family: GGUFFamily) -> Architecture:
+    """Return the architecture with the experts of a file, if it has any."""
+    if not family.expert_units and not (family.may_route and settings.get("expert_count")):
+        return dense
+    top, hidden = settings.whole("expert_used_count"), dense.hidden
+    if family.expert_units:
+        hidden = settings.whole(family.expert_units, max(1, hidden // top))
+    return replace(dense, experts=settings.whole("expert_count"), top=top, hidden=hidden)
+
+
+def _rotary(settings: Settings, read: GGUFFile, family: GGUFFamily, d_k: int) -> Rotary:
+    """Return the rotary positions of a file."""
+    assert family.rotary
+    rotated = settings.whole("rope.dimension_count", d_k)
+    if not family.rotates_part:
+        settings.only("rope.dimension_count", d_k)
+    elif rotated > d_k:
+        settings.wrong("rope.dimension_count", f"expected at most {d_k}, the size of a head")
     settings.only("rope.scale_linear", 1.0)  # the older key
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
     linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
@@ -95,4 +137,18 @@ def _rotary(settings: Settings, read: GGUFFile, layout: RotaryLayout, d_k: int) 
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
         factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
-    return Rotary(base, layout, factor)
+    return Rotary(base, family.rotary, factor, rotated / d_k)
+
+
+def _by_layer(
+    settings: Settings, rotary: Rotary, family: GGUFFamily, windows: Sequence[int | None]
+) -> tuple[Rotary, dict[int, Rotary | None]]:
+    """Return the rotary positions of most layers, and those of the others by number."""
+    layers = range(1, len(windows) + 1)
+    if family.unrotated:
+        return rotary, {layer: None for layer in layers if layer % family.unrotated == 0}
+    if family.near_base is None or not any(windows):
+        return rotary, {}
+    base = settings.number("rope.freq_base_swa", family.near_base)
+    full = [layer for layer in layers if windows[layer - 1] is None]
+    return Rotary(base, rotary.layout, None), dict.fromkeys(full, rotary)

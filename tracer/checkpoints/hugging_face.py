@@ -175,8 +175,8 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         scales_embeddings=settings.flag(scale, False) if scale else family.scales_embeddings,
         norm_after=family.norm_after,
         divisor=_divisor(settings, family),
-        score_cap=_cap(settings, family.score_cap),
-        logit_cap=_cap(settings, family.logit_cap),
+        score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
+        logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
         parallel=bool(family.parallel) and settings.flag(family.parallel, True),
         first_position=family.first_position,
         experts=_experts(settings, family) if family.experts else None,
@@ -226,8 +226,3 @@ def _experts(settings: Settings, family: HuggingFaceFamily) -> int:
 def _divisor(settings: Settings, family: HuggingFaceFamily) -> float | None:
     squared = family.squared_divisor
     return math.sqrt(settings.number(*squared)) if squared else None
-
-
-def _cap(settings: Settings, said: tuple[str, float | None] | None) -> float | None:
-    """Return a soft cap; null says that there is none."""
-    return None if said is None or settings.get(*said) is None else settings.number(*said)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tracer.checkpoints import (
-    gguf_families,
+    gguf_experts,
     gguf_model,
     gguf_tokenizer,
     hugging_face,
@@ -98,8 +98,9 @@ def packaged(package: str, file: str) -> Path:
 def _gguf(path: Path) -> Checkpoint:
     read = read_gguf(path)
     architecture = gguf_model.architecture_of(read)
-    layout = gguf_families.FAMILIES[architecture.family].layout
-    found = parameters(architecture, layout, read.tensors, str(path))
+    tensors = gguf_experts.experts_apart(architecture, read.tensors)
+    layout = gguf_experts.layout_of(architecture)
+    found = parameters(architecture, layout, tensors, str(path))
     ends = gguf_tokenizer.ends(read)
     return Checkpoint(architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
 

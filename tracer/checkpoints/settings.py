@@ -71,6 +71,10 @@ class Settings:
         self.wrong(key, "expected a positive number")
         return 1.0
 
+    def number_or_none(self, key: str, default: float | None) -> float | None:
+        """Return a positive number; None for null, or if there is neither a value nor a default."""
+        return None if self.get(key, default) is None else self.number(key, default)
+
     def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
         """Return the meaning of a word that must be among the known ones."""
         value = self.get(key, default)
