@@ -37,6 +37,9 @@ MODELS: Mapping[str, tuple[str, Said]] = {
     "qwen3": ("qwen3", {"head_dim": tiny.D_K}),
     "gemma": ("gemma", {"head_dim": tiny.D_K}),
     "phi3": ("phi3", {}),
+    "olmo2": ("olmo2", {}),
+    "olmo2 with a key for each head": ("olmo2", {"num_key_value_heads": tiny.HEADS}),
+    "olmo2 with a head": ("olmo2", {"num_attention_heads": 1, "num_key_value_heads": 1}),
     "gemma2": ("gemma2", {**QUERY_PARTS, **CAPS}),
     "gemma2 with other caps": (
         "gemma2",
@@ -98,6 +101,14 @@ def shapes_of(family: str, said: Said) -> dict[str, tuple[int, ...]]:
     if family.startswith(("gemma2", "gemma3")):
         names = ("pre_feedforward", "post_feedforward")
         shapes |= {f"{layer}.{name}_layernorm.weight": (tiny.D,) for name in names}
+    if family == "olmo2":
+        heads, keys = (said.get(f"num_{of}_heads") for of in ("attention", "key_value"))
+        keys = (keys or tiny.KEY_HEADS) * tiny.D // (heads or tiny.HEADS)
+        del shapes[f"{layer}.input_layernorm.weight"]
+        shapes |= {f"{layer}.self_attn.{part}_proj.weight": (keys, tiny.D) for part in "kv"}
+        shapes[f"{layer}.post_feedforward_layernorm.weight"] = (tiny.D,)
+        shapes[f"{layer}.self_attn.q_norm.weight"] = (tiny.D,)
+        shapes[f"{layer}.self_attn.k_norm.weight"] = (keys,)
     if family == "phi3":
         fusions = {"self_attn.qkv": ["q", "k", "v"], "mlp.gate_up": ["gate", "up"]}
         for fused, parts in fusions.items():
@@ -224,6 +235,8 @@ def test_a_stack_has_a_matrix_for_each_expert(tmp_path: Path) -> None:
     ("gemma2", "rope.dimension_count", 4, "got 4, supported is 8"),
     ("gemma3", "attn_logit_softcapping", 5.0, "got 5.0, not supported: it belongs to soft caps"),
     ("gemma3", "rope.freq_base_swa", 0.0, "got 0.0, expected a positive number"),
+    ("olmo2", "attention.sliding_window", 3, "got 3, not supported: it belongs to windows in"),
+    ("olmo2", "rope.scaling.type", "yarn", "got 'yarn', supported are none, linear"),
     ("gpt_neox", "use_parallel_residual", 1, "got 1, expected true or false"),
     ("gpt_neox", "rope.dimension_count", 9, "got 9, expected at most 8, the size of a head"),
     ("gpt_neox", "rope.dimension_count", 3, "3 numbers per head are rotated, expected pairs"),

@@ -66,12 +66,13 @@ def parts(family: str) -> Iterator[str]:
     if declared.shares_keys:
         yield "shared keys"
     found = {
-        QK_NORM: declared.of_heads,
+        QK_NORM: declared.query_key_norm,
         UNIT_OFFSET: declared.unit_offset,
         SCALED_EMBEDDINGS: declared.scales_embeddings or declared.embedding_scale,
         POST_NORM: declared.placement == "post",
         PARTIAL_ROTARY: family == "gpt_neox",
         OUTPUT_NORMS: declared.norm_after,
+        "no norms of inputs": declared.placement is None,
         SCORE_SCALE: declared.squared_divisor,
         SOFT_CAPS: declared.score_cap,
         SOME_WINDOWS: family in ("gemma2", "gemma3_text", "mistral", "qwen2", "qwen3"),

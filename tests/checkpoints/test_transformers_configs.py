@@ -47,7 +47,7 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OTHERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
+OTHERS = ("llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3")
 BASE: Mapping[str, Json] = {
     "gpt2": GPT2,
     "gpt_neox": {"model_type": "gpt_neox", **NEOX},

@@ -26,6 +26,7 @@ ARCHITECTURES = {
     "llama": MODEL_ARCH.LLAMA,
     "mistral": MODEL_ARCH.LLAMA,
     "mixtral": MODEL_ARCH.LLAMA,
+    "olmo2": MODEL_ARCH.OLMO2,
     "phi3": MODEL_ARCH.PHI3,
     "qwen2": MODEL_ARCH.QWEN2,
     "qwen3": MODEL_ARCH.QWEN3,
@@ -72,6 +73,8 @@ def _change(writer: GGUFWriter, key: str, value: Any) -> None:
             writer.add_uint32(key, value)
         case float():
             writer.add_float32(key, value)
+        case str():
+            writer.add_string(key, value)
         case _:
             writer.add_array(key, value)
 

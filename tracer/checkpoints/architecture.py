@@ -11,6 +11,7 @@ from tracer.dataclass import frozen
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
+QueryKeyNorm: TypeAlias = Literal["head", "heads"]
 RotaryFactor: TypeAlias = Callable[[int, int], float]
 """Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
 
@@ -36,7 +37,7 @@ class Rotary:
 class Architecture:
     """A decoder, or an encoder.
 
-    With pre-norm (Xiong et al. 2020), there is also a final norm after the last layer.
+    There is also a final norm after the last layer, but with norms after the residual connections.
     """
 
     family: str
@@ -68,14 +69,15 @@ class Architecture:
     """Whether the embeddings are also the unembedding."""
     biases: str
     """The attention projections that have biases, as letters of QKVO."""
-    placement: Literal["pre", "post"] = "pre"
-    """Whether the norms are before the sub-layers or after the residual connections."""
+    placement: Literal["pre", "post"] | None = "pre"
+    """Whether the norms are before the sub-layers or after the residual connections; None for
+    neither."""
     sinusoidal: bool = False
     """Whether positions are sines and cosines that training does not change."""
     encoder: Architecture | None = None
     """The encoder that the layers attend to; None without cross-attention."""
-    of_heads: bool = False
-    """Whether the queries and the keys of each head are normalized."""
+    query_key_norm: QueryKeyNorm | None = None
+    """Whether queries and keys are normalized: those of each head, or of all heads together."""
     unit_offset: bool = False
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False

@@ -91,7 +91,6 @@ NEEDS: Mapping[str, Parts] = {
     "mt5": (RELATIVE, SCORE_SCALE),
     "nemotron": (UNIT_OFFSET, PARTIAL_ROTARY, ROTARY_LAYER_NORM, "the square of ReLU"),
     "olmo": ("LayerNorm without gain and shift",),
-    "olmo2": (OUTPUT_NORMS, QK_NORM),
     "olmo3": (OUTPUT_NORMS, QK_NORM, SOME_WINDOWS),
     "olmoe": (EXPERTS, QK_NORM),
     "phi": (*_NEOX, BIASED_LOGITS),
@@ -112,7 +111,7 @@ NEEDS: Mapping[str, Parts] = {
 
 _SAME_NAME = (
     "bert bloom cohere2 falcon glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
-    "nemotron olmo olmo2 olmoe phimoe stablelm starcoder2 t5"
+    "nemotron olmo olmoe phimoe stablelm starcoder2 t5"
 )
 _GGUF_NAMES: Mapping[str, str] = {
     **{name: name for name in _SAME_NAME.split()},
@@ -144,7 +143,7 @@ _KEYS: Mapping[str, str] = {
     PARTIAL_ROTARY: "rotary_pct rotary_dim rope_pct",
     SOME_ROTARY: "no_rope_layers no_rope_layer_interval",
     SOME_WINDOWS: "use_sliding_window sliding_window_pattern attention_types "
-    "global_attn_every_n_layers attention.sliding_window_pattern",
+    "global_attn_every_n_layers attention.sliding_window attention.sliding_window_pattern",
     STRETCHED: "rope.scaling.attn_factor rope.scaling.yarn_log_multiplier "
     "rope.scaling.yarn_ext_factor rope.scaling.yarn_attn_factor",
     MULTI_AXES: "use_mrope mrope_section rope.dimension_sections",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
-from tracer.checkpoints.architecture import Activation, NormKind, RotaryLayout
+from tracer.checkpoints.architecture import Activation, NormKind, QueryKeyNorm, RotaryLayout
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.dataclass import frozen
 
@@ -28,17 +29,21 @@ class GGUFFamily:
     biases: str | None
     """The attention projections with biases; None if the tensors say so."""
     layout: Layout
-    of_heads: bool = False
-    """Whether the queries and the keys of each head are normalized."""
+    query_key_norm: QueryKeyNorm | None = None
+    """Whether queries and keys are normalized: those of each head, or of all heads together."""
     scales_embeddings: bool = False
     """Whether the embeddings are multiplied by √d_model."""
+    placement: Literal["pre"] | None = "pre"
+    """Whether there are norms before the sub-layers."""
     norm_after: bool = False
-    """Whether the output of each sub-layer is normalized, too."""
+    """Whether the output of each sub-layer is normalized."""
     widest: int | None = None
     """The layers of the one model whose scores are divided by √(width / heads), not by √d_k."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The keys and the defaults of soft caps; None if the family has none."""
+    windows: bool = True
+    """Whether a file may say a window."""
     full: int | None = None
     """Each layer whose number is a multiple of this has no window; None if all layers have one."""
     missing_window: int | None = None
@@ -118,7 +123,7 @@ SMOLLM3 = replace(LLAMA, may_route=False, unrotated=4)
 QWEN2 = replace(SMOLLM3, rotary="halves", unrotated=None)
 QWEN3 = replace(
     QWEN2,
-    of_heads=True,
+    query_key_norm="head",
     layout=_with(
         LLAMA.layout, {"attention.query_norm": "attn_q_norm", "attention.key_norm": "attn_k_norm"}
     ),
@@ -141,7 +146,7 @@ GEMMA_2 = replace(
 )
 GEMMA_3 = replace(
     GEMMA_2,
-    of_heads=True,
+    query_key_norm="head",
     widest=62,
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
@@ -150,6 +155,18 @@ GEMMA_3 = replace(
     near_base=10000.0,
     layout=_with(
         GEMMA_2.layout, {"attention.query_norm": "attn_q_norm", "attention.key_norm": "attn_k_norm"}
+    ),
+)
+OLMO_2 = replace(
+    QWEN3,
+    biases="",
+    query_key_norm="heads",
+    placement=None,
+    norm_after=True,
+    windows=False,  # those of OLMo 3, whose files have the same name
+    layout=replace(
+        GEMMA_3.layout,
+        names={k: name for k, name in GEMMA_3.layout.names.items() if not k.endswith(".norm.gain")},
     ),
 )
 GPT_NEOX = replace(
@@ -181,6 +198,7 @@ FAMILIES: Mapping[str, GGUFFamily] = {
     "gpt2": GPT2,
     "gptneox": GPT_NEOX,
     "llama": LLAMA,
+    "olmo2": OLMO_2,
     "phi3": PHI3,
     "qwen2": QWEN2,
     "qwen3": QWEN3,

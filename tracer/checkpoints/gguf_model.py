@@ -64,7 +64,8 @@ def architecture_of(read: GGUFFile) -> Architecture:
         windows=windows,
         tied="output.weight" not in read.tensors,
         biases=_biases(read) if family.biases is None else family.biases,
-        of_heads=family.of_heads,
+        query_key_norm=family.query_key_norm,
+        placement=family.placement,
         scales_embeddings=family.scales_embeddings,
         norm_after=family.norm_after,
         divisor=math.sqrt(max(1, width // heads)) if layers == family.widest else None,
@@ -95,6 +96,8 @@ def _biases(read: GGUFFile) -> str:
 
 def _windows(settings: Settings, family: GGUFFamily, layers: int) -> tuple[int | None, ...]:
     """Return the window of each layer."""
+    if not family.windows:
+        return (None,) * layers
     window = settings.get(WINDOW, family.missing_window)
     if not window:
         return (None,) * layers

@@ -170,7 +170,7 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         biases=family.maybe_biases if has_biases else family.biases,
         placement=family.placement,
         sinusoidal=family.sinusoidal,
-        of_heads=family.of_heads,
+        query_key_norm=family.query_key_norm,
         unit_offset=family.unit_offset,
         scales_embeddings=settings.flag(scale, False) if scale else family.scales_embeddings,
         norm_after=family.norm_after,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
 
-from tracer.checkpoints.architecture import NormKind
+from tracer.checkpoints.architecture import NormKind, QueryKeyNorm
 from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
@@ -84,8 +84,8 @@ class HuggingFaceFamily:
     """The key of whether the weights of the chosen experts add up to 1; None if they do."""
     windows: Callable[[Settings, int], Windows] = lambda settings, layers: [None] * layers
     """Returns the window of each layer, from the number of layers."""
-    of_heads: bool = False
-    """Whether the queries and the keys of each head are normalized."""
+    query_key_norm: QueryKeyNorm | None = None
+    """Whether queries and keys are normalized: those of each head, or of all heads together."""
     unit_offset: bool = False
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False
@@ -96,8 +96,9 @@ class HuggingFaceFamily:
     """Whether the width must be a multiple of the heads even if heads have a size of their own."""
     not_null: str | None = None
     """A key for which null is an error; for other keys, null is the default."""
-    placement: Literal["pre", "post"] = "pre"
-    """Whether the norms are before the sub-layers or after the residual connections."""
+    placement: Literal["pre", "post"] | None = "pre"
+    """Whether the norms are before the sub-layers or after the residual connections; None for
+    neither."""
     embedding_scale: str | None = None
     """The key that says whether the embeddings are multiplied by √d_model."""
     sinusoidal: bool = False
@@ -201,16 +202,22 @@ def _with_fused_matrices(llama: Layout, attention: str, ffn: str) -> Layout:
     return replace(llama, names={**others, **fused})
 
 
-def _with_norms_after(llama: Layout) -> Layout:
-    """Return Llama's layout with norms before and after each sub-layer, as Gemma 2 names them."""
+def _with_norms_after(llama: Layout, *, before: bool = True) -> Layout:
+    """Return Llama's layout with norms after each sub-layer, and maybe before (Gemma 2, OLMo 2)."""
     layer = f"{llama.prefix}layers.{{}}."
     own = {
+        "attention.norm": "input_layernorm",
         "attention.norm_after": "post_attention_layernorm",
         "ffn.norm": "pre_feedforward_layernorm",
         "ffn.norm_after": "post_feedforward_layernorm",
     }
-    norms = {f"layer.{norm}.gain": f"{layer}{name}.weight" for norm, name in own.items()}
-    return replace(llama, names={**llama.names, **norms})
+    others = {key: name for key, name in llama.names.items() if not key.endswith(".norm.gain")}
+    norms = {
+        f"layer.{norm}.gain": f"{layer}{name}.weight"
+        for norm, name in own.items()
+        if before or norm.endswith("after")
+    }
+    return replace(llama, names={**others, **norms})
 
 
 def _with_experts(llama: Layout, router: str, experts: str, matrices: tuple[str, ...]) -> Layout:
@@ -335,7 +342,7 @@ QWEN2 = replace(
 )
 QWEN3 = replace(
     QWEN2,
-    of_heads=True,
+    query_key_norm="head",
     biases="",
     maybe_biases="QKVO",
     missing_d_k=128,
@@ -377,7 +384,7 @@ GEMMA_3 = replace(
     GEMMA_2,
     rotary=by_window,
     windows=_windows_of_gemma(6),
-    of_heads=True,
+    query_key_norm="head",
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
     harmless="cache_implementation _sliding_window_pattern",
@@ -388,6 +395,19 @@ GEMMA_3 = replace(
     },
     layout=_with(
         GEMMA_2.layout, {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
+    ),
+)
+OLMO_2 = replace(
+    LLAMA,
+    epsilon=("rms_norm_eps", 1e-5),
+    placement=None,
+    norm_after=True,
+    query_key_norm="heads",
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    layout=_with(
+        _with_norms_after(LLAMA.layout, before=False),
+        {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"},
     ),
 )
 SMOLLM3 = replace(
@@ -620,6 +640,7 @@ FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "marian": MARIAN,
     "mistral": MISTRAL,
     "mixtral": MIXTRAL,
+    "olmo2": OLMO_2,
     "opt": OPT,
     "phi3": PHI3,
     "qwen2": QWEN2,

@@ -149,8 +149,10 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     }
     biases = {name.replace("W_", "b_"): shape[1:] for name, shape in matrices.items()}
     rows = {f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")}
-    for norm in ("layer.attention.query_norm", "layer.attention.key_norm"):
-        rows |= {f"{norm}.{part}": (architecture.d_k,) for part in ("gain", "shift")}
+    together = architecture.query_key_norm == "heads"
+    for norm, columns in (("query_norm", queries), ("key_norm", keys)):
+        length = columns if together else architecture.d_k
+        rows |= {f"layer.attention.{norm}.{part}": (length,) for part in ("gain", "shift")}
     return {**biases, **matrices, **rows}
 
 

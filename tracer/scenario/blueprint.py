@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from tracer.scenario.layers import (
     MixtureOfExperts,
     Norm,
     Normalization,
+    QueryKeyNorm,
 )
 from tracer.scenario.parts import Sizes, declared
 
@@ -37,15 +38,16 @@ class Blueprint:
     activation: str
     norm: Mapping[str, Any] | None
     """The settings of every norm."""
-    placement: str
+    placement: str | None
+    """Whether the norms are before or after the sub-layers; None for neither."""
     experts: int | None = None
     """The number of experts of each FFN; None without a router."""
     top: int = 1
     normalize: bool = True
     shared: bool = False
     """Whether there is one more expert for every token."""
-    of_heads: bool = False
-    """Whether the queries and the keys of each head are normalized."""
+    query_key_norm: Literal["head", "heads"] | None = None
+    """Whether queries and keys are normalized: those of each head, or of all heads together."""
     norm_after: bool = False
     """Whether the output of each sub-layer is normalized, too."""
     parallel: bool = False
@@ -66,9 +68,10 @@ class Blueprint:
     def _attention(self, place: str, **settings: Any) -> Attention:
         heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
         settings |= {"heads": heads, **self._norms(place)}
-        if self.of_heads and self.norm:
+        if self.query_key_norm and self.norm:
             for name in ("query_norm", "key_norm"):
-                settings[name] = self.made(Normalization, f"{place}.{name}", **self.norm)
+                own = {**self.norm, "over": self.query_key_norm}
+                settings[name] = self.made(QueryKeyNorm, f"{place}.{name}", **own)
         return self.made(Attention, place, **settings)
 
     def _head(self, place: str, number: int) -> Head:
@@ -96,9 +99,10 @@ class Blueprint:
     def _norms(self, place: str) -> dict[str, Any]:
         if self.norm is None:
             return {"norm": None}
-        norms: dict[str, Any] = {
-            "norm": self.made(Norm, f"{place}.norm", placement=self.placement, **self.norm)
-        }
+        norms: dict[str, Any] = {"norm": None}
+        if self.placement:
+            placed = {**self.norm, "placement": self.placement}
+            norms["norm"] = self.made(Norm, f"{place}.norm", **placed)
         if self.norm_after:
             norms["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
         return norms

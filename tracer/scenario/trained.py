@@ -222,7 +222,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
             blueprint.layer(f"layer{i}", crossed=crossed, **_of_attention(architecture, i))
             for i in layers
         ),
-        final_norm=blueprint.final_norm() if architecture.placement == "pre" else None,
+        final_norm=None if architecture.placement == "post" else blueprint.final_norm(),
         vocabulary=words,
         unembedding=form.model_construct(**unembedding),
         targets=asked.targets,
@@ -265,7 +265,7 @@ def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCh
         positions=_positions(architecture, own),
         embedding_scale=_embedding_scale(architecture),
         layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
-        final_norm=blueprint.final_norm() if architecture.placement == "pre" else None,
+        final_norm=None if architecture.placement == "post" else blueprint.final_norm(),
         vectors=None,
     )
 
@@ -282,7 +282,7 @@ def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) 
             "unit_offset": architecture.unit_offset,
         },
         architecture.placement,
-        of_heads=architecture.of_heads,
+        query_key_norm=architecture.query_key_norm,
         norm_after=architecture.norm_after,
         parallel=architecture.parallel,
         experts=architecture.experts,
