@@ -237,8 +237,8 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
         tmp_path / "x.gguf", "granite", tiny_checkpoints.gguf_llama()
     )
     assert refused(file) == (
-        f"{file}: general.architecture: got 'granite', which needs multipliers of embeddings, "
-        f"residuals, scores and logits, not supported\n{file}: general.architecture: {FILES}"
+        f"{file}: general.architecture: got 'granite', which needs a factor of what each sub-layer "
+        f"adds and a scale of the logits, not supported\n{file}: general.architecture: {FILES}"
     )
 
 

@@ -28,7 +28,8 @@ ALIBI = "ALiBi positions"
 RELATIVE = "relative position biases"
 LATENT = "multi-head latent attention"
 STATE_SPACE = "state-space layers"
-MULTIPLIERS = "multipliers of embeddings, residuals, scores and logits"
+EMBEDDING_FACTOR = "a factor of the embeddings"
+RESIDUAL_FACTOR = "a factor of what each sub-layer adds"
 LOGIT_SCALE = "a scale of the logits"
 FUSED = "a fused QKV matrix"
 FUSED_FFN = "a fused FFN matrix"
@@ -76,8 +77,8 @@ NEEDS: Mapping[str, Parts] = {
     "gpt_neo": (SCORE_SCALE, SOME_WINDOWS),
     "gpt_oss": (EXPERTS, SINKS, SOME_WINDOWS, "a clamped gate"),
     "gptj": _NEOX,
-    "granite": (MULTIPLIERS,),
-    "granitemoe": (EXPERTS, MULTIPLIERS),
+    "granite": (RESIDUAL_FACTOR, LOGIT_SCALE),
+    "granitemoe": (EXPERTS, RESIDUAL_FACTOR, LOGIT_SCALE),
     "llama4": (IMAGES, EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llama4_text": (EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llava": (IMAGES,),
@@ -134,10 +135,10 @@ _KEYS: Mapping[str, str] = {
     "expert_count expert_used_count expert_shared_count expert_feed_forward_length",
     QK_NORM: "qk_norm use_qk_norm qk_layernorm use_qk_layernorm use_query_key_norm",
     SOFT_CAPS: "attn_logit_softcapping final_logit_softcapping attn_logit_softcap logits_soft_cap",
-    SCORE_SCALE: "query_pre_attn_scalar attention_scale attention.scale",
-    MULTIPLIERS: "embedding_multiplier residual_multiplier attention_multiplier logits_scaling "
-    "embedding_scale residual_scale",
-    LOGIT_SCALE: "logit_scale",
+    SCORE_SCALE: "query_pre_attn_scalar attention_multiplier attention_scale attention.scale",
+    EMBEDDING_FACTOR: "embedding_multiplier embedding_scale",
+    RESIDUAL_FACTOR: "residual_multiplier residual_scale",
+    LOGIT_SCALE: "logit_scale logits_scaling",
     SCALED_EMBEDDINGS: "scale_embedding scale_embeddings scale_emb",
     PARALLEL: "parallel_attn use_parallel_residual parallel_residual use_parallel_attn",
     PARTIAL_ROTARY: "rotary_pct rotary_dim rope_pct",
