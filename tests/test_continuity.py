@@ -123,6 +123,27 @@ def test_training_goes_back_into_an_encoder_of_fewer_tokens() -> None:
     assert "In the encoder it follows “c”, position 1 of 1." in " ".join(text.split())
 
 
+LAYERS_OF_THEIR_OWN = """
+title: each layer with its own angles
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.25, 1]}
+positions: {rotary: {base: 2}}
+layers:
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+  - attention: {rotary: {base: 9}, heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+vocabulary: [a, b]
+unembedding: {W_U: [[0.5, 1], [0.25, 0.75]]}
+targets: [b, a]
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "train"])
+def test_layers_rotate_by_angles_of_their_own(command: str) -> None:
+    text = printed(command, "-", "--format", "terminal", stdin=LAYERS_OF_THEIR_OWN, width=120)
+    assert_continuous(text)
+    assert re.search(r"rotate( back)?\(.*, θ₂\)", text)
+
+
 OF_THOSE_THAT_SPEAK = {
     "loss": ("loss", "pizza"),
     "loss of an example": ("loss", "comics", "--example", "4"),

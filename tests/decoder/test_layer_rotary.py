@@ -56,7 +56,7 @@ def test_equal_settings_are_recorded_once() -> None:
 
 def test_settings_that_no_layer_has_are_not_recorded() -> None:
     found = traced(layers("{base: 9}", "none"))
-    assert [a for a in found.values if a.endswith("angle")] == ["rotary2.position.angle"]
+    assert [a for a in found.values if a.endswith("angle")] == ["position.angle"]
     assert not [a for a in traced(layers("none")).values if a.endswith("angle")]
 
 

@@ -209,14 +209,11 @@ class _Page:
 
 def _brings(expression: str, symbol: str) -> bool:
     """Whether the symbol's numbers are put in: it is named, its square, its angle or its column."""
-    turned = any(
-        symbol in (f"sin({angle})", f"cos({angle})")
-        and re.search(rf"rotate(?: back)?\(.*, {angle}\)", expression)
-        for angle in ("θ", "θᴱ")
-    )
+    wave = re.fullmatch("(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)
+    turned = wave and re.search(rf"rotate(?: back)?\(.*, {wave[1]}\)", expression)
     squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
     column = symbol.startswith("G") and re.search(rf"\bG[₁-₉]+{symbol[1:]}(?!ᴱ)", expression)
-    return turned or squared or bool(column) or _names(expression, symbol)
+    return bool(turned or squared or column) or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:

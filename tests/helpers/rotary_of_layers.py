@@ -20,12 +20,14 @@ def settings_of(tower: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, 
 
 
 def every_setting(tower: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The different settings: the shared first, then those of layers in order."""
-    found: list[dict[str, Any]] = []
+    """The different settings of layers, in their order; the shared first, if a layer has them."""
     layers = tower.get("layers") or []
-    parts = [{}, *(layer["attention"] for layer in layers if "attention" in layer)]
-    for each in (settings_of(tower, part) for part in parts):
-        if each is not None and _numbers(each) not in map(_numbers, found):
+    parts = [layer["attention"] for layer in layers if "attention" in layer]
+    of_layers = [each for part in parts if (each := settings_of(tower, part)) is not None]
+    shared = settings_of(tower, {})
+    found: list[dict[str, Any]] = []
+    for each in sorted(of_layers, key=lambda each: _numbers(each) != _numbers(shared or {})):
+        if _numbers(each) not in map(_numbers, found):
             found.append(each)
     return found
 

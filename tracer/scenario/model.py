@@ -146,10 +146,11 @@ class Tower(Frozen):
 
     @property
     def rotary_settings(self) -> tuple[Rotary, ...]:
-        """The different rotary positions: those of `positions`, then those of single layers."""
-        parts = (layer.attention for layer in self.layers if layer.attention)
-        every = (self.positions and self.positions.rotary, *map(self.rotary_of, parts))
-        return tuple(dict.fromkeys(each for each in every if each))
+        """The different rotary positions that layers have: those of `positions` come first."""
+        shared = self.positions and self.positions.rotary
+        of_layers = [self.rotary_of(layer.attention) for layer in self.layers if layer.attention]
+        first = [shared] if shared in of_layers else []
+        return tuple(dict.fromkeys(each for each in (*first, *of_layers) if each))
 
 
 class Encoder(Tower):
