@@ -9,6 +9,7 @@ from tests.helpers.claims_of_blocks import is_the_whole, is_touched, moves_the_m
 from tests.helpers.claims_of_learning import says_what_a_weight_means
 from tests.helpers.claims_of_lora import says_that_nothing_is_added
 from tests.helpers.claims_of_reasons import partly_given
+from tests.helpers.claims_of_steps import share_of
 from tests.helpers.judge import UNNAMED, Judge, Row, number
 
 
@@ -62,16 +63,8 @@ def _shares(at: Judge) -> str | None:
     if not shown:
         return None
     # Shares that print as more than all are not spoken of.
-    told = _nearly_all(at, clear[0]) if shown[0] == 1 else sum(shown) <= 1
+    told = share_of(at, clear[0]) > 0.999 if shown[0] == 1 else sum(shown) <= 1
     return "shares" if told else None
-
-
-def _nearly_all(at: Judge, first: int) -> bool:
-    """Whether a share is 1 but for its rounding."""
-    divided = at.near("weights_and_sink") or at.result
-    exponentials, total = (at.values[address] for address in divided["operands"])
-    row = at.followed - (len(at.tokens) - len(total["data"]))
-    return at.row(exponentials).data[first] > 0.999 * float(total["data"][row])
 
 
 def _relu(at: Judge) -> str | None:

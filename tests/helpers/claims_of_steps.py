@@ -73,6 +73,9 @@ def shares(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
     assert at.address.endswith(".weights") and said["who"] == at.who
     row = at.row(at.result)
+    assert (said["first"] == "the sink") == sink_gets_nearly_all(at)
+    if said["first"] == "the sink":
+        return
     clear = row.clear(at.seen(row))
     assert clear and at.key(said["first"]) == clear[0]
     if "share" not in said:
@@ -84,6 +87,22 @@ def shares(at: judge.Judge, said: dict[str, Any]) -> None:
     if said["next"] is not None:
         assert at.key(said["second"]) == clear[1] and sum(shown) <= 1 + judge.NOISE
         assert abs(judge.number(said["next"]) / 100 - shown[1]) < judge.NOISE
+
+
+def sink_gets_nearly_all(at: judge.Judge) -> bool:
+    """Whether the share of the sink is 1 but for its rounding."""
+    shares = at.near("weights_and_sink")
+    if shares is None or judge.number(at.row(shares).shown[-1]) != 1:
+        return False
+    return share_of(at, -1) >= 0.99
+
+
+def share_of(at: judge.Judge, column: int) -> float:
+    """The followed token's share of a key, or of the sink, before it is rounded."""
+    divided = at.near("weights_and_sink") or at.result
+    exponentials, total = (at.values[address] for address in divided["operands"])
+    row = at.followed - (len(at.tokens) - len(total["data"]))
+    return at.row(exponentials).data[column] / float(total["data"][row])
 
 
 @judge.form(

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Append
-from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
+from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS, WEIGHTS_AND_SINK
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Name, Percent, Sentence
@@ -129,15 +129,27 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
 
     first, *others = ranked
     share, rest = row.printed(first), [row.printed(i) for i in others]
+    nearly_all: Sentence = (ctx.name, " gives nearly all of its attention to ")
+    if _sink_gets_nearly_all(step, ctx):
+        return (*nearly_all, "the sink.")
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
-        nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
-        to: Sentence = (" gives nearly all of its attention to ", *receiver(first), ".")
-        return (ctx.name, *to) if nearly_all else None
+        return (*nearly_all, *receiver(first), ".") if _is_nearly_all(row, first) else None
     gives: Sentence = (ctx.name, " gives ", Percent(share), " of its attention to ")
     if not others:
         return (*gives, *receiver(first), ", more than to any other token.")
     then = (" and ", Percent(rest[0]), " to ", *receiver(others[0]), ".")
     return (*gives, *receiver(first), *then)
+
+
+def _sink_gets_nearly_all(step: Step, ctx: LessonContext) -> bool:
+    """Return whether the token's attention goes to the sink of its head."""
+    value = ctx.value(step.place, WEIGHTS_AND_SINK)
+    return value is not None and _is_nearly_all(Row.of(value, ctx), value.shape[1] - 1)
+
+
+def _is_nearly_all(row: Row, column: int) -> bool:
+    """Return whether a share is 1 but for its rounding."""
+    return row.computed[column] >= NEARLY_ALL and row.printed(column).value == 1
 
 
 def leak(step: Step, ctx: LessonContext) -> Sentence | None:
