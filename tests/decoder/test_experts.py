@@ -106,7 +106,7 @@ def test_a_text_says_that_an_expert_has_no_tokens() -> None:
     assert "No token goes to expert 3, so it computes nothing." in told
     assert told.count("No token goes to this expert, so there is nothing to compute.") == 3
     assert "“c” goes to expert 1 with the weight 1.000." in told
-    assert "Experts 1 to 3 get 2, 1 and 0 of 3 tokens." in told
+    assert "Experts 1 to 3 get 2, 1 and 0 of the 3 tokens." in told
 
 
 def test_shapes_spread_tokens_evenly_and_count_what_acts_on_a_token() -> None:

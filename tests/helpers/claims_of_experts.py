@@ -42,17 +42,17 @@ MOST_SHARES = (
 )
 @form(softmax_of("logit") + MOST_SHARES)
 @form(
-    r"Each token goes to (?:all (?P<top>\d+) experts|the only expert)\. "
+    r"Each token goes to (?:all (?P<top>\d+) experts|(?P<both>both) experts|the only expert)\. "
     + softmax_of("logit")
     + r"(?: These shares are the weights\.)?"
 )
 def chosen(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".router.weights") and not partly_given(at)
     part, top = part_of(at), top_of(at)
-    assert top == int(said["top"] or 1)
+    assert top == (2 if said.get("both") else int(said["top"] or 1))
     assert bool(said["shifted"]) == (at.near("router.shifted") is not None)
     everything = top == len(part["experts"])
-    assert everything == ("all" in said[""].split(". ")[0] or "the only" in said[""])
+    assert everything == bool(re.match("Each token goes to (all|both|the only) ", said[""]))
     if not everything:
         assert part.get("normalize", True) == ("other logits become" in said[""])
 
@@ -73,7 +73,8 @@ def learned(at: Judge, said: dict[str, Any]) -> None:
     r"“(?P<who>.+?)” goes to (?P<to>expert \d+ with the weight .+?)\."
     r"(?: The logits of experts (?P<tied>[^.]+) are equal; the first (?P<first>\d+ )?of them "
     r"(?:is|are) chosen\.)?"
-    r"(?: Experts 1 (?:and|to) (?P<last>\d+) get (?P<loads>.+) of (?P<of>\d+) tokens?\.)?"
+    r"(?: Experts 1 (?:and|to) (?P<last>\d+) get (?:(?P<each>\d+) tokens? each|"
+    r"(?P<loads>.+) of the (?P<of>\d+) tokens)\.)?"
 )
 def goes_to(at: Judge, said: dict[str, Any]) -> None:
     not_of(at)
@@ -90,11 +91,16 @@ def goes_to(at: Judge, said: dict[str, Any]) -> None:
         logits = at.row(at.near("router.logits")).data
         assert len({logits[e] for e in tied}) == 1
         assert [e for e in tied if e in own] == tied[:first] != tied
-    assert (said["last"] is None) == (len(experts) == 1)
+    loads, tokens = [len(positions) for positions in experts], len(at.result["data"])
+    assert (said["last"] is None) == (tokens == 1 or min(loads) == tokens)
     if said["last"]:
-        assert int(said["last"]) == len(experts) and int(said["of"]) == len(at.result["data"])
-        loads = [int(load) for load in re.findall(r"\d+", said["loads"])]
-        assert loads == [len(positions) for positions in experts]
+        assert int(said["last"]) == len(experts)
+        assert (said["each"] is None) == (len(set(loads)) > 1)
+    if said["each"]:
+        assert {int(said["each"])} == set(loads)
+    if said["loads"]:
+        assert int(said["of"]) == tokens
+        assert [int(load) for load in re.findall(r"\d+", said["loads"])] == loads
 
 
 @form(

@@ -110,6 +110,30 @@ embeddings: {pizza: [1]}
 encoder: {tokens: [pizza, like], vectors: [[2], [1]]}
 layers: [{cross_attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
 """
+LARGE_SINK = (
+    numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60")
+    + "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
+)
+EXPERTS = """
+title: experts
+tokens: [a, b]
+embeddings: {a: [1, 0], b: [0, 1]}
+layers:
+- ffn:
+    router: [[1, 0], [0, 1]]
+    top: TOP
+    experts: [{W_1: [[1], [1]], W_2: [[1, 2]]}, {W_1: [[1], [1]], W_2: [[2, 1]]}]
+"""
+OWN_ANGLES = """
+title: the only layer has its own angles
+tokens: [a, b]
+embeddings: {a: [1, 0], b: [0, 1]}
+positions: {rotary: {base: 100}}
+layers:
+- attention:
+    rotary: {base: 9}
+    heads: [{W_Q: [[1, 0], [0, 1]], W_K: [[1, 0], [0, 1]], W_V: [[1, 0], [0, 1]]}]
+"""
 
 ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "a leak is no more than all": (
@@ -236,6 +260,33 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("run",),
         ("“b” is at position 1, counted from 0.",),
         (),
+    ),
+    "a sink that takes all": (
+        LARGE_SINK,
+        ("run",),
+        (
+            "“b” gives nearly all of its attention to the sink.",
+            "the weights of a row add up to less than 1.",
+        ),
+        (" % ",),
+    ),
+    "experts that get as many tokens": (
+        EXPERTS.replace("TOP", "1"),
+        ("run",),
+        ("Experts 1 and 2 get 1 token each.",),
+        (),
+    ),
+    "experts that get all tokens": (
+        EXPERTS.replace("TOP", "2"),
+        ("run",),
+        ("Each token goes to both experts.",),
+        ("Experts 1", "each."),
+    ),
+    "angles that no other layer has": (
+        OWN_ANGLES,
+        ("run",),
+        ("Angles of the positions", "rotate(Q, θ)"),
+        ("set 2", "θ₂"),
     ),
     "the encoder's token": (
         TWINS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder import roles
@@ -53,7 +54,8 @@ def _routing_goal(step: Step, ctx: LessonContext) -> Sentence:
     normalized = step.last.output.role is roles.ROUTER_WEIGHTS
     if top == experts:
         weights = " These shares are the weights." * (experts > 1)
-        goes = f"all {experts} experts" if experts > 1 else "the only expert"
+        all_of_them = {1: "the only expert", 2: "both experts"}
+        goes = all_of_them.get(experts, f"all {experts} experts")
         return (f"Each token goes to {goes}. {softmax}{weights}",)
     noun = "logit" if normalized else "share"
     which = f"the {top} experts with the largest {noun}s"
@@ -91,13 +93,18 @@ def _goes_to(step: Step, ctx: LessonContext) -> Sentence | None:
     to: list[Sentence] = [
         (f"expert {e + 1} with the weight ", ctx.number(weights, row, e)) for e in mine
     ]
-    loads: list[Sentence] = [(Number.of(value.shape[0]),) for value in inputs]
-    of = count(weights.shape[0], "token")
-    load: Sentence = ()
-    if len(inputs) > 1:
-        last = f"to {len(inputs)}" if len(inputs) > 2 else "and 2"
-        load = (f" Experts 1 {last} get ", *joined(loads), f" of {of}.")
-    return (ctx.name, " goes to ", *joined(to), ".", *_tie(step, ctx), *load)
+    loads = _loads([value.shape[0] for value in inputs], weights.shape[0])
+    return (ctx.name, " goes to ", *joined(to), ".", *_tie(step, ctx), *loads)
+
+
+def _loads(loads: Sequence[int], tokens: int) -> Sentence:
+    """Say how many of the tokens go to each expert, unless all do or there is only one."""
+    if min(loads) == tokens or tokens == 1:
+        return ()
+    experts = f" Experts 1 {'and' if len(loads) == 2 else 'to'} {len(loads)} get "
+    if len(set(loads)) == 1:
+        return (f"{experts}{count(loads[0], 'token')} each.",)
+    return (experts, *joined([(Number.of(load),) for load in loads]), f" of the {tokens} tokens.")
 
 
 def _tie(step: Step, ctx: LessonContext) -> Sentence:
