@@ -161,7 +161,7 @@ def _label(head: str) -> str:
     inner, rest = head[: -len(r"\quad ")], head[-len(r"\quad ") :]
     if not inner.startswith(("{", "\\text{", "_{", "^{")) or rest != r"\quad ":
         raise UnreadableError(head)
-    label = re.sub(r"\\text(?=\{)|[\\{}$]", "", inner)
+    label = re.sub(r"\\text(?=\{)|[\\{}$]", "", inner.replace(r"\dots", "…"))
     if not label.endswith(":"):
         raise UnreadableError(head)
     return f"{label.lstrip()} "

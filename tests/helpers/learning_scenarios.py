@@ -24,19 +24,22 @@ def learning_scenarios(
 
     Its loss is a mean cross-entropy, or with `any_loss` also another one.
     """
-    spec = draw(scenarios(carry, speaks=True, **{"epsilons": SMALL, "limits": (1,), **asked}))
+    choice = draw(st.sampled_from(("batch", "tied", "tied", "by position", "by word")))
+    settings = {"epsilons": SMALL, "limits": (1,), "keeps_width": choice == "tied", **asked}
+    spec = draw(scenarios(carry, speaks=True, **settings))
+    spec.pop("training", None)
     words, tokens = spec["vocabulary"], spec["tokens"]
     known = [word for word in spec["embeddings"] if word != spec.get("padding")]
     if spec.get("padding") == tokens[0]:  # what fills up has no target
         tokens[0] = known[0] if known else tokens[0]
     width = len(next(iter(spec["embeddings"].values())))
-    choice = draw(st.sampled_from(("batch", "tied", "tied", "by position", "by word")))
     if choice == "tied" and len(spec["unembedding"]["W_U"]) == width:
         keys = draw(st.sets(st.sampled_from(sorted(spec["unembedding"]))))
         others = {key: spec["unembedding"][key] for key in sorted(keys - {"W_U"})}
         spec["unembedding"] = {"W_U": "tied", **others} if others else "tied"
     if choice == "by position":
         spec["embeddings"] = [list(spec["embeddings"][token]) for token in tokens]
+        spec.pop("batch", None)
     spec["targets"] = draw(_targets(words, len(tokens)))
     if choice == "batch" and known:
         spec["training"] = [{"tokens": tokens, "targets": spec["targets"]}]

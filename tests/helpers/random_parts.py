@@ -82,6 +82,8 @@ def parallel(spec: Scenario, rng: random.Random) -> None:
     """Layers whose attention and FFN are parallel, with one norm, with two or with none."""
     for tower in (spec, spec.get("encoder", {})):
         for layer in tower.get("layers", ()):
+            if _may_lose_cross_attention(layer, spec) and rng.random() < 0.5:
+                del layer["cross_attention"]
             if not {"attention", "ffn"} <= set(layer) or "cross_attention" in layer:
                 continue
             parts = [layer["attention"], layer["ffn"]]
@@ -96,6 +98,13 @@ def parallel(spec: Scenario, rng: random.Random) -> None:
             for norm in (each.get("norm", "none") for each in (layer, *parts)):
                 if norm != "none" and layer["parallel"]:
                     norm["placement"] = "pre"
+
+
+def _may_lose_cross_attention(layer: Scenario, spec: Scenario) -> bool:
+    """Whether the layer is one of several that look at the encoder, and could be parallel."""
+    crossing = sum("cross_attention" in each for each in spec["layers"])
+    keeps_width = layer.get("cross_attention", {}).get("residual", True)
+    return set(SUB_LAYERS) <= set(layer) and crossing > 1 and keeps_width
 
 
 def _is_before(norm: Any) -> bool:

@@ -82,6 +82,7 @@ def scenarios(
     limits: Sequence[int] = (1, 2),
     all_digits: bool = False,
     alike: bool = False,
+    keeps_width: bool = False,
     masks: tuple[str, ...] = MASKS,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
@@ -95,17 +96,19 @@ def scenarios(
     than one of the ``limits``, drawn for all.
     With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
     With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
-    there are batches and training examples.  ``masks`` are the choices for the mask.
+    there are batches and training examples.  One that ``keeps_width`` has vectors as wide as the
+    embeddings behind its last layer.  ``masks`` are the choices for the mask.
     """
     make = _Maker(
         draw=draw,
-        turned=draw(st.sampled_from((0, 0, 0, 0, 0, 0, 2, 4, 4))),
+        turned=draw(st.sampled_from((0, 0, 0, 0, 0, 2, 4, 4))),
         masks=masks,
         seed=draw(st.integers(0, 2**32 - 1)),
         limit=draw(st.sampled_from(limits)),
         names=words() if names is None else names,
         epsilons=epsilons,
         alike=alike,
+        keeps_width=keeps_width,
     )
     padding = make.padding(padded)
     token = make.names if padding is None else make.names | st.just(padding)
@@ -194,6 +197,7 @@ class _Maker:
     names: st.SearchStrategy[str]
     epsilons: Sequence[str]
     alike: bool = False
+    keeps_width: bool = False
 
     def flag(self) -> bool:
         return self.draw(st.booleans())
@@ -366,7 +370,7 @@ class _Maker:
         else:
             self.sinks(place, heads)
         concat_width = sum(len(head["W_V"][0]) for head in read)
-        if self.flag():
+        if self.keeps_width or self.flag():
             attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)
             self.maybe_vector(attention, "b_O", place, width)
             attention |= self.residual()

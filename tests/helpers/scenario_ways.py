@@ -172,7 +172,7 @@ def text(spec: Scenario, rng: random.Random) -> None:
     if "embeddings" not in spec:
         return
     tokens = spec["tokens"]
-    if not _is_list(tokens) or "batch" in spec or any(" " in t or not t for t in tokens):
+    if not _is_list(tokens) or any(" " in t or not t for t in tokens):
         return
     if rng.random() < 0.4:
         corpus = {word: rng.randint(1, 20) for word in (*tokens, *rng.sample(WORDS, 2))}
@@ -218,18 +218,19 @@ def optimizer(spec: Scenario, rng: random.Random) -> None:
         settings["beta_1"] = Decimal(rng.choice(("0.5", "0.9")))
         settings["beta_2"] = Decimal(rng.choice(("0.9", "0.99")))
         settings["epsilon"] = Decimal(rng.choice(("0", "0.0001", "0.1")))
-    if parameters := _trainable(spec):
+    if parameters := trainable(spec):
         settings["trains"] = rng.sample(parameters, rng.randint(1, min(3, len(parameters))))
     kept = rng.sample(sorted(settings), rng.randint(1, len(settings)))
     named = {} if kind == "sgd" and rng.random() < 0.5 else {"kind": kind}
     spec["optimizer"] = named | {name: settings[name] for name in kept}
 
 
-def _trainable(spec: Scenario) -> list[str]:
+def trainable(spec: Scenario) -> list[str]:
     """Addresses and patterns of parameters that act on the loss, unless they are given."""
     inside = {name for part in _mappings(spec["layers"]) for name in part if name in WEIGHTS}
-    last = ["unembedding.W_U"] if isinstance(spec.get("unembedding"), dict) else []
-    return [*sorted(f"*.{name}" for name in inside - {"W_Q", "W_K"}), "embeddings", *last]
+    first = ["embeddings"] if "embeddings" in spec else []
+    last = ["unembedding.W_U"] if "unembedding" in spec and not is_tied(spec) else []
+    return [*sorted(f"*.{name}" for name in inside - {"W_Q", "W_K"}), *first, *last]
 
 
 def generation(spec: Scenario, rng: random.Random) -> None:

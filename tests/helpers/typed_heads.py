@@ -6,6 +6,8 @@ import random
 from decimal import Decimal
 from typing import Any
 
+from tests.helpers.scenario_ways import trainable
+
 Scenario = dict[str, Any]
 
 OF_EMBEDDINGS = (
@@ -58,8 +60,11 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
         part["norm"] = "none"
     for key in OF_EMBEDDINGS:
         spec.pop(key, None)
-    if "rotary" not in spec.get("positions", ()):
+    if not {"rotary", "alibi"} & set(spec.get("positions", ())):
         spec.pop("positions", None)
+    if rng.random() < 0.2:
+        rows = _rows(len(spec["tokens"]), len(part["heads"][0]["V"][0]), rng)
+        spec.setdefault("given", {})[f"gradient.layer1.{name}.head1.output"] = rows
     _keep_what_is_there(spec)
     if rng.random() < 0.15 and not {"padding", "targets"} & set(spec):
         del spec["tokens"]
@@ -79,12 +84,16 @@ def _rows(rows: int, columns: int, rng: random.Random) -> list[list[Decimal]]:
 
 
 def _keep_what_is_there(spec: Scenario) -> None:
-    """Drop given values and words about values that are gone."""
-    gone = ("input", "embedding", "encoder.")
+    """Drop given values, trained parameters and words about values that are gone."""
+    gone = ("input", "embedding", "encoder.", "gradient.input")
     for key in ("given", "notes"):
         spec[key] = {at: x for at, x in spec.get(key, {}).items() if not at.startswith(gone)}
         if not spec[key]:
             del spec[key]
+    if "trains" in spec.get("optimizer", {}):
+        there = set(trainable(spec))
+        trains = [each for each in spec["optimizer"].pop("trains") if each in there]
+        spec["optimizer"] |= {"trains": trains} if trains else {}
     texts = (*(spec.get(key, "") for key in ("intro", "summary")), *spec.get("notes", {}).values())
     if any("{value input" in text for text in texts):
         for key in ("intro", "summary", "notes"):

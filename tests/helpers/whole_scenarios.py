@@ -51,7 +51,9 @@ def plain_and_written(
         return spec, spec
     settings: dict[str, Any] = {"all_digits": True, "epsilons": ("0.1", "0.00001"), **asked}
     if kind == "learns":
-        spec = draw(learning_scenarios(draw(_carries(carry)), any_loss=True, **settings))
+        alike = draw(st.sampled_from((False, False, True)))
+        asked_of_loss = {"any_loss": True, "alike": alike, **settings}
+        spec = draw(learning_scenarios(draw(_carries(carry)), **asked_of_loss))
     else:
         encoder = {"encoder": True, "encodes": True} if kind == "encoder" else {}
         spec = draw(scenarios(carry, **{"alike": kind == "alike", **encoder, **settings}))

@@ -142,6 +142,7 @@ READ = {
     "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",
     "\\begin{alignat*}{2}\n\\text{\\& \\{:}\\quad & 1 + \\sin(1) && \\\\\n& \\quad - 1 &&\n"
     "\\end{alignat*}": "& : 1 + sin(1)\n- 1",
+    "\\begin{alignat*}{2}\n\\text{a\\dots{}z:}\\quad & 1 && = 1\n\\end{alignat*}": "a…z: 1 = 1",
     "\\begin{alignat*}{2}\n\\text{\\$\\$ a:}\\quad & 1 && = 1\n\\end{alignat*}": "a: 1 = 1",
     "\\begin{alignat*}{2}\n& {-}1 + 2 && \\approx 1.5\n\\end{alignat*}": "-1 + 2 ≈ 1.5",
 }
