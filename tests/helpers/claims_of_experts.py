@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from tests.helpers.claims_of_parts import softmax_of
@@ -66,7 +67,24 @@ def renormalized(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"An expert's output is multiplied by its weight, so that training can adjust the .+ too\.")
 def learned(at: Judge, said: dict[str, Any]) -> None:
-    assert part_of(at).get("normalize") is False and not partly_given(at)
+    part = part_of(at)
+    assert part.get("normalize") is False and len(part["experts"]) > 1 and not partly_given(at)
+
+
+def experts_of_tokens(at: Judge) -> list[int]:
+    """How many experts each token goes to."""
+    return [*Counter(token for tokens in positions_of(at) for token in tokens).values()]
+
+
+@form(r"Each expert is an FFN of its own\. A token uses only some of them, .+ for each token\.")
+@form(r"Experts that a token does not go to have the weight 0, so that they add nothing\.")
+def skipped(at: Judge, said: dict[str, Any]) -> None:
+    assert min(experts_of_tokens(at)) < len(positions_of(at)) and not partly_given(at)
+
+
+@form(r"An expert skips all other tokens, so that its weights cost no multiplications for them\.")
+def skips(at: Judge, said: dict[str, Any]) -> None:
+    assert 0 < len(at.result["data"]) < len(experts_of_tokens(at))
 
 
 @form(
@@ -107,11 +125,18 @@ def goes_to(at: Judge, said: dict[str, Any]) -> None:
     r"(?P<expert>Expert \d+) computes only the (?:(?P<n>\d+) tokens that go|token that goes) to it"
     r"(?:: (?P<names>“.+?”))?\.(?: “(?P<who>[^“]+?)” does not go to (?P<same>expert \d+)\.)?"
 )
+@form(r"(?:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go) to (?P<expert>expert \d+)\.")
 @form(r"No token goes to (?P<expert>expert \d+), so it computes nothing\.")
 def reads(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(f"{said['expert'].lower().replace(' ', '')}.input")
     assert not at.pinned(at.address)
     positions = at.result["axes"][0]["positions"]
+    takes_all = len(positions) == len(experts_of_tokens(at))
+    assert takes_all == ("only" in said)
+    if takes_all:
+        assert said["all"] == (str(len(positions)) if len(positions) > 1 else None)
+        assert said["only"] in (None, at.names[positions[0] - 1])
+        return
     if "n" not in said:
         assert positions == []
         return
@@ -128,9 +153,11 @@ def nothing_to_compute(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each token's result is the sum of the outputs of its experts, each multiplied by its weight\."
+    r"Each token's result is the (?:(?P<sum>sum of the outputs of its experts, each)|output of its "
+    r"expert,) multiplied by its weight\."
     r"(?P<shared> The output of the shared expert is added for every token\.)?"
 )
 def summed(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".ffn.output") and not partly_given(at)
     assert bool(said["shared"]) == ("shared" in part_of(at))
+    assert bool(said["sum"]) == (max(experts_of_tokens(at)) > 1)

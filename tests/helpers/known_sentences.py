@@ -152,10 +152,6 @@ ANYWHERE = frozenset(
         "The sum over the chosen experts:",
         "The output of the shared expert is added:",
         # Reasons.
-        "An expert skips all other tokens, so that its weights cost no multiplications for them.",
-        "Experts that a token does not go to have the weight 0, so that they add nothing.",
-        "Each expert is an FFN of its own. A token uses only some of them, so that the model can "
-        "have many parameters and still needs few multiplications for each token.",
         "An encoder's tokens need not be text: they can also be regions of a picture.",
         "A token is a piece of text, often a word. Large models also have parts of words and "
         "single bytes, so that they can represent any text.",

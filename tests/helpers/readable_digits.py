@@ -13,7 +13,10 @@ MANY_DIGITS = 10
 """So many significant digits of one number nobody reads …"""
 
 FURTHER_DECIMALS = 5
-"""… if its last one stands so many places behind the last one of the result."""
+"""… if its last one stands so many places behind the last one of the result …"""
+
+FURTHER_DIGITS = 2
+"""… and it has so many significant digits more: the square of a large number needs them all."""
 
 
 class Unread(NamedTuple):
@@ -37,7 +40,7 @@ def unread_digits(text: str, decimals: int = 0) -> list[Unread]:
                 Unread(line.line, line.text, number.text)
                 for side in line.sides
                 for number in _numbers(side)
-                if _is_long(number, finest)
+                if _is_long(number, finest, _significant(result) + FURTHER_DIGITS)
             ]
     return found
 
@@ -61,7 +64,11 @@ def _numbers(node: Node) -> Iterator[Node]:
         yield from _numbers(part)
 
 
-def _is_long(number: Node, finest: Fraction) -> bool:
+def _is_long(number: Node, finest: Fraction, digits: int) -> bool:
+    return _significant(number) >= max(MANY_DIGITS, digits) and number.unit <= finest
+
+
+def _significant(number: Node) -> int:
+    """How many significant digits a number is printed with."""
     mantissa = re.search(r"([0-9.]+)(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\]?$", number.text)
-    digits = mantissa[1].replace(".", "").lstrip("0") if mantissa else ""
-    return len(digits) >= MANY_DIGITS and number.unit <= finest
+    return len(mantissa[1].replace(".", "").lstrip("0")) if mantissa else 0

@@ -124,6 +124,17 @@ layers:
     top: TOP
     experts: [{W_1: [[1], [1]], W_2: [[1, 2]]}, {W_1: [[1], [1]], W_2: [[2, 1]]}]
 """
+ONE_EXPERT = """
+title: one expert
+tokens: [a, b]
+embeddings: {a: [1, 0], b: [0, 1]}
+layers:
+- ffn:
+    router: [[1], [0]]
+    top: 1
+    normalize: false
+    experts: [{W_1: [[1], [1]], W_2: [[1, 2]]}]
+"""
 OWN_ANGLES = """
 title: the only layer has its own angles
 tokens: [a, b]
@@ -279,8 +290,14 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "experts that get all tokens": (
         EXPERTS.replace("TOP", "2"),
         ("run",),
-        ("Each token goes to both experts.",),
-        ("Experts 1", "each."),
+        ("Each token goes to both experts.", "All 2 tokens go to expert 1."),
+        ("Experts 1", "each.", "skips", "only some", "does not go"),
+    ),
+    "an expert that is the only one": (
+        ONE_EXPERT,
+        ("run",),
+        ("Each token goes to the only expert.", "is the output of its expert, multiplied"),
+        ("adjust the router", "sum of the outputs", "skips", "only some"),
     ),
     "angles that no other layer has": (
         OWN_ANGLES,

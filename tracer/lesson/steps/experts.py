@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tracer.formula.expression import Call, Exponential, Expression, Number, Sym
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, linear
+from tracer.lesson.steps.kind import InnerKind, Naming, ReasonsOf, RoleText, Step, linear
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.names import count
 
@@ -36,6 +37,18 @@ def inputs_of_experts(place: Place, ctx: LessonContext) -> list[Value]:
     while value := ctx.value(replace(place, expert=len(experts) + 1), roles.EXPERT_INPUT):
         experts.append(value)
     return experts
+
+
+def _experts_of_tokens(step: Step, ctx: LessonContext) -> Counter[int]:
+    """Return the number of experts of each token, by its position."""
+    inputs = inputs_of_experts(step.place, ctx)
+    return Counter(position for value in inputs for position in value.axes[0].positions or ())
+
+
+def _skips_tokens(step: Step, ctx: LessonContext) -> bool:
+    """Return whether some token does not go to some expert."""
+    experts = len(inputs_of_experts(step.place, ctx))
+    return any(number < experts for number in _experts_of_tokens(step, ctx).values())
 
 
 def _choice(step: Step) -> Keep:
@@ -80,9 +93,10 @@ LEARNED: Sentence = (
 
 def _why_chosen(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what else gives these weights, where some experts of several are left out."""
+    experts = step.last.output.shape[1]
     if step.last.output.role is not roles.ROUTER_WEIGHTS:
-        return (LEARNED,)
-    return (RENORMALIZED,) if _top(step) < step.last.output.shape[1] else ()
+        return (LEARNED,) if experts > 1 else ()
+    return (RENORMALIZED,) if _top(step) < experts else ()
 
 
 def _goes_to(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -130,6 +144,10 @@ def _reads(step: Step, ctx: LessonContext) -> Sentence:
         return (f"No token goes to {expert}, so it computes nothing.",)
     positions = value.axes[0].positions or ()
     names = [ctx.names[position] for position in positions]
+    if value.shape[0] == len(_experts_of_tokens(step, ctx)):
+        one: Sentence = (*listed(names), " goes")
+        goes = one if len(names) == 1 else (f"All {len(names)} tokens go",)
+        return (*goes, f" to {expert}.")
     tokens: Sentence = (": ", *listed(names)) if len(names) <= MOST_NAMED else ()
     several = f"{len(names)} tokens that go" if len(names) > 1 else "token that goes"
     reads: Sentence = (f"{expert.capitalize()} computes only the {several} to it", *tokens, ".")
@@ -140,11 +158,34 @@ def _reads(step: Step, ctx: LessonContext) -> Sentence:
 
 def _sum_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = " The output of the shared expert is added for every token."
-    weighted = (
-        "Each token's result is the sum of the outputs of its experts, each multiplied by its "
-        "weight."
-    )
+    several = max(_experts_of_tokens(step, ctx).values()) > 1
+    outputs = "sum of the outputs of its experts, each" if several else "output of its expert,"
+    weighted = f"Each token's result is the {outputs} multiplied by its weight."
     return (weighted + shared * (len(step.records) > 1),)
+
+
+SPARSE: Sentence = (
+    "Each expert is an FFN of its own. A token uses only some of them, so that the model can have "
+    "many parameters and still needs few multiplications for each token.",
+)
+
+SKIPPED: Sentence = (
+    "An expert skips all other tokens, so that its weights cost no multiplications for them.",
+)
+
+NOTHING_ADDED: Sentence = (
+    "Experts that a token does not go to have the weight 0, so that they add nothing.",
+)
+
+
+def _if_tokens_are_skipped(reason: Sentence) -> ReasonsOf:
+    """Return a reason that is only true if some token does not go to some expert."""
+    return lambda step, ctx: (reason,) if _skips_tokens(step, ctx) else ()
+
+
+def _why_skipped(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    skips = 0 < step.last.output.shape[0] < len(_experts_of_tokens(step, ctx))
+    return (SKIPPED,) if skips else ()
 
 
 def _marked(naming: Naming) -> Expression:
@@ -169,12 +210,7 @@ ROUTER_STEP = InnerKind(
     ("The router computes a score of each token for each expert, its router logit.",),
     {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
     sign=linear,
-    reasons=(
-        (
-            "Each expert is an FFN of its own. A token uses only some of them, so that the model "
-            "can have many parameters and still needs few multiplications for each token.",
-        ),
-    ),
+    reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )
 
@@ -202,12 +238,7 @@ EXPERT_INPUT_STEP = InnerKind(
     _reads,
     {roles.EXPERT_INPUT: RoleText(_marked)},
     sign=("its tokens",),
-    reasons=(
-        (
-            "An expert skips all other tokens, so that its weights cost no multiplications "
-            "for them.",
-        ),
-    ),
+    reasons=_why_skipped,
     groups=("experts",),
 )
 
@@ -223,9 +254,7 @@ MIXTURE_STEP = InnerKind(
         ),
     },
     sign=_sum_sign,
-    reasons=(
-        ("Experts that a token does not go to have the weight 0, so that they add nothing.",),
-    ),
+    reasons=_if_tokens_are_skipped(NOTHING_ADDED),
     groups=("experts",),
 )
 
