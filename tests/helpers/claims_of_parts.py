@@ -222,6 +222,16 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["shifted"]) == ("probabilities.shifted" in at.values)
 
 
+@form(
+    r"Probabilities are computed so that (?P<measured>training can measure .+ is, and so that )?"
+    r"a program can choose a word at random\. They also show how sure the model is\."
+)
+def why_probabilities(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "probabilities" and not at.pinned("probabilities")
+    kind = (at.spec.get("loss") or {}).get("kind", "cross_entropy")
+    assert bool(said["measured"]) == (kind == "cross_entropy")
+
+
 # --- turned by positions -------------------------------------------------------------------------
 
 

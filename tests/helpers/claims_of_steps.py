@@ -51,13 +51,14 @@ def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
 
 @judge.form(r"“(?P<who>.+?)” can attend to every token\.")
 @judge.form(r"“(?P<who>.+?)” cannot attend to any token, not even to itself\.")
-@judge.form(r"“(?P<who>.+?)” cannot attend to (?P<hidden>“.+”)\.")
+@judge.form(r"“(?P<who>.+?)” cannot attend to (?P<hidden>(?:“|itself).*)\.")
 def hidden(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
     assert at.address.endswith(".masked") and said["who"] == at.who and len(at.tokens) > 1
     unseen = [at.names[i] for i in at.hidden()]
     if "hidden" in said:
-        assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == judge.listed(unseen, "or")
+        expected = judge.listed(unseen, "or").replace(f"“{at.who}”", "itself")
+        assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == expected
     else:
         is_nothing = said[""].endswith("can attend to every token.")
         assert len(unseen) == (0 if is_nothing else len(at.tokens))

@@ -158,7 +158,7 @@ def carried(at: Judge, said: dict[str, Any]) -> None:
     assert any(re.search("[=≈]", line) for line in at.lines), "no worked line above"
 
 
-@form(r"This section follows the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
+@form(r"This section follows the token “(?P<who>.+?)”(?: in (?P<where>[^“]+))?\.")
 def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)

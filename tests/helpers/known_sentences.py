@@ -166,9 +166,6 @@ ANYWHERE = frozenset(
         "A second layer reads vectors that hold what the first layer gathered, so it can follow "
         "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
         "96.",
-        "Probabilities are computed so that training can measure how probable the correct word "
-        "is, and so that a program can choose a word at random. They also show how sure the model "
-        "is.",
         "To continue the text, the word is appended and the decoder runs again. It generates one "
         "word at a time, because each word depends on the words before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "

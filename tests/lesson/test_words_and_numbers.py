@@ -12,6 +12,7 @@ from tests.helpers.sentences import told
 from tests.lesson.test_every_claim import wrong
 
 HEAD = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
+LAYER = f"{{attention: {{heads: [{HEAD[:-1]}, sink: 1}}]}}}}"
 ONE_HEAD = f"layers: [{{attention: {{heads: [{HEAD}]}}}}]\n"
 
 
@@ -222,6 +223,24 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("run", "--token", "1"),
         ("“a” cannot attend to “b”.",),
         ("largest score", "all of its attention"),
+    ),
+    "a token that is hidden from itself": (
+        numbers("a, b, c", a="1", b="4", c="5") + "mask: [[0, 0, 0], [0, 0, 0], [-inf, 0, -inf]]\n",
+        ("run",),
+        ("“c” cannot attend to “a” or itself.",),
+        ("to “c”",),
+    ),
+    "probabilities that no loss is computed from": (
+        OUTSIDE + "loss: {kind: binary, target: [0, 1]}\n",
+        ("run",),
+        ("so that a program can choose a word at random.",),
+        ("training can measure",),
+    ),
+    "a sink without the mask": (
+        numbers("a, b", a="1", b="4").replace(ONE_HEAD, f"layers: [{LAYER}, {LAYER}]\n"),
+        ("tutorial",),
+        ("This section follows the token “a” in layer 1.", "W_Q has 1 × 1 = 1 parameter."),
+        ("without the mask.\n\ns has 1 parameter",),
     ),
     "one head": (
         PAD_LAST,

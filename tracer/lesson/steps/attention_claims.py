@@ -12,7 +12,7 @@ from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS, WEIGHTS_AND_SINK
 from tracer.formula.expression import Number
-from tracer.lesson.context import LessonContext, listed
+from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Claim, Step
@@ -114,7 +114,12 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
         return (ctx.name, " can attend to every token.")
     if len(unseen) == len(ctx.names):
         return (ctx.name, " cannot attend to any token, not even to itself.")
-    return (ctx.name, " cannot attend to ", *listed([ctx.names[i] for i in unseen], "or"), ".")
+    names: list[Sentence] = [_itself_or_name(i, ctx) for i in unseen]
+    return (ctx.name, " cannot attend to ", *joined(names, "or"), ".")
+
+
+def _itself_or_name(index: int, ctx: LessonContext) -> Sentence:
+    return ("itself",) if index == ctx.token else (Name(ctx.names[index]),)
 
 
 def shares(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -124,8 +129,7 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
         return None
 
     def receiver(index: int) -> Sentence:
-        itself = not crosses(step) and index == ctx.token
-        return ("itself",) if itself else _key(step, ctx, index)
+        return _key(step, ctx, index) if crosses(step) else _itself_or_name(index, ctx)
 
     first, *others = ranked
     share, rest = row.printed(first), [row.printed(i) for i in others]

@@ -92,6 +92,15 @@ IN_ONE_VECTOR: doc.Sentence = (
     "predict the next word.",
 )
 
+
+def _why_probabilities(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Say what probabilities are for; only cross-entropy is computed from those of the softmax."""
+    is_loss = ctx.trace.scenario.loss.kind == "cross_entropy"
+    measured = "training can measure how probable the correct word is, and so that " * is_loss
+    chosen = f"Probabilities are computed so that {measured}a program can choose a word at random."
+    return ((f"{chosen} They also show how sure the model is.",),)
+
+
 OUTPUT_STEP = StepKind(
     "output",
     "Output of the decoder",
@@ -158,13 +167,7 @@ PROBABILITIES_STEP = StepKind(
     _probabilities_goal,
     softmax_roles(roles.WORD_SOFTMAX, Symbol("p")),
     sign=("softmax",),
-    reasons=(
-        (
-            "Probabilities are computed so that training can measure how probable the correct word "
-            "is, and so that a program can choose a word at random. They also show how sure the "
-            "model is.",
-        ),
-    ),
+    reasons=_why_probabilities,
 )
 
 PREDICTION_STEP = StepKind(

@@ -91,9 +91,10 @@ class Teacher:
         return learned(self.trace.scenario)
 
     def of_another_pass(self, trace: Trace, token: int | None = None) -> Teacher:
-        """Return a teacher of another pass in the same text, who repeats no caption."""
+        """Return a teacher of another pass in the same text, who repeats no caption or count."""
         other = Teacher(trace, token, full=self.full)
         other.captions, other.has_explained_rows = self.captions, self.has_explained_rows
+        other.counted_shapes = self.counted_shapes
         return other
 
     def introduction(self) -> tuple[doc.Block, ...]:

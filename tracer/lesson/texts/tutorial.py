@@ -119,7 +119,7 @@ def _leak(main: Teacher) -> Iterator[doc.Section]:
     here: doc.Sentence = (
         "This section follows the token ",
         teacher.ctx.name,
-        f", {place}." if place else ".",
+        f" in {place}." if place else ".",
     )
     title = "What the mask prevents"
     yield doc.Section(None, title, (doc.Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
