@@ -111,6 +111,20 @@ embeddings: {pizza: [1]}
 encoder: {tokens: [pizza, like], vectors: [[2], [1]]}
 layers: [{cross_attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
 """
+NEAR = """
+title: the first product is the larger one, 4.6010 + 4.5953
+tokens: [a, b]
+embeddings: {a: [1, 1], b: [-4.6932493, -4.7105307]}
+layers:
+- attention:
+    scale: 0.5
+    heads:
+    - labels: {query: [first, second], key: [k, l]}
+      W_Q: identity
+      W_K: [[0.2088853, 0], [0, 0.2070936]]
+      W_V: identity
+rounding: {decimals: 1, carry: never}
+"""
 LARGE_SINK = (
     numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60")
     + "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
@@ -241,6 +255,12 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("tutorial",),
         ("This section follows the token “a” in layer 1.", "W_Q has 1 × 1 = 1 parameter."),
         ("without the mask.\n\ns has 1 parameter",),
+    ),
+    "products that a line rounds past each other": (
+        NEAR,
+        ("run",),
+        ("(4.60 + 4.62) / 0.5", "for the key of “b” with 18.4; “a” has -3.9."),
+        ("Most of",),
     ),
     "one head": (
         PAD_LAST,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 from tracer.dataclass import frozen
-from tracer.decoder.operations import MatMul
+from tracer.decoder.elementwise import Divide
+from tracer.decoder.operations import Dot, MatMul
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
@@ -128,13 +128,25 @@ def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
         parts = [term for term in side.terms if isinstance(term, Number) and term.value >= 0]
         if len(parts) == len(side.terms):
             part = max(parts, key=lambda number: number.value)
-            lead = 2 * part.value - sum(number.value for number in parts)
-            places = [number.places for number in parts if number.value]  # a 0 is exact
-            last_place = Decimal(1).scaleb(-min(places, default=0))
-            clear = 2 * lead > len(parts) * last_place  # more than rounding can have made
-            if clear and part.value < whole.value < 2 * part.value:
-                return Part(parts.index(part), part, whole)
+            index = parts.index(part)
+            # The numbers of a line are rounded: another part may be larger.
+            computed = _terms(record, ctx, column)
+            is_main = bool(computed) and 2 * computed[index] > sum(computed)
+            if is_main and part.value < whole.value < 2 * part.value:
+                return Part(index, part, whole)
     return None
+
+
+def _terms(record: Record, ctx: LessonContext, column: int) -> list[Any]:
+    """Return the terms of a dot product as computed; of a score, before it is divided."""
+    if isinstance(record.operation, Divide):
+        record = ctx.trace.producers[record.inputs[0]]
+    if not isinstance(record.operation, MatMul | Dot):
+        return []
+    x, w, *biases = record.inputs
+    across = w.numbers[column] if isinstance(record.operation, Dot) else w.numbers[:, column]
+    products = [a * b for a, b in zip(x.numbers[ctx.row(x)], across, strict=True)]
+    return products + [bias.numbers[column] for bias in biases]
 
 
 def main_source(
