@@ -77,6 +77,7 @@ MODELS: Mapping[str, tuple[str, Said]] = {
             **{"moe_intermediate_size": UNITS, "head_dim": tiny.D_K},
         },
     ),
+    "olmoe": ("olmoe", {"num_experts": EXPERTS, "num_experts_per_tok": 2}),
     "smollm3": ("smollm3", {"layers": 5, "tie_word_embeddings": False}),
     "smollm3 with one table": ("smollm3", {"layers": 4, "tie_word_embeddings": True}),
 }
@@ -101,12 +102,13 @@ def shapes_of(family: str, said: Said) -> dict[str, tuple[int, ...]]:
     if family.startswith(("gemma2", "gemma3")):
         names = ("pre_feedforward", "post_feedforward")
         shapes |= {f"{layer}.{name}_layernorm.weight": (tiny.D,) for name in names}
-    if family == "olmo2":
+    if family in ("olmo2", "olmoe"):
         heads, keys = (said.get(f"num_{of}_heads") for of in ("attention", "key_value"))
         keys = (keys or tiny.KEY_HEADS) * tiny.D // (heads or tiny.HEADS)
-        del shapes[f"{layer}.input_layernorm.weight"]
+        if family == "olmo2":
+            del shapes[f"{layer}.input_layernorm.weight"]
+            shapes[f"{layer}.post_feedforward_layernorm.weight"] = (tiny.D,)
         shapes |= {f"{layer}.self_attn.{part}_proj.weight": (keys, tiny.D) for part in "kv"}
-        shapes[f"{layer}.post_feedforward_layernorm.weight"] = (tiny.D,)
         shapes[f"{layer}.self_attn.q_norm.weight"] = (tiny.D,)
         shapes[f"{layer}.self_attn.k_norm.weight"] = (keys,)
     if family == "phi3":
@@ -115,12 +117,12 @@ def shapes_of(family: str, said: Said) -> dict[str, tuple[int, ...]]:
             module = f"{layer}.{fused.partition('.')[0]}"
             rows = sum(shapes.pop(f"{module}.{part}_proj.weight")[0] for part in parts)
             shapes[f"{layer}.{fused}_proj.weight"] = (rows, tiny.D)
-    if family in ("mixtral", "qwen3_moe"):
+    if family in ("mixtral", "olmoe", "qwen3_moe"):
         shapes = {name: shape for name, shape in shapes.items() if ".mlp." not in name}
         of_mixtral = family == "mixtral"
         place = f"{layer}.block_sparse_moe" if of_mixtral else f"{layer}.mlp"
         matrices = ("w1", "w2", "w3") if of_mixtral else ("gate_proj", "down_proj", "up_proj")
-        units = tiny.HIDDEN if of_mixtral else UNITS
+        units = said.get("moe_intermediate_size", tiny.HIDDEN)
         sizes = [(units, tiny.D), (tiny.D, units), (units, tiny.D)]
         shapes[f"{place}.gate.weight"] = (EXPERTS, tiny.D)
         for expert in range(EXPERTS):

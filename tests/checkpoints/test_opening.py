@@ -227,11 +227,11 @@ def refused(path: Path) -> str:
 def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Path) -> None:
     """No other is suggested: Qwen3 is no Qwen2 with a spelling mistake."""
     tensors = tiny_checkpoints.hugging_face_llama()
-    folder = tiny_checkpoints.write_folder(tmp_path / "x", "olmoe", tensors)
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "deepseek_v3", tensors)
     config = folder / "config.json"
     assert refused(folder) == (
-        f"{config}: model_type: got 'olmoe', which needs a mixture of experts "
-        f"and a norm of queries and keys, not supported\n{config}: model_type: {FOLDERS}"
+        f"{config}: model_type: got 'deepseek_v3', which needs multi-head "
+        f"latent attention and a mixture of experts, not supported\n{config}: model_type: {FOLDERS}"
     )
     file = tiny_checkpoints.write_gguf(
         tmp_path / "x.gguf", "granite", tiny_checkpoints.gguf_llama()
@@ -254,9 +254,9 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("said", "told"), [
-    ({"model_type": "my_own", "architectures": ["OlmoeForCausalLM"]},
-     "got 'my_own', not known here; OlmoeForCausalLM needs a mixture of experts and a norm of "
-     "queries and keys, not supported"),
+    ({"model_type": "my_own", "architectures": ["DeepseekV3ForCausalLM"]},
+     "got 'my_own', not known here; DeepseekV3ForCausalLM needs multi-head latent attention and a "
+     "mixture of experts, not supported"),
     ({"model_type": "my_own", "architectures": ["Other"], "num_local_experts": 4, "qk_norm": True},
      "got 'my_own', not known here; its keys belong to a mixture of experts and a norm of queries "
      "and keys, not supported"),

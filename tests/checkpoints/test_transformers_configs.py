@@ -67,6 +67,10 @@ BASE: Mapping[str, Json] = {
         **{"model_type": "smollm3", "pad_token_id": 0, **LLAMA},
         **{"num_hidden_layers": 4, "no_rope_layer_interval": 2},
     },
+    "olmoe": {
+        **{"model_type": "olmoe", "pad_token_id": 0, **LLAMA, "num_experts": 3},
+        "num_experts_per_tok": 2,
+    },
     "mixtral": {"model_type": "mixtral", **LLAMA, "num_local_experts": 3},
     "qwen3_moe": {
         **{"model_type": "qwen3_moe", **LLAMA, "num_experts": 3, "moe_intermediate_size": 24},
@@ -184,6 +188,7 @@ OF_EXPERTS: tuple[Json, ...] = (
     *({"norm_topk_prob": said} for said in (True, False)),
     *({"mlp_only_layers": said} for said in (None, [], [0])),
     {"decoder_sparse_step": 2},
+    {"clip_qkv": 0.5},
     {"output_router_logits": True, "router_aux_loss_coef": 0.5, "router_jitter_noise": 0.0},
     {"attention_bias": True},
     {"head_dim": MISSING},
@@ -228,7 +233,7 @@ OF_THE_OTHERS: tuple[Json, ...] = (
 )
 CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
-CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS}
+CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
 
 
 # --- weights ---------------------------------------------------------------------------------
@@ -374,7 +379,7 @@ def folder(tmp_path: Path) -> Path:
 
 NOT_SUPPORTED = {
     *("use_bidirectional_attention", "attn_logit_softcapping", "mlp_only_layers"),
-    *("decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
+    *("clip_qkv", "decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
     *("do_layer_norm_before", "_remove_final_layer_norm", "enable_bias", "word_embed_proj_dim"),
     *("layer_norm_elementwise_affine", "layer_norm_eps"),
     *("activation_function", "hidden_act", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"),

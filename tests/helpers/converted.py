@@ -27,6 +27,7 @@ ARCHITECTURES = {
     "mistral": MODEL_ARCH.LLAMA,
     "mixtral": MODEL_ARCH.LLAMA,
     "olmo2": MODEL_ARCH.OLMO2,
+    "olmoe": MODEL_ARCH.OLMOE,
     "phi3": MODEL_ARCH.PHI3,
     "qwen2": MODEL_ARCH.QWEN2,
     "qwen3": MODEL_ARCH.QWEN3,

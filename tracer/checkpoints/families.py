@@ -93,7 +93,6 @@ NEEDS: Mapping[str, Parts] = {
     "nemotron": (UNIT_OFFSET, PARTIAL_ROTARY, ROTARY_LAYER_NORM, "the square of ReLU"),
     "olmo": ("LayerNorm without gain and shift",),
     "olmo3": (OUTPUT_NORMS, QK_NORM, SOME_WINDOWS),
-    "olmoe": (EXPERTS, QK_NORM),
     "phi": (*_NEOX, BIASED_LOGITS),
     "phimoe": (EXPERTS, ROTARY_LAYER_NORM),
     "qwen2_moe": (EXPERTS,),
@@ -112,7 +111,7 @@ NEEDS: Mapping[str, Parts] = {
 
 _SAME_NAME = (
     "bert bloom cohere2 falcon glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
-    "nemotron olmo olmoe phimoe stablelm starcoder2 t5"
+    "nemotron olmo phimoe stablelm starcoder2 t5"
 )
 _GGUF_NAMES: Mapping[str, str] = {
     **{name: name for name in _SAME_NAME.split()},

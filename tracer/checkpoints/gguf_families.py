@@ -60,6 +60,8 @@ class GGUFFamily:
     """Whether a file may have experts."""
     expert_units: str = ""
     """The key of the number of units of an expert, if every file has experts."""
+    normalize: bool = True
+    """Whether the weights of the chosen experts add up to 1."""
 
 
 def _with(others: Layout, norms: Mapping[str, str]) -> Layout:
@@ -169,6 +171,14 @@ OLMO_2 = replace(
         names={k: name for k, name in GEMMA_3.layout.names.items() if not k.endswith(".norm.gain")},
     ),
 )
+OLMOE = replace(
+    QWEN3_MOE,
+    biases="",
+    query_key_norm="heads",
+    windows=False,
+    expert_units="feed_forward_length",
+    normalize=False,
+)
 GPT_NEOX = replace(
     GPT2,
     rotary="halves",
@@ -199,6 +209,7 @@ FAMILIES: Mapping[str, GGUFFamily] = {
     "gptneox": GPT_NEOX,
     "llama": LLAMA,
     "olmo2": OLMO_2,
+    "olmoe": OLMOE,
     "phi3": PHI3,
     "qwen2": QWEN2,
     "qwen3": QWEN3,

@@ -71,6 +71,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
         divisor=math.sqrt(max(1, width // heads)) if layers == family.widest else None,
         score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
+        normalize=family.normalize,
         parallel=bool(family.parallel) and settings.flag(family.parallel, True),
     )
     architecture = _with_experts(architecture, settings, family)

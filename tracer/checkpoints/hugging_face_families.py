@@ -340,6 +340,7 @@ QWEN2 = replace(
     not_null=HEAD_DIM,
     windows=_windows_of_qwen,
 )
+_QUERY_KEY_NORMS = {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
 QWEN3 = replace(
     QWEN2,
     query_key_norm="head",
@@ -347,7 +348,7 @@ QWEN3 = replace(
     maybe_biases="QKVO",
     missing_d_k=128,
     only=_WITHOUT_WINDOW_KEY,
-    layout=_with(LLAMA.layout, {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}),
+    layout=_with(LLAMA.layout, _QUERY_KEY_NORMS),
 )
 GEMMA = replace(
     LLAMA,
@@ -393,9 +394,7 @@ GEMMA_3 = replace(
         "use_bidirectional_attention": (False, "tokens attend to later tokens"),
         "attn_logit_softcapping": (None, "transformers does not apply it"),
     },
-    layout=_with(
-        GEMMA_2.layout, {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
-    ),
+    layout=_with(GEMMA_2.layout, _QUERY_KEY_NORMS),
 )
 OLMO_2 = replace(
     LLAMA,
@@ -407,7 +406,7 @@ OLMO_2 = replace(
     not_null=HEAD_DIM,
     layout=_with(
         _with_norms_after(LLAMA.layout, before=False),
-        {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"},
+        _QUERY_KEY_NORMS,
     ),
 )
 SMOLLM3 = replace(
@@ -448,6 +447,23 @@ QWEN3_MOE = replace(
     harmless="router_aux_loss_coef output_router_logits intermediate_size max_window_layers",
     layout=_with_experts(
         QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
+    ),
+)
+OLMOE = replace(
+    OLMO_2,
+    placement="pre",
+    norm_after=False,
+    whole_heads=True,
+    windows=_full,
+    experts="num_experts",
+    same={"num_local_experts": "num_experts"},
+    top=("num_experts_per_tok", 8),
+    normalize=("norm_topk_prob", False),
+    only={**LLAMA.only, "clip_qkv": (None, "queries, keys and values are clamped")},
+    harmless="router_aux_loss_coef output_router_logits",
+    layout=_with_experts(
+        _with(LLAMA.layout, _QUERY_KEY_NORMS),
+        *("mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")),
     ),
 )
 PHI3 = replace(
@@ -641,6 +657,7 @@ FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "mistral": MISTRAL,
     "mixtral": MIXTRAL,
     "olmo2": OLMO_2,
+    "olmoe": OLMOE,
     "opt": OPT,
     "phi3": PHI3,
     "qwen2": QWEN2,
