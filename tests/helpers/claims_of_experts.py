@@ -16,7 +16,7 @@ SHOWN = 8
 
 def positions_of(at: Judge) -> list[list[int]]:
     """The positions, counted from 1, of the tokens that go to each expert."""
-    place = re.match(r"layer\d+\.ffn\.", at.address)
+    place = re.search(r"layer\d+\.ffn\.", at.address)
     assert place
     found: list[list[int]] = []
     while value := at.values.get(f"{place[0]}expert{len(found) + 1}.input"):
@@ -82,13 +82,22 @@ def skipped(at: Judge, said: dict[str, Any]) -> None:
     assert min(experts_of_tokens(at)) < len(positions_of(at)) and not partly_given(at)
 
 
+@form(
+    r"A small change of a logit changes the weights of the chosen experts but not the choice, so "
+    r"the choice itself has no gradient\."
+)
+def not_chosen(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith("ffn.router.weights") and at.address.startswith("gradient.")
+    assert min(experts_of_tokens(at)) < len(positions_of(at))
+
+
 @form(r"An expert skips all other tokens, so that its weights cost no multiplications for them\.")
 def skips(at: Judge, said: dict[str, Any]) -> None:
     assert 0 < len(at.result["data"]) < len(experts_of_tokens(at))
 
 
 @form(
-    r"“(?P<who>.+?)” goes to (?P<to>expert \d+ with the weight .+?)\."
+    r"“(?P<who>.+?)” goes (?P<to>to expert \d+ with the weight .+?)\."
     r"(?: The logits of experts (?P<tied>[^.]+) are equal; the first (?P<first>\d+ )?of them "
     r"(?:is|are) chosen\.)?"
     r"(?: Experts 1 (?:and|to) (?P<last>\d+) get (?:(?P<each>\d+) tokens? each|"
@@ -99,7 +108,7 @@ def goes_to(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".router.weights") and said["who"] == at.who
     experts, row = positions_of(at), at.row(at.result)
     own = [e for e, positions in enumerate(experts) if at.followed + 1 in positions]
-    named = re.findall(r"expert (\d+) with the weight (\S+?)(?:,| and|$)", said["to"])
+    named = re.findall(r"to expert (\d+) with the weight (\S+?)(?:,| and|$)", said["to"])
     assert named == [(str(e + 1), row.shown[e]) for e in own]
     others = [x for e, x in enumerate(row.data) if e not in own]
     assert not any(others)

@@ -146,6 +146,19 @@ def _losses(spec: dict[str, Any]) -> list[float | None]:
 
 
 @form(
+    r"A matrix product passes its gradient to both of its factors\. The gradient at its input is "
+    r"the gradient at its output times the transposed weights\. The gradient at its weights is the "
+    r"transposed input times the gradient at its output: it adds up the contributions of all "
+    r"tokens\."
+)
+def of_a_product(at: Judge, said: dict[str, Any]) -> None:
+    place = at.address.rpartition(".")[0]
+    names = (at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2")))
+    passed = [at.values[name]["operation"] for name in names if name in at.values]
+    assert {"dot", "transposed_matmul"} & set(passed)
+
+
+@form(
     r"Raising (?P<symbol>\S+) at “(?P<row>.+?)”(?:, “(?P<column>.+)”)? by 0\.01 would "
     r"(?P<how>lower|raise) the loss by (?P<by>\S+)\."
 )

@@ -211,14 +211,8 @@ OF_TRAINING = frozenset(
         "Compute the gradient at the vector of each position.",
         "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
-        "A small change of a logit changes the weights of the chosen experts but not the choice, "
-        "so the choice itself has no gradient.",
         "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
         "each row adds up to 0, because the probabilities add up to 1.",
-        "A matrix product passes its gradient to both of its factors. The gradient at its input is "
-        "the gradient at its output times the transposed weights. The gradient at its weights is "
-        "the transposed input times the gradient at its output: it adds up the contributions of "
-        "all tokens.",
         "A sum passes its gradient to both of its terms, so the gradient has a direct path around "
         "the sub-layer.",
         "Clipping keeps the direction of the gradient and limits its length, so that one very "

@@ -268,7 +268,8 @@ SELDOM = (
     "The queries.* belong to|Layers can be stacked|This section follows the token|"
     "Only the last token passes|The worked example is|Every key .* is masked for|"
     "There is no activation function here|It ends after|Teacher forcing|"
-    "The encoder's vectors are reused|All sequences of a batch|In sequence |For all "
+    "The encoder's vectors are reused|All sequences of a batch|In sequence |For all |"
+    "A small change of a logit"
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 

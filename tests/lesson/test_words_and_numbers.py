@@ -329,8 +329,24 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "experts that get all tokens": (
         EXPERTS.replace("TOP", "2"),
         ("run",),
-        ("Each token goes to both experts.", "All 2 tokens go to expert 1."),
+        (
+            "Each token goes to both experts.",
+            "All 2 tokens go to expert 1.",
+            "“b” goes to expert 1 with the weight 0.269 and to expert 2 with the weight 0.731.",
+        ),
         ("Experts 1", "each.", "skips", "only some", "does not go"),
+    ),
+    "training of experts that get all tokens": (
+        EXPERTS.replace("TOP", "2") + "loss: {kind: squared, target: [1, 0]}\n",
+        ("train",),
+        ("A matrix product passes its gradient to both of its factors.",),
+        ("not the choice",),
+    ),
+    "training without a matrix product": (
+        "title: t\ntokens: [a]\nembeddings: {a: [1, 2]}\nloss: {kind: squared, target: [1, 0]}\n",
+        ("train",),
+        ("Compute the gradient at the decoder output.",),
+        ("A matrix product",),
     ),
     "an expert that is the only one": (
         ONE_EXPERT,

@@ -17,7 +17,7 @@ from tracer.decoder.elementwise import (
     SoftmaxCrossEntropyGrad,
     SquaredErrorGrad,
 )
-from tracer.decoder.operations import AccumulateGradients, PlaceRows
+from tracer.decoder.operations import AccumulateGradients, Dot, PlaceRows, TransposedMatMul
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.formula.arithmetic import Array
 from tracer.formula.expression import (
@@ -38,6 +38,7 @@ from tracer.lesson.steps.experts import (
     MIXTURE_STEP,
     ROUTER_STEP,
     ROUTING_STEP,
+    skips_tokens,
 )
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
@@ -256,6 +257,17 @@ def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (OF_THE_LOSS, NEGATIVE) if only_correct else (OF_THE_LOSS,)
 
 
+def _of_weights(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return what a matrix product passes back, in a step that goes back through one."""
+    products = (r for r in step.records if isinstance(r.operation, Dot | TransposedMatMul))
+    return (OF_WEIGHTS,) if any(products) else ()
+
+
+def _of_the_choice(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return that the choice of experts has no gradient, unless each token goes to all."""
+    return (OF_THE_CHOICE,) if skips_tokens(replace(step.place, phase="forward"), ctx) else ()
+
+
 def _at_the_output(step: Step, ctx: LessonContext) -> Sentence:
     return (*_gradient_at("the decoder output")(step, ctx), *_where_there_is_no_target(step))
 
@@ -394,7 +406,7 @@ BACK: dict[StepKind, StepKind] = dict(
             ),
         ),
         _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
-        _back(OUTPUT_STEP, _at_the_output, reasons=(OF_WEIGHTS,)),
+        _back(OUTPUT_STEP, _at_the_output, reasons=_of_weights),
         _back(
             NORM_STEP,
             THROUGH_THE_NORM,
@@ -415,14 +427,19 @@ BACK: dict[StepKind, StepKind] = dict(
         ),
         _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
         _back(MIXTURE_STEP, "the sum of the experts"),
-        _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2)),
+        _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2), reasons=_of_weights),
         _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
         _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
         _back(HIDDEN_STEP, "each hidden unit", (roles.W_1, roles.B_1)),
         _back(EXPERT_INPUT_STEP, "the vectors that the expert reads"),
-        _back(ROUTING_STEP, "each weight of an expert", reasons=(OF_THE_CHOICE,)),
+        _back(ROUTING_STEP, "each weight of an expert", reasons=_of_the_choice),
         _back(ROUTER_STEP, "each router logit", (roles.ROUTER,)),
-        _back(attention.PROJECTION_STEP, "the attention output", (roles.W_O, roles.B_O)),
+        _back(
+            attention.PROJECTION_STEP,
+            "the attention output",
+            (roles.W_O, roles.B_O),
+            reasons=_of_weights,
+        ),
         _back(attention.CONCAT_STEP, "the concatenated heads"),
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),

@@ -39,16 +39,16 @@ def inputs_of_experts(place: Place, ctx: LessonContext) -> list[Value]:
     return experts
 
 
-def _experts_of_tokens(step: Step, ctx: LessonContext) -> Counter[int]:
+def _experts_of_tokens(place: Place, ctx: LessonContext) -> Counter[int]:
     """Return the number of experts of each token, by its position."""
-    inputs = inputs_of_experts(step.place, ctx)
+    inputs = inputs_of_experts(place, ctx)
     return Counter(position for value in inputs for position in value.axes[0].positions or ())
 
 
-def _skips_tokens(step: Step, ctx: LessonContext) -> bool:
+def skips_tokens(place: Place, ctx: LessonContext) -> bool:
     """Return whether some token does not go to some expert."""
-    experts = len(inputs_of_experts(step.place, ctx))
-    return any(number < experts for number in _experts_of_tokens(step, ctx).values())
+    experts = len(inputs_of_experts(place, ctx))
+    return any(number < experts for number in _experts_of_tokens(place, ctx).values())
 
 
 def _choice(step: Step) -> Keep:
@@ -105,10 +105,10 @@ def _goes_to(step: Step, ctx: LessonContext) -> Sentence | None:
     row = ctx.row(weights)
     mine = [e for e, value in enumerate(inputs) if ctx.follows(value)]
     to: list[Sentence] = [
-        (f"expert {e + 1} with the weight ", ctx.number(weights, row, e)) for e in mine
+        (f"to expert {e + 1} with the weight ", ctx.number(weights, row, e)) for e in mine
     ]
     loads = _loads([value.shape[0] for value in inputs], weights.shape[0])
-    return (ctx.name, " goes to ", *joined(to), ".", *_tie(step, ctx), *loads)
+    return (ctx.name, " goes ", *joined(to), ".", *_tie(step, ctx), *loads)
 
 
 def _loads(loads: Sequence[int], tokens: int) -> Sentence:
@@ -144,7 +144,7 @@ def _reads(step: Step, ctx: LessonContext) -> Sentence:
         return (f"No token goes to {expert}, so it computes nothing.",)
     positions = value.axes[0].positions or ()
     names = [ctx.names[position] for position in positions]
-    if value.shape[0] == len(_experts_of_tokens(step, ctx)):
+    if value.shape[0] == len(_experts_of_tokens(step.place, ctx)):
         one: Sentence = (*listed(names), " goes")
         goes = one if len(names) == 1 else (f"All {len(names)} tokens go",)
         return (*goes, f" to {expert}.")
@@ -158,7 +158,7 @@ def _reads(step: Step, ctx: LessonContext) -> Sentence:
 
 def _sum_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = " The output of the shared expert is added for every token."
-    several = max(_experts_of_tokens(step, ctx).values()) > 1
+    several = max(_experts_of_tokens(step.place, ctx).values()) > 1
     outputs = "sum of the outputs of its experts, each" if several else "output of its expert,"
     weighted = f"Each token's result is the {outputs} multiplied by its weight."
     return (weighted + shared * (len(step.records) > 1),)
@@ -180,11 +180,11 @@ NOTHING_ADDED: Sentence = (
 
 def _if_tokens_are_skipped(reason: Sentence) -> ReasonsOf:
     """Return a reason that is only true if some token does not go to some expert."""
-    return lambda step, ctx: (reason,) if _skips_tokens(step, ctx) else ()
+    return lambda step, ctx: (reason,) if skips_tokens(step.place, ctx) else ()
 
 
 def _why_skipped(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    skips = 0 < step.last.output.shape[0] < len(_experts_of_tokens(step, ctx))
+    skips = 0 < step.last.output.shape[0] < len(_experts_of_tokens(step.place, ctx))
     return (SKIPPED,) if skips else ()
 
 
