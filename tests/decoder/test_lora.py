@@ -198,6 +198,8 @@ def test_each_weight_matrix_has_its_step() -> None:
         ("A: [[1], [2]], B: [[0, 0]], alpha: 2", f"{W_Q}.frozen: missing, expected frozen: "),
         ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0]], alpha: 2, beta: 1",
          f"{W_Q}.beta: unknown key"),
+        ("frozen: [[1, 0], [0.5, 1]], A: {random: {}}, B: {random: {}}, alpha: 2",
+         f"{W_Q}.A: how many columns? expected {{random: {{columns: 2}}}}"),
         ("frozn: [[1, 0], [0.5, 1]]", f"{W_Q}: expected a list of rows, identity"),
     ],
 )  # fmt: skip

@@ -27,5 +27,7 @@ def weights(
     turned = usual(scenario.entries(*b, "transposed"))
     of_b = turned or len(scenario.entries(*b)) or None
     rank = scenario.matrix(a, Expected(rows.size or typed or None, AS_FROZEN), Expected(), of_b)
+    if rank is None and scenario.has(*a, "random"):
+        scenario.report(a, "how many columns? expected {random: {columns: 2}}")
     scenario.matrix(b, Expected(rank, "one per column of A"), Expected(found, AS_FROZEN), found)
     return found
