@@ -17,7 +17,7 @@ from tests.helpers import tiny_checkpoints
 from tests.helpers.tiny_models import tokenizer_json
 from tracer.checkpoints import gguf_families, hugging_face_families
 from tracer.checkpoints.architecture import Architecture, Rotary
-from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
+from tracer.checkpoints.families import COMPUTED, GGUF_NEEDS, NEEDS, family_of
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.settings import Settings
 from tracer.errors import TracerError
@@ -231,7 +231,7 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
     config = folder / "config.json"
     assert refused(folder) == (
         f"{config}: model_type: got 'deepseek_v3', which needs multi-head "
-        f"latent attention and a mixture of experts, not supported\n{config}: model_type: {FOLDERS}"
+        f"latent attention, not supported\n{config}: model_type: {FOLDERS}"
     )
     file = tiny_checkpoints.write_gguf(
         tmp_path / "x.gguf", "granite", tiny_checkpoints.gguf_llama()
@@ -255,18 +255,18 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
 
 @pytest.mark.parametrize(("said", "told"), [
     ({"model_type": "my_own", "architectures": ["DeepseekV3ForCausalLM"]},
-     "got 'my_own', not known here; DeepseekV3ForCausalLM needs multi-head latent attention and a "
-     "mixture of experts, not supported"),
+     "got 'my_own', not known here; DeepseekV3ForCausalLM needs multi-head latent attention, "
+     "not supported"),
     ({"model_type": "my_own", "architectures": ["Other"], "num_local_experts": 4, "qk_norm": True},
      "got 'my_own', not known here; its keys belong to a mixture of experts and a norm of queries "
-     "and keys, not supported"),
+     "and keys"),
     ({"model_type": "my_own", "architectures": [3], "num_local_experts": None},
      "got 'my_own', not known here"),
     ({"model_type": None, "architectures": ["LlamaForCausalLM"]},
      "got null, expected 'llama' for LlamaForCausalLM"),
     ({"model_type": None, "architectures": ["T5ForConditionalGeneration"]},
      "got null, not known here; T5ForConditionalGeneration needs "
-     "relative position biases and its own score scale, not supported"),
+     "relative position biases, not supported"),
 ])  # fmt: skip
 def test_a_class_or_keys_tell_what_an_unknown_family_needs(
     said: dict[str, Any], told: str, tmp_path: Path
@@ -287,7 +287,9 @@ def test_each_message_about_a_family_is_whole(known: Any, needs: Any, key: str) 
     for name in needs:
         with pytest.raises(TracerError) as caught:
             family_of(Settings("x", {key: name}), key, known, needs)
-        assert f"{key}: got {name!r}, which needs " in str(caught.value)
+        missing = [part for part in needs[name] if part not in COMPUTED]
+        told = f"which {'needs' if missing else 'has'} {(missing or needs[name])[0]}"
+        assert f"{key}: got {name!r}, {told}" in str(caught.value)
         assert " … " not in str(caught.value)
 
 

@@ -107,7 +107,17 @@ NEEDS: Mapping[str, Parts] = {
     "whisper": ("an encoder of sound with cross-attention",),
     "xlm-roberta": (*_BERT, OFFSET_POSITIONS),
 }
-"""The missing parts by Hugging Face's `model_type`, from each published architecture."""
+"""What is special in a model, by Hugging Face's `model_type`, from each published architecture."""
+
+COMPUTED = frozenset(
+    (
+        *(EXPERTS, QK_NORM, UNIT_OFFSET, SCALED_EMBEDDINGS, OUTPUT_NORMS, POST_NORM, SCORE_SCALE),
+        *(SOME_WINDOWS, PARALLEL, PARTIAL_ROTARY, SOME_ROTARY, ROTARY_LAYER_NORM, ALIBI, SINKS),
+        *(OFFSET_POSITIONS, EMBEDDING_FACTOR, SOFT_CAPS, MULTI_QUERY, BIASED_LOGITS, FUSED),
+        *(PLAIN_LAYER_NORM, BIDIRECTIONAL, "two rotary bases"),
+    )
+)
+"""Those that a scenario can have. A family that needs no others is still to be declared."""
 
 _SAME_NAME = (
     "bert bloom cohere2 falcon glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
@@ -203,7 +213,7 @@ def family_of(
 def _why(settings: Settings, name: Any, known: Collection[str], needs: Mapping[str, Parts]) -> str:
     """Say which parts are missing: by the family's name, by its class, or else by its keys."""
     if isinstance(name, str) and name in needs:
-        return f"which needs {_listed(needs[name])}, not supported"
+        return f"which {_missing(needs[name])}"
     named = settings.get("architectures")
     classes = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
     for each in classes:
@@ -212,11 +222,19 @@ def _why(settings: Settings, name: Any, known: Collection[str], needs: Mapping[s
             return f"expected {family!r} for {each}"
         parts = next((parts for n, parts in needs.items() if n.replace("_", "") == family), None)
         if parts:
-            return f"not known here; {each} needs {_listed(parts)}, not supported"
+            return f"not known here; {each} {_missing(parts)}"
     parts = tuple(part for part, keys in _KEYS.items() if any(map(settings.get, keys.split())))
     if parts:
-        return f"not known here; its keys belong to {_listed(parts)}, not supported"
+        return f"not known here; its keys belong to {_listed(parts)}"
     return "not known here"
+
+
+def _missing(parts: Parts) -> str:
+    """Say which of the parts that a family needs are missing."""
+    missing = tuple(part for part in parts if part not in COMPUTED)
+    if missing:
+        return f"needs {_listed(missing)}, not supported"
+    return f"has {_listed(parts)}; the names of its keys and tensors are not known"
 
 
 def _listed(parts: Parts) -> str:
