@@ -27,6 +27,8 @@ def main() -> None:
     collect_seldom()
     # To find plugins, pydantic reads the metadata of every package that is installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # OpenBLAS's threads wait by spinning: most products of a pass are too small to share.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tracer.console import streams
 
     streams.prepare()
