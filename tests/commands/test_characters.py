@@ -42,6 +42,12 @@ def test_names_in_every_format(command: str, format: str) -> None:
         assert tokens == [NAME, "b"]
 
 
+@pytest.mark.parametrize("format", ["terminal", "markdown", "latex", "json"])
+def test_names_of_an_attribution(format: str) -> None:
+    asked = ("attribute", "logits[2,1]", "-s", "-", "--instead-of", "2", "--by", "token")
+    assert is_plain(printed(*asked, "--format", format, stdin=SPEAKS))
+
+
 def test_a_trained_scenario(tmp_path: Path) -> None:
     saved = tmp_path / "x.yaml"
     printed("train", "-", "--save", str(saved), stdin=SPEAKS)

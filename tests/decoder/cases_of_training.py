@@ -44,6 +44,10 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["4", "-3"])],
         array("17", "0"),
     ),
+    (op.RowDot(), [array("1", "2"), array(["5", "-6"])], array("-7")),
+    (op.TakeColumn(1), [array(["1", "2"], ["3", "4"])], array(["2", "4"])),
+    (op.TakeColumn(1), [array("1", "2")], array("2")),
+    (op.TakeEntry(1, 0), [array(["1", "2"], ["3", "4"])], np.array(Decimal(3), object)),
     (op.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
     (op.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
     (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
+from tracer.decoder.attribution import HIDDEN_LAYERS, attribute, check
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.operations import Copy, Given, Pinned
@@ -19,8 +21,11 @@ from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
+from tracer.decoder.value import Entry
+from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
 from tracer.lesson.steps import KIND_OF
+from tracer.lesson.steps.attribution import VECTORS
 from tracer.lesson.texts.selection import steps
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
@@ -195,6 +200,28 @@ def passes() -> Iterator[Trace]:
         yield from train("f", scenario, TrainingOptions(Optimizer())).steps
 
 
+def attributions() -> Iterator[Trace]:
+    """Attributions of a logit, of two, and of the output; also with each vector given."""
+    whole = (parse(text, "f.yaml") for text in (EVERYTHING, every_part()))
+    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR))):
+        plain = trace("f", scenario)
+        yield from _attributions(plain)
+        for value in plain.values.values():
+            if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
+                rows = tuple(map(tuple, value.numbers))
+                pinned = scenario.model_copy(update={"given": {value.address: rows}})
+                yield from _attributions(trace("f", pinned))
+
+
+def _attributions(found: Trace) -> Iterator[Trace]:
+    names = [name for name in ("logits", "logits.uncapped", "output") if name in found.values]
+    for entry in (Entry(found[name], (1, 0)) for name in names):
+        with suppress(TracerError):
+            check(found, entry)
+            yield attribute(found, entry).trace
+            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *HIDDEN_LAYERS)).trace
+
+
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
 WIDE = "{W_Q: [[1, 0.5], [0.5, 2]], W_K: [[0.3, 1], [1, 0.4]], W_V: [[1], [0.2]]}"
 LEARNED = "epsilon: 0.1, gain: [1, 2], shift: [0.5, 1]"
@@ -221,6 +248,8 @@ LEARNING = (
 )
 """Layers in which a value acts on the loss in several ways, or is worked out in another way."""
 
+LINEAR = "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], activation: none, activates: output}"
+
 
 def _learning(layer: str, softcap: str = "", loss: str = "") -> Scenario:
     """A batch of two examples, in which each parameter is used; with a target, one text."""
@@ -238,7 +267,7 @@ unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]{softcap}}}
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Trace]:
-    return list(passes())
+    return [*passes(), *attributions()]
 
 
 def test_every_declared_role_is_recorded(recorded: list[Trace]) -> None:

@@ -28,7 +28,8 @@ REFUSED = (
     "needs a vocabulary|needs the embeddings|is not in the vocabulary|no embedding|numbers alone|"
     "given as .* numbers, expected|cannot train|needs at least one layer|the text is longer now|"
     "layer \\d+ leaves .* the vocabulary needs|a given gradient holds for one step|"
-    "no trained parameter acts on this value"
+    "no trained parameter acts on this value|logits: no such value|given, so it has no parts|"
+    "the soft cap is not linear"
 )
 """What may be said of a random scenario that leads nowhere."""
 
@@ -144,5 +145,6 @@ def _faults_of_sentences(
 def faults_of_command(written: Scenario, form: str, command: tuple[str, ...]) -> list[str]:
     """What is wrong with another command in a format: equations and agreement."""
     choice, _, _ = FORMATS[form]
-    ran = run(command[0], "-", *command[1:], *choice, stdin=to_yaml(written))
+    words = command if "-s" in command else (command[0], "-", *command[1:])
+    ran = run(*words, *choice, stdin=to_yaml(written))
     return _not_refused(ran) if ran.exit_code else faults_of_text(ran.stdout, form)

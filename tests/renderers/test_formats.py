@@ -31,6 +31,7 @@ OTHER_COMMANDS = [
     ("generate", "pizza", "--max-tokens", "1", "--worked", "--kv-cache", "--seed", "1"),
     ("step", "softmax", "-s", "pizza", "--layer", "1", "--no-mask", "--token", "2"),
     ("train", "alex-learns", "--momentum", "0.5", "--weight-decay", "0.1", "--clip", "0.1"),
+    ("attribute", "logits[la,pizza]", "-s", "pizza", "--by", "neuron"),
     ("step", "probabilities", "-s", "comics", "--decimals", "2", "--carry", "never"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal, localcontext
@@ -15,10 +16,16 @@ from tests.decoder.test_gradients import WITHOUT_TARGETS
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
+from tests.helpers.traces import bundled
 from tests.helpers.training_again import training_again
+from tracer.decoder.attribution import attribute
 from tracer.decoder.elementwise import Activate, Elementwise, GradientOf
 from tracer.decoder.operations import Recorded
+from tracer.decoder.roles import HEAD_OUTPUT
+from tracer.decoder.value import Entry
 from tracer.formula.activations import ACTIVATIONS
+from tracer.renderers import as_json
+from tracer.scenario.carry import Carry
 
 SCENARIOS = ["alex", "science"]
 DECIMALS = {
@@ -157,6 +164,10 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.asarray(sum(counted, Decimal(0)) / len(counted))
         case "select", [a]:
             return a[-1:, [int(j) for j in given["columns"]]]
+        case "take_column", [a]:
+            return a[:, [int(given["column"])]].T
+        case "take_entry", [a]:
+            return a[int(given["row"]), int(given["column"])]
         case "cumulate", [a]:
             return np.array([[sum(row[: j + 1]) for j in range(len(row))] for row in a])
         case "argmax", [p, z]:
@@ -282,6 +293,14 @@ PARAMETERS = {
 DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9")
 
 
+def attributed(scenario: str) -> dict[str, Any]:
+    """All values of a pass and of the attribution of one of its logits."""
+    found = bundled(scenario, Carry.NEVER)
+    whole = attribute(found, Entry(found["logits"], (1, 0)), None, (HEAD_OUTPUT,)).trace
+    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
+    return {value["address"]: value for value in read["values"]}
+
+
 def test_every_operation_can_be_done_again() -> None:
     done = assert_the_same(values("loss", "pizza", *NEVER))
     done |= assert_the_same(values("loss", "comics", "--example", "2", *NEVER))
@@ -303,6 +322,7 @@ def test_every_operation_can_be_done_again() -> None:
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("train", "-", *NEVER, stdin=every_part(layout)))
     done |= assert_the_same(values("train", "experts", *NEVER))
+    done |= assert_the_same(attributed("science"))
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:

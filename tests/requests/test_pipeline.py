@@ -28,6 +28,7 @@ FIGURES = "figures:\n- {line: 1, address: embedding, row: 1, column: 1, printed:
 ASKED = {
     "step": {"name": "query"},
     "why": {"entry": ("gradient.layer1.ffn.W_1[1,1]",)},
+    "attribute": {"entry": ("output[1,1]",)},
     "value": {"entry": ("update.layer1.ffn.W_1[1,1]",)},
     "lens": {"format": Format.JSON},
     "generate": {"max_tokens": 2},

@@ -299,6 +299,10 @@ class SumOf:
         return ()
 
 
+class SumInOrder(SumOf):
+    """The same of entries in the order of their size: of many, a line writes the first."""
+
+
 class Cumulate(SameAxes):
     """Running sums along each row."""
 
@@ -389,6 +393,23 @@ class RotateBack:
 
     name: ClassVar[str] = "rotate_back"
     layout: Literal["pairs", "halves"]
+
+
+@frozen
+class TakeColumn:
+    """One column as a row: (d, m) → (1, d); of a vector (m,), one entry: (1,)."""
+
+    name: ClassVar[str] = "take_column"
+    column: int
+
+
+@frozen
+class TakeEntry:
+    """One entry: (n, m) → one number."""
+
+    name: ClassVar[str] = "take_entry"
+    row: int
+    column: int
 
 
 class AccumulateGradients:
@@ -494,8 +515,8 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = AsRows | PlaceRows | PlaceColumns | AppendZeros
-"""Operations of training that move the numbers of their inputs."""
+Taken: TypeAlias = AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry
+"""Operations of training and attribution that move the numbers of their inputs."""
 
 Trained: TypeAlias = (
     TransposedMatMul

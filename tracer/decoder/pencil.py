@@ -33,6 +33,8 @@ LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant=4)}
 """Gradients span magnitudes. Only patterns of the author with the same prefix apply to them."""
 
+OF_ATTRIBUTION = "attribution."
+
 FLOAT_DIGITS = 13
 """Significant digits of a float that are certainly correct after one rounding to float."""
 
@@ -55,7 +57,9 @@ class Pencil:
         self._chosen: dict[str, Digits | None] = {}
 
     def chosen(self, address: str) -> Digits | None:
-        """The digits that the author sets for an address, if any."""
+        """The digits that the author sets for an address, if any; an attribution has the usual."""
+        if address.startswith(OF_ATTRIBUTION):
+            return None
         if address not in self._chosen:
             phase = next((begin for begin in OF_TRAINING if address.startswith(begin)), "")
             patterns = self.rounding.digits.items()

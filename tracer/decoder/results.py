@@ -114,6 +114,10 @@ def _result(
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
         case op.Columns(start, stop):
             return x[0][:, start:stop]
+        case op.TakeColumn(column):
+            return x[0].T[[column]]
+        case op.TakeEntry(row, column):
+            return np.asarray(x[0][row, column])
         case op.PlaceRows(kept, n):
             found = _zeros((n, x[0].shape[1]), arithmetic, x[0])
             found[list(kept)] = x[0]

@@ -23,8 +23,8 @@ Expert: TypeAlias = int | Literal["shared"]
 Routing: TypeAlias = Mapping[str, tuple[tuple[int, ...], ...]]
 """By the address of a choice, the columns that are chosen in each row, counted from 0."""
 
-Phase: TypeAlias = Literal["forward", "gradient", "update"]
-"""The forward pass, the backward pass, the update of the weights."""
+Phase: TypeAlias = Literal["forward", "gradient", "update", "attribution"]
+"""The forward pass, the backward pass, the update of the weights; a logit's attribution."""
 
 
 @frozen
@@ -120,9 +120,13 @@ Side: TypeAlias = Literal["left", "right", "third", "fourth"]
 OfGradient: TypeAlias = Literal["gradient", "mean", "difference", "scaled", "squares", "clipped"]
 OfMoment: TypeAlias = Literal["first_moment", "second_moment", "unbiased_first", "unbiased_second"]
 OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "new"]
+OfAttribution: TypeAlias = (
+    Literal["word", "other_word", "attributed", "logit_direction", "before", "offset"]
+    | Literal["row", "projected", "terms", "part"]
+)
 
-Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate
-"""What training derives from a value: its gradient, parts of the gradient, new numbers."""
+Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate | OfAttribution
+"""What training or an attribution derives from a value: its gradient, new numbers, its part."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
 """Derived values that keep the value's name; the phase in the address distinguishes them."""
@@ -138,7 +142,7 @@ class Role:
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
     of: Role | None = None
-    """In training, the role that it is computed from."""
+    """In training or an attribution, the role that it is computed from."""
     derivation: Derivation | None = None
 
     def __repr__(self) -> str:
@@ -147,7 +151,7 @@ class Role:
 
 @cache
 def derived(role: Role, derivation: Derivation) -> Role:
-    """The role of a value that training derives from another one."""
+    """The role of a value that training or an attribution derives from another one."""
     name = role.name if derivation in UNNAMED else f"{role.name}.{derivation}"
     return Role(name, of=role, derivation=derivation)
 
@@ -427,6 +431,10 @@ SQUARES = Role("squares")
 GRADIENT_NORM = Role("norm")
 LARGEST_NORM = Role("norm.largest")
 SHRINK = Role("norm.factor")
+
+PARTS = Role("parts")
+PARTS_SUM = Role("parts.sum")
+ROUNDING = Role("rounding")
 
 DRAWN_LOGITS = Role("sampling.logits")
 TEMPERATURE = Role("sampling.temperature")

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from tracer.decoder.attribution import Attribution, Part, label
 from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
-from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION, PROBABILITIES
+from tracer.decoder.roles import (
+    B_U,
+    ENCODER_OUTPUT,
+    HEAD_OUTPUT,
+    LOSS,
+    PREDICTION,
+    PROBABILITIES,
+)
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Value
 from tracer.errors import strict_json
+from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
+from tracer.lesson.entries import name
 from tracer.lesson.steps import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
+from tracer.names import distinct
 from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text, words
 
@@ -100,6 +111,61 @@ def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
         }
         for i in (*ordered[:MOST_PROBABLE], *chosen)
     ]
+
+
+def attribution(found: Attribution) -> str:
+    """Return a logit, or a difference of two, and its parts, the largest in size first.
+
+    A part that is split has its terms instead. The parts and the remainder sum to the value.
+    """
+    trace, words = found.trace, distinct(found.entry.value.axes[1].labels)
+    entry = found.entry if found.other is None else Entry(found.attributed, ())
+    value = _exact(entry)
+    contributions = sorted(
+        (each for part in found.parts for each in _contributions(found, part)),
+        key=lambda each: -abs(_exact(each["entry"])),
+    )
+    total = total_of([_exact(each["entry"]) for each in contributions])
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "scenario": trace.name,
+            "entry": name(found.entry),
+            "instead_of": None if found.other is None else words[found.other],
+            "value": _plain(value),
+            "printed": printed_entry(trace, *entry),
+            "parts": [
+                {
+                    **{key: each[key] for key in ("address", "row", "column", "label")},
+                    "value": _plain(_exact(each["entry"])),
+                    "printed": printed_entry(trace, *each["entry"]),
+                }
+                for each in contributions
+            ],
+            "remainder": _plain(total_of([value, -total])),
+        }
+    )
+
+
+def _exact(entry: Entry) -> Decimal:
+    return Decimal(str(entry.value.numbers[entry.at]))
+
+
+def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
+    """Yield what a part adds: one entry, or one for each of its terms, with address and label."""
+    of, token = part.of, distinct(found.trace.tokens)[found.entry.at[0]]
+    row = token if len(of.axes) > 1 else None
+    if part.terms is None:
+        words = distinct(found.entry.value.axes[1].labels)
+        word = words[found.entry.at[1]] if of.role is B_U else None
+        named = {"address": of.address, "row": row, "column": word, "label": label(of)}
+        yield {**named, "entry": Entry(part.total, (0,))}
+        return
+    split = found.trace.producers[of].inputs[0] if of.role is HEAD_OUTPUT else of
+    for i, column in enumerate(distinct(part.terms.axes[1].labels)):
+        named = {"address": split.address, "row": row, "column": column}
+        named["label"] = f"{label(of)}, {column}"
+        yield {**named, "entry": Entry(part.terms, (0, i))}
 
 
 def contents(trace: Trace) -> str:

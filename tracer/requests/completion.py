@@ -78,6 +78,12 @@ def tokens(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 
 @_quiet
+def words(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Complete words of the vocabulary."""
+    return _trace(ctx).scenario.vocabulary or ()
+
+
+@_quiet
 def layers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Complete the numbers of the layers."""
     return map(str, range(1, len(_trace(ctx).scenario.layers) + 1))

@@ -73,6 +73,16 @@ COMMANDS: dict[Command, Usage] = {
         ('why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2'),
         f"ENTRY scenario depth terms sequence example given {TEXT}",
     ),
+    "attribute": Usage(
+        LOOK,
+        "Split a logit into what each head, each FFN and each bias adds.\n\n"
+        "The parts sum to the logit. With --instead-of, they sum to the difference of two logits.",
+        (
+            'attribute "logits[la,pizza]" -s pizza --instead-of la',
+            'attribute "output[Alex,cheap]" --by token',
+        ),
+        f"ENTRY scenario instead_of by terms sequence given {TEXT}",
+    ),
     "value": Usage(
         LOOK,
         "Print one number, for a sentence of your own.\n\n"

@@ -12,6 +12,7 @@ from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document
+from tracer.lesson.entries import index_of
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.training import LOSS_STEP
@@ -20,7 +21,7 @@ from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
 from tracer.names import closest
 from tracer.renderers import Format
-from tracer.requests.request import Request
+from tracer.requests.request import Request, Split
 from tracer.requests.resolve import (
     Computed,
     check_author,
@@ -118,6 +119,8 @@ def _explained(request: Request, computed: Computed) -> Content:
             return quoted(found, request.entry)
         case "why":
             return _why(request, found)
+        case "attribute":
+            return _attributed(request, found)
         case "steps" | "shapes" | "generate" | "check":
             raise ValueError(f"{request.command} is not about a pass")
         case _:
@@ -327,3 +330,26 @@ def _why(request: Request, found: Trace) -> Content:
     if request.format.is_data:
         return _data(request, found, records_needed(found, entry))
     return why(found, entry, request.depth, request.terms)
+
+
+def _attributed(request: Request, found: Trace) -> Content:
+    from tracer.decoder.attribution import HIDDEN_LAYERS, attribute, check
+    from tracer.decoder.roles import HEAD_OUTPUT
+
+    entry = find(found, " ".join(request.entry))
+    check(found, entry)
+    other = None
+    if request.instead_of is not None:
+        other = index_of(entry.value.axes[1], request.instead_of, "--instead-of")
+        if other == entry.at[1]:
+            message = "expected another word than that of the entry"
+            raise TracerError(Problem(message, address="--instead-of"))
+    split = {Split.PART: (), Split.TOKEN: (HEAD_OUTPUT,), Split.NEURON: HIDDEN_LAYERS}[request.by]
+    parts = attribute(found, entry, other, split)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.attribution(parts)
+    from tracer.lesson.texts.attribution import attribution_text
+
+    return attribution_text(parts, full=not request.brief, terms=request.terms)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = (
     Literal["run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"]
-    | Literal["steps", "shapes", "generate", "check"]
+    | Literal["attribute", "steps", "shapes", "generate", "check"]
 )
 
 MOST_TOKENS = 1_000_000
@@ -40,6 +40,14 @@ class OptimizerKind(StrEnum):
     SGD = "sgd"
     ADAM = "adam"
     ADAMW = "adamw"
+
+
+class Split(StrEnum):
+    """The parts into which a logit is split: each component, source tokens of heads, neurons."""
+
+    PART = "part"
+    TOKEN = "token"
+    NEURON = "neuron"
 
 
 SCENARIO = values.some("a file, the name of a scenario, or -")
@@ -142,6 +150,15 @@ class Request:
     )
     depth: int | None = values.count(
         "Go back this many steps. Default: all the way; in a trained model, 3.", least=0, rule=_TEXT
+    )
+    instead_of: str | None = values.option(
+        "Subtract the logit of this word.", *("WORD", str), offers=completion.words
+    )
+    by: Split = values.choice(
+        "Split the logit by component (part), and each head by source token (token) or each FFN "
+        "by hidden unit (neuron).",
+        *("PARTS", Split),
+        default=Split.PART,
     )
     length: int | None = values.count(
         "Count for a text of this many tokens. Default: the scenario's.", most=MOST_TOKENS

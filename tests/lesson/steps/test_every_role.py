@@ -12,9 +12,9 @@ import pytest
 from tracer.decoder import roles
 from tracer.decoder.roles import ROLES, Role
 from tracer.lesson import steps
-from tracer.lesson.steps import KIND_OF, KINDS, OF_TRAINING, OPERANDS, undeclared
+from tracer.lesson.steps import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, undeclared
 
-EVERY_KIND = (*KINDS, *OF_TRAINING)
+EVERY_KIND = (*KINDS, *AFTER_THE_PASS)
 PARTS = [(kind, role) for kind in EVERY_KIND for role in kind.roles]
 OF_THE_PASS = [(kind, role) for kind, role in PARTS if kind in KINDS]
 

@@ -12,6 +12,7 @@ from tracer.decoder.roles import ROLES, Role, derived
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
+    attribution,
     backward,
     experts,
     ffn,
@@ -63,11 +64,14 @@ OPERANDS: dict[Role, SymbolOf] = {
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask, targets."""
 
-OF_TRAINING: tuple[StepKind, ...] = (*backward.FORWARD, *updates.KINDS)
-"""The way back, and the update; each goes by the step that it belongs to."""
+AFTER_THE_PASS: tuple[StepKind, ...] = (
+    *(*backward.FORWARD, *updates.KINDS),
+    *attribution.KINDS,
+)
+"""The way back, and the update; each goes by the step that it belongs to. And an attribution."""
 
 KIND_OF: dict[Role, StepKind] = {
-    role: kind for kind in (*KINDS, *OF_TRAINING) for role in kind.roles
+    role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
 }
 
 
@@ -93,7 +97,7 @@ NO_GRADIENT = (
 
 def undeclared() -> list[str]:
     """The roles that no step explains, or several: parameters are operands; gradients count too."""
-    kinds = (*KINDS, *OF_TRAINING)
+    kinds = (*KINDS, *AFTER_THE_PASS)
     explained = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
     misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
     gradients = [

@@ -159,7 +159,11 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
         case op.Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
         case op.Rows(rows):
-            return Entry(first, (rows[index[0]], index[1]))
+            return Entry(first, (rows[index[0]], *index[1:]))
+        case op.TakeColumn(column):
+            return Entry(first, (*index[1:], column))
+        case op.TakeEntry(row, column):
+            return Entry(first, (row, column))
         case op.PlaceRows(rows, _):
             row, column = index
             return Entry(first, (rows.index(row), column)) if row in rows else None

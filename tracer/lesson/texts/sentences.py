@@ -11,6 +11,7 @@ from tracer.formula.expression import Expression, Symbol
 from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, joined, listed
 from tracer.lesson.document import Reference, Sentence
 from tracer.lesson.steps import Step, training, words
+from tracer.lesson.steps.attribution import DIRECTION_STEP
 from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
@@ -21,7 +22,7 @@ from tracer.names import count
 from tracer.scenario.carry import Carry
 from tracer.scenario.layers import networks
 
-AT_THE_END = [kind.name for kind in (*words.KINDS, *training.KINDS)]
+AT_THE_END = [kind.name for kind in (*words.KINDS, *training.KINDS, DIRECTION_STEP)]
 PARTS: dict[SubLayer, str] = {
     "attention": "self-attention",
     "cross_attention": "cross-attention",
@@ -29,7 +30,12 @@ PARTS: dict[SubLayer, str] = {
     "lens": "lens",
 }
 """A sub-layer as the heading of its part."""
-TRAINING: dict[Phase, str] = {"gradient": "Backward pass", "update": "Update"}
+PHASES: dict[Phase, str] = {
+    "gradient": "Backward pass",
+    "update": "Update",
+    "attribution": "Attribution",
+}
+"""A phase after the forward pass as the heading of its part."""
 
 
 def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
@@ -170,7 +176,7 @@ def part(step: Step, ctx: LessonContext) -> str:
     if step.place.phase != "forward":
         kind, place = FORWARD.get(step.kind, step.kind), replace(step.place, phase="forward")
         of = part(replace(step, kind=kind, place=place), ctx)
-        return f"{TRAINING[step.place.phase]}, {of[0].lower()}{of[1:]}"
+        return f"{PHASES[step.place.phase]}, {of[0].lower()}{of[1:]}"
     place = step.place
     name = _sub_layer(place.sub_layer, place, ctx) if place.sub_layer else ""
     layer = f"layer {place.layer}" if place.layer and ctx.layers > 1 else ""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from tracer.decoder.elementwise import Scale
+from tracer.decoder.elementwise import Difference, Scale
 from tracer.decoder.operations import AccumulateGradients
-from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, Place, Role
+from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
@@ -20,6 +20,9 @@ from tracer.node import Node, rewritten
 
 Pass: TypeAlias = tuple[bool, int | None]
 """Whether a value is the encoder's, and the number of its example in a batch."""
+
+LETTERS = {"offset": "m", "projected": "p", "terms": "t", "part": "c"}
+"""What an attribution records besides directions, by its derivation."""
 
 ENCODER = "E"
 """Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
@@ -45,10 +48,14 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     ways = {
         way: r for r in ordered if isinstance(r.operation, AccumulateGradients) for way in r.inputs
     }
+    attributed = Counter[str]()
     for record in ordered:
         value, tower = record.output, record.output.place.encoder
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
+        if value.place.phase == "attribution" and value.role.of:
+            found[value.address] = of_attribution(record, inputs, attributed)
+            continue
         if value.role.of is not None:
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
@@ -69,6 +76,30 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             symbol = symbol(Naming(inputs, head, number, before[0] if before else x, typed, *part))
         found[value.address] = of_encoder(symbol) if tower else symbol
     return {record.output.address: found[record.output.address] for record in records}
+
+
+def of_attribution(
+    record: Record, inputs: Sequence[Expression], numbers: Counter[str]
+) -> Expression:
+    """The symbol of what an attribution records, counted by its letter: u₁, u₂, c₁.
+
+    A row has the symbol of its matrix.
+    """
+    match record.output.role.derivation:
+        case "row":
+            return inputs[0]
+        case "word" | "other_word" | "attributed" as which:
+            if isinstance(record.operation, Difference):
+                return Symbol("Δ")
+            own = Symbol("w") if record.output.role.of is W_U else inputs[0]
+            assert isinstance(own, Symbol)
+            return replace(own, base=f"{own.base}′") if which == "other_word" else own
+        case "offset" | "projected" | "terms" | "part" as which:
+            letter = LETTERS[which]
+        case _:
+            letter = "u"
+    numbers[letter] += 1
+    return Symbol(letter, str(numbers[letter]))
 
 
 def of_training(

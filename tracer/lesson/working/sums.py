@@ -23,8 +23,8 @@ from tracer.scenario.carry import Carry
 
 EVERY = slice(None)
 
-Along: TypeAlias = tuple[int | slice, int | slice]
-"""The index of a row or a column of a matrix."""
+Along: TypeAlias = tuple[int | slice, ...]
+"""The index of a row or a column of a matrix, or of a vector."""
 
 
 @frozen
@@ -65,7 +65,8 @@ class Sums:
     def of_products(self, record: Record, index: Index) -> list[Expression]:
         """Return a×b + c×d + bias, and the same with each product worked out."""
         x, w, *biases = record.inputs
-        of_x, of_w = _multiplied(record.operation, index)
+        both = zip((x, w), _multiplied(record.operation, index), strict=True)
+        of_x, of_w = [along[-len(value.shape) :] for value, along in both]  # a vector has no rows
         last: list[Expression] = [self._number(b, index[1:]) for b in biases]
 
         def factors_at(k: int) -> tuple[Entry, Entry]:
@@ -106,10 +107,10 @@ class Sums:
         """Return the sum of a row."""
         return self.of_entries(of, [(row, j) for j in range(of.shape[1])])
 
-    def of_entries(self, of: Value, at: Sequence[Index]) -> Expression:
-        """Return the sum of some entries."""
+    def of_entries(self, of: Value, at: Sequence[Index], *, in_order: bool = False) -> Expression:
+        """Return the sum of some entries; of many, the first are written if they are `in_order`."""
         numbers = np.array([of.read(index) for index in at])
-        shown = self.terms.of_row(numbers)
+        shown = self.terms.of(numbers) if in_order else self.terms.of_row(numbers)
         written: list[Expression] = [self._number(of, at[k]) for k in shown]
         if left := _others(shown, len(at)):
             rest = self._rest_of(of, [at[k] for k in left], numbers[left])
@@ -181,8 +182,7 @@ def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
 
 def _at(along: Along, k: int) -> Index:
     """The k-th entry of a row or a column."""
-    row, column = along
-    return (k, column) if row is EVERY else (row, k)  # type: ignore[return-value]  # no slice
+    return tuple(k if isinstance(each, slice) else each for each in along)
 
 
 def _sum(terms: Sequence[Expression]) -> Expression:

@@ -70,7 +70,8 @@ class LineSides:
                 terms = sums.of_entries(inputs[0], [(i,) for i in counted])
                 return [terms] if len(counted) == 1 else _mean(terms, len(counted), limit)
             case op.SumOf(counted):
-                return [sums.of_entries(inputs[0], [(i,) for i in counted])]
+                in_order = isinstance(self.operation, op.SumInOrder)
+                return [sums.of_entries(inputs[0], [(i,) for i in counted], in_order=in_order)]
             case op.DivTerm(width, base, factors):
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 power = ex.Power(Number(base), exponent)

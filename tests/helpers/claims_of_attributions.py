@@ -1,0 +1,178 @@
+"""The judge of an attribution's sentences: which part is largest, what the result is a sum of.
+
+It reads the page of a terminal and the JSON of the same request, and knows every sentence: one that
+is not here fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.helpers import terminal_page
+from tests.helpers.agreement import means
+from tests.helpers.judge import as_shown, exact
+from tests.helpers.terminal_page import NUMBER, Prose, Table
+
+COMPONENTS = {
+    "the embedding": r"embedding(\.scaled)?",
+    "the position": r"position",
+    "each head": r".*\.head\d+\.(output|weights)",
+    "each FFN": r".*\.ffn\.((expert\d+|shared)\.)?"
+    r"(hidden|activation|gated|projected|output|routed)",
+    "each bias": r".*(b_O|b_2|b_U|shift)",
+}
+"""What adds something, by its address; everything else is a given vector."""
+
+INTRODUCTION = re.compile(
+    rf"The (?P<what>logit|output) of “(?P<word>.*?)”(?: minus that of “(?P<other>.*?)”)?"
+    rf" (?P<where>after|for) “(?P<token>.*?)” is (?P<number>{NUMBER})\. "
+    rf"It is the sum of what (?P<kinds>.+) (?P<verb>adds?)\.",
+    re.DOTALL,
+)
+LARGEST_PART = re.compile(rf"In size, the largest part is (?P<n>{NUMBER}) \((?P<name>.+)\)\.")
+LARGEST_TERM = re.compile(
+    rf"In size, the largest term is that of “(?P<name>.*)”: (?P<n>{NUMBER})\.", re.DOTALL
+)
+HELD = (
+    "A norm divides by a number that depends on the whole vector. Here this number keeps its "
+    "value from the pass. A part therefore says what a component adds to the sum, not how much it "
+    "would change without the component."
+)
+MEAN = (
+    " LayerNorm subtracts the mean of a token's numbers; the dot product is the same if the mean "
+    "of the direction is subtracted instead."
+)
+NORMS = {
+    f"The norm's divisor keeps its number from this pass. The direction is {gain}divided by it."
+    f"{mean}": (bool(gain), "1 + γ" in gain, bool(mean))
+    for gain in ("multiplied by γ and ", "multiplied by 1 + γ and ", "")
+    for mean in (MEAN, "")
+}
+"""Whether the norm has γ, adds 1 to it, and subtracts the mean."""
+
+GENERAL = (
+    r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot "
+    r"product of the token's row of y and .*",
+    r"The output of attention is a product with W_O, so the direction of the heads, side by side, "
+    r"is the direction of the output times the transposed weights\.",
+    r"The part of this head is the dot product of its output for “.*” and its columns of the "
+    r"direction\.",
+    r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each "
+    r"source token: the attention weight times the dot product of the value and the direction\.",
+    r"The expert's output is multiplied by its weight for this token, which keeps its number from "
+    r"this pass\. The direction of the output is therefore the direction of the sum times this "
+    r"weight\.",
+    r"The output of the FFN is the hidden layer times W₂\. The direction of the hidden layer is "
+    r"therefore the direction of the output times the transposed weights: each entry is "
+    r"what an activation of 1 adds to the result\.",
+    r"The direction ends here\. The part is the dot product of the token's row and the direction\.",
+    r"The parts, the largest in size first\.",
+    r"As in step \d+\.",
+    r"The sign = means .*",
+    r"[A-Z][^.]*:",
+)
+"""Sentences that claim nothing of the numbers, and captions."""
+
+
+KNOWN = (*GENERAL, LARGEST_PART.pattern, LARGEST_TERM.pattern)
+
+
+def faults(text: str, document: Any, *, divides: bool, padding: bool = False) -> list[str]:
+    """What is wrong with the sentences of a page.
+
+    `divides` says whether the direction goes through a norm; of `padding`, nothing is claimed.
+    """
+    blocks = terminal_page.read_blocks(text)
+    said = [block.text for block in blocks if isinstance(block, Prose)][1:]  # behind the title
+    results = re.findall(rf"^    ρ = .* = ({NUMBER})$", text, re.M)
+    rounds = any(exact(number) for number in results)
+    found = [*_of_introduction(said, document, rounds=rounds)]
+    if (HELD in said) != divides:
+        found.append("that norms are held is said, or not")
+    for step in terminal_page.split_steps(blocks)[1:]:
+        found += _of_step(step, padding)
+    return found
+
+
+def _of_introduction(said: Sequence[str], document: Any, *, rounds: bool) -> Iterator[str]:
+    match = INTRODUCTION.fullmatch(said[0])
+    if match is None:
+        yield f"unknown: {said[0]}"
+        return
+    entry = f"{match['word']}]"
+    of_output = document["entry"].startswith("output[")
+    if (match["what"] == "output") != of_output or (match["where"] == "for") != of_output:
+        yield f"not of this value: {said[0]}"
+    if not document["entry"].endswith(entry) or f"[{match['token']}," not in document["entry"]:
+        yield f"not this entry: {said[0]}"
+    other = document["instead_of"]
+    if match["other"] != (None if other is None else as_shown(other)):
+        yield f"not this other word: {said[0]}"
+    if match["number"] != document["printed"]:
+        yield f"not {document['printed']}: {said[0]}"
+    addresses = {part["address"] for part in document["parts"]}
+    kinds = {_component(address) for address in addresses} | ({"rounding"} if rounds else set())
+    verb = "adds" if len(kinds) == 1 else "add"
+    if set(re.split(", | and ", match["kinds"])) != kinds or match["verb"] != verb:
+        yield f"not {kinds}: {said[0]}"
+
+
+def _component(address: str) -> str:
+    return next(
+        (name for name, of in COMPONENTS.items() if re.fullmatch(of, address)), "each given vector"
+    )
+
+
+def _of_step(step: Sequence[terminal_page.Block], padding: bool) -> Iterator[str]:
+    tables = [block for block in step if isinstance(block, Table)]
+    said = [block.text for block in step if isinstance(block, Prose)]
+    parts = next((table for table in tables if table.symbol == "c"), None)
+    terms = next((table for table in tables if re.match("t[₀-₉]", table.symbol)), None)
+    parted = [match for line in said if (match := LARGEST_PART.fullmatch(line))]
+    termed = [match for line in said if (match := LARGEST_TERM.fullmatch(line))]
+    if parts:
+        entries = [(name, numbers[0]) for name, numbers in parts.rows]
+        yield from _of_the_largest("part", parted, entries, padding)
+        sizes = [abs(exact(number)) for _, number in entries]
+        if sizes != sorted(sizes, reverse=True):
+            yield f"not in the order of their size: {entries}"
+    if terms:
+        yield from _of_the_largest("term", termed, _unfolded(tables, terms), padding)
+    if len(parted) > bool(parts) or len(termed) > bool(terms):
+        yield f"a claim without numbers: {said}"
+    symbols = " ".join(block.right for block in step if isinstance(block, terminal_page.Formula))
+    for line in said:
+        if line in NORMS:
+            centers = bool(re.search("m[₀-₉]", symbols))
+            there = ("γ" in symbols, bool(re.search(r"\(1 \+ γ", symbols)), centers)
+            if NORMS[line] != there:
+                yield f"γ and the mean are {there}: {line}"
+        elif not any(re.fullmatch(each, line, re.DOTALL) for each in KNOWN):
+            yield f"unknown: {line}"
+
+
+def _unfolded(tables: Sequence[Table], first: Table) -> list[tuple[str, str]]:
+    """The columns of a row, in as many tables as they take."""
+    rows = [table for table in tables if table.symbol == first.symbol]
+    return [
+        (name, number)
+        for table in rows
+        for name, number in zip(table.columns, table.rows[0][1], strict=True)
+    ]
+
+
+def _of_the_largest(
+    what: str, said: Sequence[re.Match[str]], entries: Sequence[tuple[str, str]], padding: bool
+) -> Iterator[str]:
+    """The only entry that is the largest in size is named; of several, none."""
+    largest = max((abs(exact(number)) for _, number in entries), default=None)
+    ahead = [each for each in entries if abs(exact(each[1])) == largest]
+    due = len(ahead) == 1 and len(entries) > 1 and not padding
+    if len(said) != due:
+        yield f"largest {what}: {len(said)} said, of {entries}"
+    elif due:
+        (name, number), (match,) = ahead[0], said
+        if not (means(name, match["name"]) and number == match["n"]):
+            yield f"largest {what}: {match[0]}, of {entries}"

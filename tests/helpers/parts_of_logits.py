@@ -1,0 +1,112 @@
+"""An independent attribution: the parts of a logit, each carried forward alone.
+
+The program carries a direction back from the logit. This goes forward: between the heads, the
+hidden layers and the logit a model is linear, if the divisors of its norms are held. The part of a
+component is then what the model computes if all others are zero. It reads the JSON of a pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = Mapping[str, Any]
+Row = NDArray[np.float64]
+
+HEAD = re.compile(r"head\d+\.output")
+HIDDEN = re.compile(r"ffn\.(expert\d+\.|shared\.)?(activation|gated|hidden)")
+BIAS = re.compile(r"(.*\.)?(b_O|b_2|b_U|(norm|norm_after)\.shift)")
+
+
+class Parts:
+    """The parts of an entry of the logits, or of the difference of two, by address."""
+
+    def __init__(self, values: Values, address: str, token: int, weights: list[float]) -> None:
+        """`weights` are those of the words: 1 for the first, -1 for one that is subtracted."""
+        self.values, self.token, self.weights = values, token, np.array(weights)
+        self.leaves: set[str] = set()
+        self._reach(address)
+        self.parts = {leaf: float(self._row(address, leaf) @ self.weights) for leaf in self.leaves}
+
+    def _reach(self, address: str) -> None:
+        """Find all components that the entry is a sum of."""
+        if self._ends(address):
+            self.leaves.add(address)
+            return
+        for operand in self._summed(address):
+            self._reach(operand)
+
+    def _summed(self, address: str) -> list[str]:
+        """The operands that a value is linear in: not weights, divisors, shares of experts."""
+        value = self.values[address]
+        operands: list[str] = value["operands"]
+        match value["operation"]:
+            case "copy" | "subtract":
+                return operands[:1]
+            case "add" | "concat":
+                return operands
+            case "matmul":
+                return [operands[0], *operands[2:]]
+            case "mix_experts":
+                return [y for y in operands[1:] if self._own_row(y) is not None]
+            case "normalize":
+                return [operands[0], *(x for x in operands[2:] if x.endswith(".shift"))]
+            case other:
+                raise AssertionError(f"{address}: {other} is not linear")
+
+    def _ends(self, address: str) -> bool:
+        value = self.values[address]
+        if HEAD.search(address) or HIDDEN.search(address) or BIAS.fullmatch(address):
+            return True
+        if value["operation"] == "subtract":
+            mean = self.values[value["operands"][1]]
+            return bool(mean["operation"] != "mean" or mean["operands"] != value["operands"][:1])
+        linear = ("copy", "add", "matmul", "concat", "mix_experts", "normalize")
+        return value["operation"] not in linear
+
+    def _own_row(self, address: str) -> int | None:
+        """The token's row of a value; an expert has those of its tokens."""
+        axis = self.values[address]["axes"][0]
+        if "positions" not in axis:
+            return self.token
+        positions = axis["positions"]
+        return positions.index(self.token + 1) if self.token + 1 in positions else None
+
+    def _numbers(self, address: str) -> Row:
+        return np.array(self.values[address]["data"], float)
+
+    def _row(self, address: str, leaf: str) -> Row:
+        """The token's row of a value if all components but one are zero."""
+        value = self.values[address]
+        numbers = self._numbers(address)
+        if self._ends(address):
+            row = numbers if numbers.ndim == 1 else numbers[self._own_row(address)]
+            return row if address == leaf else np.zeros_like(row)
+        first, *others = value["operands"]
+        if value["operation"] == "mix_experts":
+            gates = self._numbers(first)[self.token]
+            outputs = [(e, y) for e, y in enumerate(others) if self._own_row(y) is not None]
+            return np.asarray(sum(gates[e] * self._row(y, leaf) for e, y in outputs))
+        x = self._row(first, leaf)
+        match value["operation"]:
+            case "add":
+                return np.asarray(x + self._row(others[0], leaf))
+            case "subtract":
+                return np.asarray(x - x.mean())
+            case "concat":
+                return np.concatenate([x, *(self._row(head, leaf) for head in others)])
+            case "matmul":
+                biases = sum(self._row(b, leaf) for b in others[1:])
+                return np.asarray(x @ self._numbers(others[0]) + biases)
+            case "normalize":
+                gains = [self._numbers(each) for each in others if each.endswith(".gain")]
+                one = 1 if value["parameters"].get("unit_offset") else 0
+                x = x / self._numbers(others[0])[self._own_row(others[0])]
+                shifts = [self._row(each, leaf) for each in others if each.endswith(".shift")]
+                return np.asarray(x * (gains[0] + one if gains else 1) + sum(shifts))
+            case _:
+                return x

@@ -1,0 +1,312 @@
+"""Attribution: a logit as the sum of what each component adds to it (Elhage et al. 2021).
+
+A logit is y W_U[:, w] + b_U[w] for the output y of one token. Its direction u = W_U[:, w] goes back
+from y to the embedding, through operations that are linear if the σ of each norm and the weights of
+the experts are held as computed:
+
+- a residual connection a + b: both have the same u;
+- x W + b: x has W u, and b adds b · u;
+- d / σ · γ + β: d has u γ / σ, and β adds β · u; x in d = x - μ has the direction of d minus its
+  mean;
+- [O¹ … Oʰ]: each head has its columns of u; Σ w_e y_e: an expert's y_e has w_e u.
+
+Where u ends, at a head's output, a hidden layer, the embedding or a given value x, x · u is a part.
+All directions are (1, d), for the one token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from tracer.dataclass import frozen
+from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.axes import Axes, Axis
+from tracer.decoder.forward import Trace, arithmetic_of
+from tracer.decoder.roles import Derivation, Role, derived
+from tracer.decoder.tape import Record, Tape
+from tracer.decoder.value import Entry, Value
+from tracer.errors import Problem, TracerError
+from tracer.names import distinct
+
+HIDDEN_LAYERS = (roles.HIDDEN, roles.ACTIVATION, roles.GATED)
+ENDS = (roles.HEAD_OUTPUT, *HIDDEN_LAYERS)
+"""Where a direction ends, although the operation may be linear."""
+
+LINEAR = (
+    *(op.Copy, op.MatMul, op.Concat, op.MixExperts),
+    *(el.Add, el.Normalize, el.Subtract),
+)
+"""The operations that a direction goes through, if the divisors of norms are held."""
+
+ATTRIBUTED = (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
+"""The values whose entries are sums of parts."""
+
+
+@frozen
+class Part:
+    """What a value adds; `terms` are the tokens that a head reads or the hidden units, if split."""
+
+    of: Value
+    total: Value
+    terms: Value | None = None
+
+
+@frozen
+class Attribution:
+    """The pass with the records of an attribution, and its parts, the largest in size first.
+
+    `other` is the column of the word whose logit is subtracted. `attributed` is the logit or the
+    difference of both. The `sum` is that of all parts; `rounding` is what is missing to
+    `attributed`, where numbers are rounded on the way.
+    """
+
+    trace: Trace
+    entry: Entry
+    other: int | None
+    attributed: Value
+    parts: tuple[Part, ...]
+    sum: Value
+    rounding: Value | None
+
+
+def attribute(
+    found: Trace, entry: Entry, other: int | None = None, split: Collection[Role] = ()
+) -> Attribution:
+    """Record the parts of an entry of the logits or the output, minus that in column `other`.
+
+    The parts at the roles in `split` are sums of terms: of a head, one for each source token.
+
+    The entry must be one that `check` accepts.
+    """
+    tape = Tape(arithmetic_of(found.scenario), found.pencil)
+    back = _Back(tape, found, entry, other, split)
+    with tape.computing():
+        parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
+        with tape.within(roles.Place(phase="attribution")):
+            totals = [part.total for part in parts]
+            labels = tuple(label(part.of) for part in parts)
+            joined = tape.record_as(roles.PARTS, op.Join(), (Axis("part", labels),), *totals)
+            add = op.SumInOrder(tuple(range(len(parts))))
+            total = tape.record(roles.PARTS_SUM, add, joined)
+        attributed = back.attributed()
+        rounding = None
+        if found.pencil.rounds:
+            with tape.within(roles.Place(phase="attribution")):
+                rounding = tape.record(roles.ROUNDING, el.Difference(), attributed, total)
+    records = (*found.records, *tape.records)
+    whole = Trace(found.name, found.scenario, found.pencil, records, found.others)
+    return Attribution(whole, entry, other, attributed, tuple(parts), total, rounding)
+
+
+def check(found: Trace, entry: Entry) -> None:
+    """Raise a TracerError unless an entry is a sum of parts."""
+    value, operation = entry.value, found.producers[entry.value].operation
+    known = [each for each in found.values.values() if _is_attributed(found, each)]
+    if value not in known:
+        sums = " or ".join(each.address for each in known)
+        message = f"this value is not a sum of parts, expected an entry of {sums}"
+        if value.role is roles.LOGITS and isinstance(operation, el.SoftCap):
+            message = f"the soft cap is not linear, so the parts are those of {sums}"
+    elif isinstance(operation, op.Pinned):
+        message = "given, so it has no parts"
+    else:
+        return
+    raise TracerError(Problem(message, address=value.address))
+
+
+def _is_attributed(found: Trace, value: Value) -> bool:
+    """Whether the entries of a value are sums of parts."""
+    capped = isinstance(found.producers[value].operation, el.SoftCap)
+    return value.role in ATTRIBUTED and value.place == roles.Place() and not capped
+
+
+@frozen
+class _Back:
+    """Carries the direction of an entry back to where it ends."""
+
+    tape: Tape
+    found: Trace
+    entry: Entry
+    other: int | None
+    split: Collection[Role]
+
+    @property
+    def token(self) -> int:
+        """The token, counted from 0."""
+        return self.entry.at[0]
+
+    @property
+    def row_axis(self) -> Axis:
+        """The one row of a direction."""
+        names = distinct(self.found.tokens)
+        return Axis("token", (names[self.token],), (self.token - len(names),))
+
+    def record(
+        self, of: Value, role: Role, operation: op.Recorded, axes: Axes, *inputs: Value
+    ) -> Value:
+        """Record a result at the place of a value."""
+        with self.tape.within(replace(of.place, phase="attribution")):
+            return self.tape.record_as(role, operation, axes, *inputs)
+
+    def derive(
+        self, of: Value, derivation: Derivation, operation: op.Recorded, axes: Axes, *inputs: Value
+    ) -> Value:
+        """The same for a result that is derived from the value."""
+        return self.record(of, derived(of.role, derivation), operation, axes, *inputs)
+
+    def attributed(self) -> Value:
+        """z_w, or z_w - z_w′: one number."""
+        value, (row, column) = self.entry
+        if self.other is None:
+            return self.derive(value, "attributed", op.TakeEntry(row, column), (), value)
+        first = self.derive(value, "word", op.TakeEntry(row, column), (), value)
+        other = self.derive(value, "other_word", op.TakeEntry(row, self.other), (), value)
+        return self.derive(value, "attributed", el.Difference(), (), first, other)
+
+    def parts(self) -> Iterator[Part]:
+        """The parts, from the last operation back to the first."""
+        y, *bias = self.found.producers[self.entry.value].inputs[::2]  # all but W_U
+        waiting = [(y, self.direction(y))]
+        for b in bias:
+            yield Part(b, self.of_word(b, derived(b.role, "part"), b, (self.row_axis,)))
+        while waiting:
+            value, u = waiting.pop()
+            record = self.found.producers[value]
+            if self.is_end(record):
+                yield self.end(record, u)
+            else:
+                waiting += reversed(list(self.to_operands(record, u)))
+
+    def direction(self, y: Value) -> Value:
+        """The direction of y: the word's column of W_U, or 1 in the column of the entry: (1, d)."""
+        value, role = self.entry.value, derived(roles.OUTPUT, "logit_direction")
+        if value.role is not roles.OUTPUT:
+            w_u = self.found.producers[value].inputs[1]
+            return self.of_word(y, role, w_u, (self.row_axis, w_u.axes[0]))
+        signs = {self.other: -1, self.entry.at[1]: 1}
+        row = [signs.get(column, 0) for column in range(value.shape[1])]
+        with self.tape.within(replace(value.place, phase="attribution")):
+            return self.tape.given(role, [row], (self.row_axis, value.axes[1]))
+
+    def of_word(self, at: Value, role: Role, weights: Value, axes: Axes) -> Value:
+        """The word's column of W_U or entry of b_U, minus that of the other word."""
+        column = op.TakeColumn(self.entry.at[1])
+        if self.other is None:
+            return self.record(at, role, column, axes, weights)
+        word = self.derive(weights, "word", column, axes, weights)
+        other = self.derive(weights, "other_word", op.TakeColumn(self.other), axes, weights)
+        return self.record(at, role, el.Difference(), axes, word, other)
+
+    def is_end(self, record: Record) -> bool:
+        """Whether a direction goes no further than the value of a record."""
+        if isinstance(record.operation, el.Subtract) and not self.is_centered(record):
+            return True
+        return record.output.role in ENDS or not isinstance(record.operation, LINEAR)
+
+    def is_centered(self, deviation: Record) -> bool:
+        """Whether d is x minus the mean of x, not minus a given number."""
+        x, mean = deviation.inputs
+        computed = self.found.producers[mean]
+        return isinstance(computed.operation, op.Mean) and computed.inputs[0] is x
+
+    def to_operands(self, record: Record, u: Value) -> Iterator[tuple[Value, Value]]:
+        """Yield each operand that is added, with its direction; u is that of the result."""
+        x = record.inputs
+        match record.operation:
+            case op.Copy():
+                yield x[0], u
+            case el.Add():
+                yield x[1], u
+                yield x[0], u
+            case op.MatMul():
+                axes = (self.row_axis, x[1].axes[0])
+                yield x[0], self.derive(x[0], "logit_direction", op.Dot(), axes, u, x[1])
+                yield from ((bias, u) for bias in x[2:])
+            case op.Concat():
+                start = 0
+                for head in x:
+                    columns = op.Columns(start, start := start + head.shape[1])
+                    axes = (self.row_axis, head.axes[1])
+                    yield head, self.derive(head, "logit_direction", columns, axes, u)
+            case op.MixExperts(rows):
+                weights, *outputs = x
+                for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
+                    if self.token in own:
+                        held, times = self.row(weights, y), el.TimesExpertWeight((0,), expert)
+                        yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
+            case el.Normalize():
+                yield from self.through_norm(record, record.operation, u)
+            case el.Subtract():
+                norm = next(each for each in roles.NORMS if record.output.role is each.deviation)
+                offset = self.derive(x[1], "offset", op.Mean(), (self.row_axis,), u)
+                before = derived(norm.layer_norm, "before")
+                yield x[0], self.record(record.output, before, el.Subtract(), u.axes, u, offset)
+
+    def through_norm(
+        self, record: Record, operation: el.Normalize, u: Value
+    ) -> Iterator[tuple[Value, Value]]:
+        """d / σ · γ + β: u γ / σ at d, and u at β."""
+        d, std, *parameters = record.inputs
+        norm = next(each for each in roles.NORMS if std.role in (each.std, each.rms))
+        if operation.shift:
+            yield parameters[-1], u
+        if operation.gain:
+            scaled = derived(norm.standardized, "logit_direction")
+            times = el.TimesRow(operation.unit_offset)
+            u = self.record(std, scaled, times, u.axes, u, parameters[0])
+        of_d = derived(norm.deviation, "logit_direction")
+        role = of_d if std.role is norm.std else derived(norm.rms_norm, "before")
+        yield d, self.record(std, role, el.Normalize(), u.axes, u, self.row(std))
+
+    def end(self, record: Record, u: Value) -> Part:
+        """x · u: the part of a value or of a bias, with its terms if it is split."""
+        x, axes = record.output, (self.row_axis,)
+        if x.role not in self.split or isinstance(record.operation, op.Pinned):
+            row = x if x.role.parameter else self.row(x)
+            return Part(x, self.derive(x, "part", op.RowDot(), axes, row, u))
+        if x.role is roles.HEAD_OUTPUT:
+            weights, v = record.inputs
+            keys = (self.row_axis, Axis("key", v.axes[0].labels))
+            factors = self.row(weights), self.derive(x, "projected", op.Dot(), keys, u, v)
+            terms = self.derive(x, "terms", el.Multiply(), keys, *factors)
+        else:
+            terms = self.derive(x, "terms", el.Multiply(), u.axes, self.row(x), u)
+        return Part(x, self.derive(x, "part", op.Total(), axes, terms), terms)
+
+    def row(self, value: Value, at: Value | None = None) -> Value:
+        """The token's row of a value with a row or a number for each token: (1, …)."""
+        rows = op.Rows((value.row(self.token, len(self.found.tokens)),))
+        axes = (self.row_axis, *value.axes[1:])
+        return self.record(at or value, derived(value.role, "row"), rows, axes, value)
+
+
+def label(value: Value) -> str:
+    """`layer 2, head 1`, `layer 2, FFN, b_2`, `embedding`: what a part belongs to."""
+    place, role = value.place, value.role
+    words = [f"layer {place.layer}"] if place.layer else []
+    if place.final:
+        words.append("final norm")
+    if place.sub_layer == "ffn":
+        words.append("FFN")
+    elif place.sub_layer == "cross_attention":
+        words.append("cross-attention")
+    elif place.sub_layer and role not in (roles.HEAD_OUTPUT, roles.B_O):
+        words.append(place.sub_layer)
+    if place.head:
+        words.append(f"head {place.head}")
+    if place.expert:
+        words.append("shared expert" if place.expert == "shared" else f"expert {place.expert}")
+    if role not in ENDS:
+        words.append(_NAMES.get(role, role.name))
+    return ", ".join(words)
+
+
+_NAMES = {
+    roles.SCALED_EMBEDDING: "embedding",
+    roles.POSITION: "positions",
+    roles.B_U: "b_U",
+    **{norm.shift: "β" for norm in roles.NORMS},
+    roles.NORM_AFTER.shift: "β of the norm after it",
+}
+"""How parts are labeled, where it is not the name of the role."""

@@ -1,0 +1,309 @@
+"""An attribution: the direction of a logit on its way back, and the part of each component."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tracer.decoder import roles
+from tracer.decoder.attribution import HIDDEN_LAYERS
+from tracer.decoder.elementwise import Difference, TimesRow
+from tracer.decoder.roles import Derivation, Role, derived
+from tracer.decoder.tape import Record
+from tracer.formula.expression import Symbol
+from tracer.lesson.context import LessonContext
+from tracer.lesson.document import Sentence
+from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step, StepKind
+
+ONLY_WITH = "decoder-trace attribute"
+
+NORMS = (roles.SUB_LAYER_NORM, roles.NORM_AFTER)
+"""The norms that a direction goes through."""
+
+
+def _texts(of: tuple[Role, ...], captions: dict[Derivation, str | None]) -> dict[Role, RoleText]:
+    """The texts of what is derived from each of some roles."""
+    return {
+        derived(role, derivation): RoleText(Symbol("u"), caption)
+        for role in of
+        for derivation, caption in captions.items()
+    }
+
+
+def _of_words(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what the direction is: a column of W_U or the difference of two, or columns of y."""
+    records = {record.output.role: record for record in step.records}
+    direction = records[derived(roles.OUTPUT, "logit_direction")]
+    u, y = ctx.symbols[direction.output.address], ctx.symbols[roles.OUTPUT.name]
+    of_y: Sentence = (" is the dot product of the token's row of ", y, " and ")
+    if not direction.inputs:
+        if np.count_nonzero(direction.output.numbers) > 1:
+            ends = ", which is 1 in the first column, -1 in the second, and 0 elsewhere."
+            return ("The difference of two columns", *of_y, u, ends)
+        return ("An entry", *of_y, u, ", which is 1 in its column and 0 elsewhere.")
+    several = isinstance(direction.operation, Difference)
+    logit, columns, biases = (
+        (
+            "The difference of two logits",
+            "the difference of their columns in ",
+            "the difference of their entries of",
+        )
+        if several
+        else ("A logit", "the word's column in ", "the word's entry of")
+    )
+    has_bias = derived(roles.B_U, "part") in records
+    plus: Sentence = (f", plus {biases} ", Symbol("b", "U")) if has_bias else ()
+    return (*(logit, *of_y, columns, Symbol("W", "U"), *plus, ". The direction is ", u, "."),)
+
+
+DIRECTION_STEP = StepKind(
+    "direction",
+    "Direction of the result",
+    "the direction whose dot product with the output is the result",
+    _of_words,
+    {
+        **_texts((roles.W_U,), {"word": "The column of the word:"}),
+        **_texts((roles.W_U,), {"other_word": "The column of the other word:"}),
+        **_texts((roles.OUTPUT,), {"logit_direction": None}),
+        **_texts(
+            (roles.B_U,),
+            {
+                "word": "The bias of the word:",
+                "other_word": "The bias of the other word:",
+                "part": "The bias is a part of its own:",
+            },
+        ),
+    },
+    only_with=ONLY_WITH,
+)
+
+
+def _factor(record: Record) -> str:
+    """γ, or 1 + γ."""
+    operation = record.operation
+    return "1 + γ" if isinstance(operation, TimesRow) and operation.unit_offset else "γ"
+
+
+def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what the norm does to the direction."""
+    records = {record.output.role: record for record in step.records}
+    scaled = [
+        f"multiplied by {_factor(records[role])} and "
+        for norm in NORMS
+        if (role := derived(norm.standardized, "logit_direction")) in records
+    ]
+    centers = any(derived(norm.mean, "offset") in records for norm in NORMS)
+    mean = (
+        " LayerNorm subtracts the mean of a token's numbers; the dot product is the same if the "
+        "mean of the direction is subtracted instead."
+    )
+    return (
+        "The norm's divisor keeps its number from this pass. The direction is "
+        f"{''.join(scaled)}divided by it.{mean * centers}",
+    )
+
+
+def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
+    """The kind of step that carries a direction back through a norm."""
+    divided = "Divided by the norm's divisor:"
+    return StepKind(
+        name,
+        title,
+        "the direction before the norm",
+        _through_norm,
+        {
+            derived(norm.standardized, "logit_direction"): RoleText(
+                Symbol("u"), lambda record: f"Multiplied by {_factor(record)}:"
+            ),
+            **_texts((norm.std, norm.rms), {"row": None}),
+            **_texts((norm.deviation,), {"logit_direction": divided}),
+            **_texts((norm.mean,), {"offset": "The mean of the direction:"}),
+            derived(norm.layer_norm, "before"): RoleText(Symbol("u"), "Minus the mean:"),
+            derived(norm.rms_norm, "before"): RoleText(Symbol("u"), divided),
+            **_texts((norm.shift,), {"part": "The part of β:"}),
+        },
+        only_with=ONLY_WITH,
+    )
+
+
+NORM_STEP = _norm_kind("direction_norm", "Direction before the norm", roles.SUB_LAYER_NORM)
+NORM_AFTER_STEP = _norm_kind(
+    "direction_norm_after", "Direction before the output norm", roles.NORM_AFTER
+)
+
+HEADS_STEP = InnerKind(
+    "direction_heads",
+    "Direction at the heads",
+    "the direction of the concatenated heads",
+    lambda step, ctx: (
+        "The output of attention is a product with ",
+        Symbol("W", "O"),
+        ", so the direction of the heads, side by side, is the direction of the output times the "
+        "transposed weights.",
+    ),
+    _texts((roles.CONCAT,), {"logit_direction": None})
+    | _texts((roles.B_O,), {"part": "The part of the bias:"}),
+    only_with=ONLY_WITH,
+)
+
+
+def _of_a_head(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what the part of a head is."""
+    if any(record.output.role.derivation == "terms" for record in step.records):
+        return (
+            "A head's output is a weighted sum of values. Its part is the sum of what it takes "
+            "from each source token: the attention weight times the dot product of the value and "
+            "the direction.",
+        )
+    return (
+        *("The part of this head is the dot product of its output for ", ctx.name),
+        " and its columns of the direction.",
+    )
+
+
+def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say which source token or hidden unit adds most to a part, in size."""
+    terms = next((r.output for r in step.records if r.output.role.derivation == "terms"), None)
+    if terms is None:
+        return None
+    row = Row.of(terms, ctx)
+    ranked = row.sizes().ranked()
+    if not ranked:
+        return None
+    largest = ("In size, the largest term is that of ", *row.name(ranked[0]), ": ")
+    return (*largest, row.printed(ranked[0]), ".")
+
+
+HEAD_STEP = InnerKind(
+    "head_part",
+    "Part of the head",
+    "what the head adds to the result",
+    _of_a_head,
+    {
+        **_texts((roles.HEAD_OUTPUT,), {"logit_direction": None, "row": None}),
+        **_texts((roles.WEIGHTS,), {"row": None}),
+        **_texts(
+            (roles.HEAD_OUTPUT,),
+            {
+                "projected": "The dot product of each value with the direction:",
+                "terms": "Times the attention weights:",
+                "part": "The part of the head:",
+            },
+        ),
+    },
+    claim=_largest_term,
+    only_with=ONLY_WITH,
+)
+
+EXPERTS_STEP = InnerKind(
+    "direction_expert",
+    "Direction at the expert",
+    "the direction of the expert's output",
+    (
+        "The expert's output is multiplied by its weight for this token, which keeps its number "
+        "from this pass. The direction of the output is therefore the direction of the sum times "
+        "this weight.",
+    ),
+    _texts((roles.FFN_OUTPUT,), {"logit_direction": None})
+    | _texts((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
+    only_with=ONLY_WITH,
+)
+
+
+OF_THE_FFN: Sentence = (
+    *("The output of the FFN is the hidden layer times ", Symbol("W", "2"), ". The direction of "),
+    "the hidden layer is therefore the direction of the output times the transposed weights: each "
+    "entry is what an activation of 1 adds to the result.",
+)
+
+FFN_STEP = InnerKind(
+    "ffn_part",
+    "Part of the FFN",
+    "what the FFN adds to the result",
+    OF_THE_FFN,
+    {
+        **_texts(HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
+        **_texts(HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
+        **_texts(HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
+        **_texts((roles.B_2,), {"part": "The part of the bias:"}),
+    },
+    claim=_largest_term,
+    only_with=ONLY_WITH,
+)
+
+OF_ROWS: Sentence = (
+    "The direction ends here. The part is the dot product of the token's row and the direction.",
+)
+
+
+def _input_kind(name: str, what: str, *of: Role) -> StepKind:
+    """The kind of step for the part of what the first layer reads."""
+    return StepKind(
+        f"{name}_part",
+        f"Part of the {what}",
+        f"what the {what} adds to the result",
+        OF_ROWS,
+        _texts(of, {"row": None, "part": None}),
+        only_with=ONLY_WITH,
+    )
+
+
+EMBEDDING_STEP = _input_kind("embedding", "embedding", roles.EMBEDDING, roles.SCALED_EMBEDDING)
+POSITION_STEP = _input_kind("position", "position", roles.POSITION)
+INPUT_STEP = _input_kind("input", "input vector", roles.INPUT)
+
+VECTORS = tuple(
+    dict.fromkeys(
+        (
+            *(roles.CONCAT, roles.ATTENTION_OUTPUT, roles.PROJECTED, roles.FFN_OUTPUT),
+            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.RESIDUAL, roles.OUTPUT),
+            *(role for norm in NORMS for role in (norm.layer_norm, norm.rms_norm, norm.deviation)),
+        )
+    )
+)
+"""The vectors at which a direction ends if they are given, or if an activation computes them."""
+
+VECTOR_STEP = InnerKind(
+    "vector_part",
+    "Part of a vector",
+    "what a vector adds to the result",
+    OF_ROWS,
+    _texts(VECTORS, {"row": None, "part": None}),
+    only_with=ONLY_WITH,
+)
+
+
+def _largest_part(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say which part is the largest in size, if one is."""
+    parts = step.records[0].output
+    first, *others = [ctx.number(parts, i) for i in range(min(parts.shape[0], 2))]
+    if not others or abs(first.value) == abs(others[0].value):
+        return None
+    return ("In size, the largest part is ", first, f" ({parts.axes[0].labels[0]}).")
+
+
+SUM_STEP = StepKind(
+    "attribution",
+    "Sum of the parts",
+    "the sum of all parts",
+    ("The parts, the largest in size first.",),
+    {
+        roles.PARTS: RoleText(Symbol("c")),
+        roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
+        roles.ROUNDING: RoleText(
+            Symbol("ρ"), "What rounding adds on the way; with it, the sum is exact:"
+        ),
+        **_texts(
+            (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
+            {"word": None, "other_word": None, "attributed": None},
+        ),
+    },
+    claim=_largest_part,
+    only_with=ONLY_WITH,
+    everywhere=True,
+)
+
+KINDS = (
+    *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, HEADS_STEP, HEAD_STEP),
+    *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
+)

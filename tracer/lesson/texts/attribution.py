@@ -1,0 +1,205 @@
+"""The text of an attribution: a logit as a worked sum of what each component adds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tracer.decoder import roles
+from tracer.decoder.attribution import HIDDEN_LAYERS, Attribution, label
+from tracer.decoder.operations import Rows, TakeEntry
+from tracer.decoder.roles import Role, SubLayer
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry, Value
+from tracer.formula.expression import Symbol
+from tracer.lesson import document as doc
+from tracer.lesson.context import MOST_COLUMNS, joined
+from tracer.lesson.entries import name
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.attribution import SUM_STEP
+from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
+from tracer.lesson.working.lines import Writer
+from tracer.lesson.working.sums import Terms
+from tracer.lesson.working.written import Worked
+from tracer.names import distinct
+
+LARGEST = Terms(shown=10, most=10)
+"""The parts of a trained model that are listed if nothing else is requested."""
+
+OF_SOURCES: dict[SubLayer, str] = {
+    "attention": "What each head takes from each token, the largest head first:",
+    "cross_attention": "What each head of cross-attention takes from each token of the encoder:",
+}
+
+SPLIT_SHOWN = 3
+"""The parts of a trained model whose terms are shown."""
+
+HELD: doc.Sentence = (
+    "A norm divides by a number that depends on the whole vector. Here this number keeps its value "
+    "from the pass. A part therefore says what a component adds to the sum, not how much it would "
+    "change without the component.",
+)
+
+
+class AttributionTeacher(TrainingTeacher):
+    """Writes the sections of an attribution, all of whose values are worked."""
+
+    def __init__(self, found: Attribution, *, full: bool, terms: Terms | None) -> None:
+        super().__init__(found.trace, found.entry.at[0], "", full=full)
+        self.found = found
+        self.writer = Writer(self.ctx, terms)
+
+    def is_worked(self, value: Value) -> bool:
+        """Return True: nothing is recorded that the text does not need."""
+        return True
+
+    def section(self, step: Step) -> doc.Section:
+        """A step with its title; the sum belongs to no part of the model."""
+        section = super().section(step)
+        return replace(section, part=None) if step.kind is SUM_STEP else section
+
+    def learned(self, record: Record, step: Step) -> list[doc.Block]:
+        """Return the section of one value; a row of the forward pass is shown with its matrix."""
+        value = record.output
+        if value.role is roles.PARTS:
+            return [self.parts(value)]
+        if isinstance(record.operation, TakeEntry):
+            return self.logits(value)
+        if isinstance(record.operation, Rows):
+            return []
+        if len(value.axes) < 2 and isinstance(record.operation, Worked):
+            self.tables.add(value)  # its line says it
+        blocks = super().learned(record, step)
+        if value.role is roles.PARTS_SUM:
+            blocks += [*self.heads("attention"), *self.heads("cross_attention")]
+        return blocks
+
+    def inputs(self, record: Record) -> list[doc.Block]:
+        """Return the operands that are not printed above: of a row, its matrix."""
+        operands = map(self.whole, record.inputs)
+        shown = tuple(x for x in operands if not x.role.parameter or self.ctx.is_shown(x))
+        return super().inputs(Record(record.operation, shown, record.output))
+
+    def whole(self, value: Value) -> Value:
+        """The matrix that a row is taken from, or the value itself."""
+        record = self.trace.producers[value]
+        is_row = value.place.phase == "attribution" and isinstance(record.operation, Rows)
+        return record.inputs[0] if is_row else value
+
+    def parts(self, value: Value) -> doc.Matrix:
+        """The parts below each other; of a trained model, those that are written out."""
+        names, shown = value.axes[0].labels, range(value.shape[0])
+        if self.trace.scenario.on_demand:
+            shown = shown[: len(self.writer.terms.of(value.numbers))]
+        cells = tuple((self.ctx.number(value, i),) for i in shown)
+        symbol = self.ctx.symbols[value.address]
+        return doc.Matrix(symbol, tuple(names[i] for i in shown), ("",), cells)
+
+    def heads(self, sub_layer: SubLayer) -> list[doc.Block]:
+        """What the heads take from each source token, the largest head first, if they are split."""
+        heads = [
+            (label(part.of), part.terms)
+            for part in self.found.parts
+            if part.terms and part.of.place.sub_layer == sub_layer and part.of.place.head
+        ]
+        if self.trace.scenario.on_demand:
+            heads = heads[: self.writer.terms.shown]
+        if not heads or heads[0][1].shape[1] > MOST_COLUMNS:
+            return []
+        rows = tuple(
+            tuple(self.ctx.number(terms, 0, j) for j in range(terms.shape[1])) for _, terms in heads
+        )
+        names = distinct(heads[0][1].axes[1].labels)
+        matrix = doc.Matrix(Symbol("t"), tuple(name for name, _ in heads), names, rows)
+        return [doc.Paragraph((OF_SOURCES[sub_layer],)), matrix]
+
+    def logits(self, value: Value) -> list[doc.Block]:
+        """The entries of the forward pass that are subtracted from each other or from the sum."""
+        found, of = self.found, self.found.entry.value
+        if value.role.derivation == "other_word" or (found.other is None and not found.rounding):
+            return []
+        row, column = found.entry.at
+        columns = [column] if found.other is None else [column, found.other]
+        names = distinct(of.axes[1].labels)
+        matrix = doc.Matrix(
+            self.ctx.symbols[of.address],
+            (self.ctx.names[row],),
+            tuple(names[j] for j in columns),
+            (tuple(self.ctx.number(of, row, j) for j in columns),),
+            0,
+        )
+        return [doc.Paragraph((FROM_THE_PASS,)), matrix]
+
+
+def attribution_text(
+    found: Attribution, *, full: bool = True, terms: Terms | None = None
+) -> doc.Document:
+    """The worked calculation of all parts and their sum; of a trained model, of the largest."""
+    teacher = AttributionTeacher(found, full=full, terms=terms)
+    steps = [step for step in teacher.steps if step.place.phase == "attribution"]
+    total = next(step for step in steps if step.kind is SUM_STEP)
+    if found.trace.scenario.on_demand:
+        usual, teacher.writer = teacher.writer, Writer(teacher.ctx, terms or LARGEST)
+        first = teacher.section(total)
+        teacher.writer = usual
+        sections = [first, *(teacher.section(teacher.step_of[a]) for a in _largest(found))]
+    else:
+        others = [step for step in steps if step is not total]
+        sections = [teacher.section(step) for step in (*others, total)]
+    introduction = [_introduction(teacher), *([HELD] if full and _divides(found) else [])]
+    signed = teacher.with_signs(sections)
+    title = f"The parts of {name(found.entry)}"
+    if found.other is not None:
+        value, (row, _) = found.entry
+        title += f" - {name(Entry(value, (row, found.other)))}"
+    return doc.Document(found.trace.name, title, tuple(map(doc.Paragraph, introduction)), signed)
+
+
+def _largest(found: Attribution) -> list[str]:
+    """The addresses of the largest parts: of those that are split, a few, else of one."""
+    split = [part for part in found.parts if part.terms is not None]
+    return [part.total.address for part in (split[:SPLIT_SHOWN] or found.parts[:1])]
+
+
+def _divides(found: Attribution) -> bool:
+    """Whether a direction goes through a norm."""
+    return any(value.role.derivation == "before" for value in found.trace.values.values())
+
+
+def _introduction(teacher: AttributionTeacher) -> doc.Sentence:
+    """What is attributed, and to what."""
+    found, ctx = teacher.found, teacher.ctx
+    value, (row, column) = found.entry
+    of_output = value.role is roles.OUTPUT
+    what = "output" if of_output else "logit"
+    names = distinct(value.axes[1].labels)
+    asked: doc.Sentence = (f"The {what} of ", doc.Name(names[column]))
+    number = ctx.number(value, row, column)
+    if found.other is not None:
+        asked = (*asked, " minus that of ", doc.Name(names[found.other]))
+        number = ctx.number(found.attributed)
+    where = (" for " if of_output else " after ", ctx.name)
+    there = {part.of.role for part in found.parts}
+    kinds = [words for words, of in COMPONENTS.items() if not there.isdisjoint(of)]
+    if not there.issubset(role for of in COMPONENTS.values() for role in of):
+        kinds.append("each given vector")
+    if found.rounding and found.rounding.numbers[()]:
+        kinds.append("rounding")
+    adds = " adds." if len(kinds) == 1 else " add."
+    listed = joined([(words,) for words in kinds])
+    return (*asked, *where, " is ", number, ". It is the sum of what ", *listed, adds)
+
+
+COMPONENTS: dict[str, tuple[Role, ...]] = {
+    "the embedding": (roles.EMBEDDING, roles.SCALED_EMBEDDING),
+    "the position": (roles.POSITION,),
+    "each head": (roles.HEAD_OUTPUT,),
+    "each FFN": (
+        *HIDDEN_LAYERS,
+        roles.PROJECTED,
+        roles.FFN_OUTPUT,
+        roles.MIXTURE_OUTPUT,
+        roles.ROUTED,
+    ),
+    "each bias": (roles.B_O, roles.B_2, roles.B_U, *(norm.shift for norm in roles.NORMS)),
+}
+"""The components of a model as the introduction names them."""
