@@ -208,3 +208,13 @@ def test_digits_of_the_author_are_those_of_the_pass_alone() -> None:
     text = text.replace("{*:", "{'*':")
     shown = printed("attribute", "logits[a,x]", "-s", "-", stdin=text)
     assert violations(shown) == misplaced(shown) == []
+
+
+def test_a_part_with_more_decimals_than_others_is_not_lost_in_the_sum() -> None:
+    """With one decimal, small numbers have two digits; the sum and the rounding keep them all."""
+    text = "tokens: [a]\nembeddings: {a: [0.5, 0.0123]}\nlayers: []\nvocabulary: [x]\n"
+    text += "unembedding: {W_U: [[1], [1]], b_U: [0.0211]}\nrounding: {decimals: 1, carry: line}\n"
+    shown = printed("attribute", "logits[a,x]", "-s", "-", stdin=text)
+    # 0.5 + 0.012 is rounded to 0.5, as is the logit.
+    assert "S = 0.5 + 0.0211 = 0.5211" in shown
+    assert "ρ = 0.5 - 0.5211 = -0.0211" in shown

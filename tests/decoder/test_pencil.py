@@ -335,7 +335,7 @@ SHARED = {
     *("router.exp", "router.exp_sum"),
 }
 EXACT = {"dot", "scale"}
-ALL, OF_ALIBI = {"sampling.cumulative"}, {"slope"}
+ALL, OF_ALIBI = {"sampling.cumulative", "parts.sum", "rounding"}, {"slope"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------

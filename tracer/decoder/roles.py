@@ -433,8 +433,8 @@ LARGEST_NORM = Role("norm.largest")
 SHRINK = Role("norm.factor")
 
 PARTS = Role("parts")
-PARTS_SUM = Role("parts.sum")
-ROUNDING = Role("rounding")
+PARTS_SUM = Role("parts.sum", RoundingRule.ALL)
+ROUNDING = Role("rounding", RoundingRule.ALL)
 
 DRAWN_LOGITS = Role("sampling.logits")
 TEMPERATURE = Role("sampling.temperature")
