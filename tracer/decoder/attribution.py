@@ -282,7 +282,7 @@ class _Back:
 
 
 def label(value: Value) -> str:
-    """`layer 2, head 1`, `layer 2, FFN, b_2`, `embedding`: what a part belongs to."""
+    """`layer 2, head 1`, `layer 2, cross, head 1`, `embedding`: what a part belongs to."""
     place, role = value.place, value.role
     words = [f"layer {place.layer}"] if place.layer else []
     if place.final:
@@ -290,7 +290,7 @@ def label(value: Value) -> str:
     if place.sub_layer == "ffn":
         words.append("FFN")
     elif place.sub_layer == "cross_attention":
-        words.append("cross-attention")
+        words.append("cross")
     elif place.sub_layer and role not in (roles.HEAD_OUTPUT, roles.B_O):
         words.append(place.sub_layer)
     if place.head:
