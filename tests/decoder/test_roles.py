@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
-from tracer.decoder.attribution import HIDDEN_LAYERS, attribute, check
+from tracer.decoder.attribution import attribute, check
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.operations import Copy, Given, Pinned
@@ -219,7 +219,7 @@ def _attributions(found: Trace) -> Iterator[Trace]:
         with suppress(TracerError):
             check(found, entry)
             yield attribute(found, entry).trace
-            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *HIDDEN_LAYERS)).trace
+            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)).trace
 
 
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"

@@ -29,8 +29,7 @@ from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
 
-HIDDEN_LAYERS = (roles.HIDDEN, roles.ACTIVATION, roles.GATED)
-ENDS = (roles.HEAD_OUTPUT, *HIDDEN_LAYERS)
+ENDS = (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)
 """Where a direction ends, although the operation may be linear."""
 
 LINEAR = (

@@ -493,6 +493,8 @@ FROZEN = tuple(lora.frozen for lora in LORA.values())
 LOW_RANK = tuple(lora.low_rank for lora in LORA.values())
 ADAPTED = tuple(lora.adapted for lora in LORA.values())
 
+HIDDEN_LAYERS = (HIDDEN, ACTIVATION, GATED)
+
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
 

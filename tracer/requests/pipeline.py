@@ -333,8 +333,8 @@ def _why(request: Request, found: Trace) -> Content:
 
 
 def _attributed(request: Request, found: Trace) -> Content:
-    from tracer.decoder.attribution import HIDDEN_LAYERS, attribute, check
-    from tracer.decoder.roles import HEAD_OUTPUT
+    from tracer.decoder.attribution import attribute, check
+    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS
 
     entry = find(found, " ".join(request.entry))
     check(found, entry)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import HIDDEN_LAYERS
 from tracer.decoder.elementwise import Difference, TimesRow
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
@@ -222,9 +221,9 @@ FFN_STEP = InnerKind(
     "what the FFN adds to the result",
     OF_THE_FFN,
     {
-        **_texts(HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
-        **_texts(HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
-        **_texts(HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
+        **_texts(roles.HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
+        **_texts(roles.HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
+        **_texts(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
         **_texts((roles.B_2,), {"part": "The part of the bias:"}),
     },
     claim=_largest_term,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import HIDDEN_LAYERS, Attribution, label
+from tracer.decoder.attribution import Attribution, label
 from tracer.decoder.operations import Rows, TakeEntry
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
@@ -194,7 +194,7 @@ COMPONENTS: dict[str, tuple[Role, ...]] = {
     "the position": (roles.POSITION,),
     "each head": (roles.HEAD_OUTPUT,),
     "each FFN": (
-        *HIDDEN_LAYERS,
+        *roles.HIDDEN_LAYERS,
         roles.PROJECTED,
         roles.FFN_OUTPUT,
         roles.MIXTURE_OUTPUT,
