@@ -23,7 +23,13 @@ from tracer.scenario.loading import bundled
 SLOW = "gpt2-small"
 LARGE = (SLOW, "paris", "transformer-base")
 
-ARGUMENTS = {"name": "softmax", "entry": "output[1,1]", "files": "text.md", "file": "new.yaml"}
+ARGUMENTS = {
+    "name": "softmax",
+    "entry": "output[1,1]",
+    "files": "text.md",
+    "file": "new.yaml",
+    "other": "science",
+}
 """By the name of the argument; a scenario is the one of the pair."""
 
 SMALLER = {"layer": "1", "head": "1", "depth": "1", "max_tokens": "1"}
@@ -42,6 +48,7 @@ REFUSED = (
     ("generate", None, "vocabulary"),
     ("generate", None, "no embedding for the token"),
     ("check", None, "no such figures file"),
+    ("compare", None, "share none at the beginning or at the end"),
     ("step", "experts", "this scenario has no step 'softmax'"),
 )
 """Of which command (of all: None), of which scenario, and why."""

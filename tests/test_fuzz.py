@@ -21,6 +21,7 @@ OF_A_SHARD = 50
 
 COMMANDS = (
     *(("loss",), ("train",), ("generate", "--worked", "--max-tokens", "2"), ("tutorial",)),
+    ("compare", "--train"),
     *(("train", "--optimizer", "adam", "--steps", "2"), ("run", "--no-mask"), ("lens",)),
     ("generate", "--worked", "--max-tokens", "2", "--kv-cache", "--seed", "1"),
     *(("attribute", "output[1,1]", "-s", "-"), ("attribute", "logits[1,1]", "-s", "-")),

@@ -117,3 +117,17 @@ def test_the_parts_of_paris_are_those_of_plain_numpy(plain: dict[str, Any]) -> N
     text = printed(*ATTRIBUTED)
     assert "In size, the largest part is 2.657 (layer 24, head 5)." in " ".join(text.split())
     assert (unreadable(text), false_equations(text)) == ([], [])
+
+
+GERMANY = ("compare", "paris", "--text", "The capital of Germany is")
+
+
+def test_one_head_brings_the_answer() -> None:
+    found = json.loads(
+        printed(*GERMANY, "--patch", "layer24.attention.head5.output", "--format", "json")
+    )
+    words = [each["word"] for each in (*found["predictions"], found["patched"])]
+    assert words == [" Paris", " Berlin", " Berlin"]
+    text = printed(*GERMANY, "--patch", "layer24.attention.head5.output")
+    assert (unreadable(text), false_equations(text)) == ([], [])
+    assert "≈ 0.922" in text

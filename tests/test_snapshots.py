@@ -53,6 +53,10 @@ FORMATS = {
         *("--by", "token", "--format", "markdown"),
     ),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
+    "compare.txt": (
+        *("compare", "lora.yaml", "--text", "bank river", "--sweep", "tokens"),
+        *("--patch", "layer1.attention.head1.weights"),
+    ),
     "loss.txt": ("loss", "pizza.yaml"),
     "training.txt": ("train", "science.yaml"),
     "training.md": ("train", "comics.yaml", "--steps", "3", "--format", "markdown"),

@@ -266,7 +266,7 @@ REFUSED = {
     "by position": (
         SMALL.replace("{a: [1, 2], b: [3, 4]}", "[[1, 2]]"),
         (),
-        "embeddings: generation needs the embeddings by token",
+        "embeddings: another text needs the embeddings by token",
     ),
     "unknown start": (SMALL, ("--start", "c"), "--start: no embedding for the token 'c'"),
     "no embedding for the next word": (

@@ -15,7 +15,8 @@ Shapes: one row per token; ``dot``, ``scores`` and ``weights`` have one column p
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,17 @@ from tests.helpers.rotary_of_layers import prefix, settings_of
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Spec = Mapping[str, Any]
+Replace = Callable[[str, Array], Array]
+"""What to go on with instead of a value: of an input, a head's weights or output, a sub-layer's
+output, its residual or a norm after it."""
+
+
+def _as_computed(address: str, value: Array) -> Array:
+    return value
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
-def reference(scenario: Spec) -> dict[str, Array]:
+def reference(scenario: Spec, replace: Replace = _as_computed) -> dict[str, Array]:
     """Every value of the scenario's run that is computed, unrounded, by address.
 
     ``dot`` and ``scores`` are the full squares, before the mask; ``weights`` is zero where the mask
@@ -42,11 +50,12 @@ def reference(scenario: Spec) -> dict[str, Array]:
     if encoder := scenario.get("encoder"):
         memory = _floats(encoder["vectors"]) if "vectors" in encoder else None
         if "embeddings" in encoder:
-            inside = _tower({**encoder, "mask": "none"}, None, shifted)
+            within = partial(_within, replace, "encoder.")
+            inside = _tower({**encoder, "mask": "none"}, None, shifted, within)
             memory = inside.pop("output")
             values |= {f"encoder.{address}": found for address, found in inside.items()}
             values["encoder.output"] = memory
-    values |= _tower(scenario, memory, shifted)
+    values |= _tower(scenario, memory, shifted, replace)
 
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
@@ -60,7 +69,11 @@ def reference(scenario: Spec) -> dict[str, Array]:
     return values
 
 
-def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]:
+def _within(replace: Replace, prefix: str, address: str, value: Array) -> Array:
+    return replace(prefix + address, value)
+
+
+def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -> dict[str, Array]:
     """What is computed of a tower's tokens; cross-attention looks at ``memory``."""
     typed = tower.get("embeddings") is None
     x = _floats([[]] * _queries(tower)) if typed else _embedding(tower)
@@ -74,7 +87,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             values["embedding.scale"] = np.array(factor)
     angles = _turned(values, tower)
     if not typed:
-        x = values["input"] = x + values.get("position", 0)
+        x = values["input"] = replace("input", x + values.get("position", 0))
     mask = _mask(tower)
 
     for number, layer in enumerate(tower.get("layers") or [], start=1):
@@ -87,6 +100,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             pre = not _is_none(norm) and norm.get("placement", "post") == "pre"
             read = start if name == "ffn" and layer.get("parallel", False) else x
             found = {}
+            here = partial(_within, replace, f"layer{number}.{name}.")
             if not (name == "ffn" and shares_norm(layer)):
                 found = _norm(read, norm) if pre else {}
                 inside = found.get("norm", read)
@@ -94,24 +108,24 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
                 asked = settings_of(tower, part)
                 angle = None if asked is None else angles[prefix(tower, asked)]
-                found |= _attention(inside, inside, own, part, shifted, angle, positions)
+                found |= _attention(inside, inside, own, part, shifted, here, angle, positions)
             elif name == "cross_attention":
                 assert memory is not None or typed
-                found |= _attention(inside, memory, None, part, shifted)
+                found |= _attention(inside, memory, None, part, shifted, here)
             else:
                 found |= _ffn(inside, part, shifted)
             after = part.get("norm_after", layer.get("norm_after"))
-            change = found["output"]
+            change = found["output"] = here("output", found["output"])
             if not _is_none(after):
                 parts = _norm(change, after)
                 change = parts["norm"]
                 found |= {f"norm_after{end.removeprefix('norm')}": v for end, v in parts.items()}
             if part.get("residual", True) and not (typed and x.shape[1] == 0):
-                found["residual"] = x + change
+                found["residual"] = here("residual", x + change)
             x = found.get("residual", change)
             if not (_is_none(norm) or pre):
                 found |= _norm(x, norm)
-                x = found["norm"]
+                x = found["norm"] = here("norm", found["norm"])
             values |= {f"layer{number}.{name}.{key}": value for key, value in found.items()}
     if not _is_none(tower.get("final_norm")):
         final = _norm(x, tower["final_norm"])
@@ -295,6 +309,7 @@ def _attention(
     mask: Array | None,
     attention: Spec,
     shifted: bool,
+    replace: Replace,
     angle: Array | None = None,
     positions: Any = None,
 ) -> dict[str, Array]:
@@ -360,7 +375,11 @@ def _attention(
     weights["weights"] = weights.pop("shares")
     with_sink = weights["weights"]
     weights["weights"] = with_sink[..., :-1]
+    for h, of_head in enumerate(weights["weights"]):
+        of_head[:] = replace(f"head{h + 1}.weights", of_head)
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
+    for h, own_columns in enumerate(has_value):
+        output[h][:, own_columns] = replace(f"head{h + 1}.output", output[h][:, own_columns])
 
     found = normed
     for h in range(len(heads)):

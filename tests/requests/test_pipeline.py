@@ -31,6 +31,7 @@ ASKED = {
     "attribute": {"entry": ("output[1,1]",)},
     "value": {"entry": ("update.layer1.ffn.W_1[1,1]",)},
     "lens": {"format": Format.JSON},
+    "compare": {"train": True},
     "generate": {"max_tokens": 2},
     "tutorial": {"train": True},
     "page": {"train": True, "output": Path("x.html")},

@@ -129,7 +129,7 @@ def test_the_number_of_queries_is_fixed() -> None:
 
 def test_a_text_cannot_go_on_without_embeddings() -> None:
     ran = run("generate", "-", stdin=TYPED)
-    assert ran.exit_code == 2 and "generation needs the embeddings by token" in ran.stderr
+    assert ran.exit_code == 2 and "another text needs the embeddings by token" in ran.stderr
 
 
 def test_no_embeddings_are_scaled_without_embeddings() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tracer.console import progress
 from tracer.dataclass import frozen
+from tracer.decoder.comparison import gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.scenario.activations import Dumped
@@ -64,11 +65,7 @@ def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared
     ours = value.array
     if not ours.size:
         return Compared(value, theirs, allowed, ())
-    with np.errstate(invalid="ignore", over="ignore"):
-        off = np.array(np.abs(ours - numbers))
-    off[np.isnan(off)] = np.inf
-    off[np.isneginf(ours) & (numbers <= HIDDEN_FROM)] = 0.0
-    at = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
-    size = float(np.max(np.abs(ours), where=np.isfinite(ours), initial=0)) or 1.0
-    here, there, largest = (float(array[at]) for array in (ours, numbers, off))
-    return Compared(value, theirs, allowed, at, here, there, largest, largest / size)
+    hidden = np.isneginf(ours) & (numbers <= HIDDEN_FROM)
+    found = gap(ours, np.where(hidden, ours, numbers))
+    here, there = float(ours[found.at]), float(numbers[found.at])
+    return Compared(value, theirs, allowed, found.at, here, there, found.largest, found.relative)

@@ -21,6 +21,7 @@ from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import input_vectors, only_hides
 from tracer.decoder.layer_masks import layer_masks
+from tracer.decoder.lazy import Patch
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parallel import parallel_layer
@@ -60,6 +61,11 @@ class Trace:
         return {record.output.address: record.output for record in self.records}
 
     @cached_property
+    def by_address(self) -> dict[str, Record]:
+        """Every record by the address of its value."""
+        return {record.output.address: record for record in self.records}
+
+    @cached_property
     def producers(self) -> dict[Value, Record]:
         """The record that each value comes from."""
         return {record.output: record for record in self.records}
@@ -83,7 +89,8 @@ class PassOptions:
     layer's output as words. `standardized`: the numbers of each norm before γ and β. `sampling`: a
     word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
     computed numbers, except on demand. `located` finds a later problem's place in the file.
-    `routing`: the experts that tokens go to, where their logits do not decide.
+    `routing`: the experts that tokens go to, where their logits do not decide. `patches`: values of
+    another pass, by address, that replace those of this pass.
     """
 
     unmasked: bool = False
@@ -96,6 +103,7 @@ class PassOptions:
     overrides: Overrides | None = None
     located: Located = tuple
     routing: roles.Routing | None = None
+    patches: Mapping[str, Patch] | None = None
 
     def records_loss(self, scenario: Scenario) -> bool:
         """Return whether a pass has a loss; gradients of given ones have none."""
@@ -117,10 +125,14 @@ class PassOptions:
 
 @frozen
 class Earlier:
-    """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder."""
+    """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
+
+    `unpatched` is the same pass without patches.
+    """
 
     cache: Trace | None = None
     encoded: Trace | None = None
+    unpatched: Trace | None = None
 
 
 FORWARD, NOTHING_EARLIER = PassOptions(), Earlier()
@@ -163,6 +175,7 @@ def trace(
             arithmetic=SHAPES,
             overrides=None,
             located=tuple,
+            patches=None,
         )
         trace(name, scenario, shapes, others=others, earlier=earlier)
     tape = Tape(
@@ -173,6 +186,8 @@ def trace(
         options.located,
         routing=options.routing or {},
         address_in_file=address_in_file,
+        patches=options.patches or {},
+        unpatched=earlier.unpatched.by_address if earlier.unpatched else {},
         standardizes=options.standardized,
     )
     with tape.computing():

@@ -111,7 +111,7 @@ def generate(
         )
         progress.report(f"word {len(turns) + 1} of at most {most}")
         try:
-            text = _text(scenario, tokens)
+            text = with_tokens(scenario, tokens)
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
             # Lazy numbers are computed here, so their errors occur here.
@@ -145,7 +145,7 @@ def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:
     return Sampling(draw, choice.temperature, choice.top_k, choice.top_p)
 
 
-def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
+def with_tokens(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     """The scenario with other tokens.
 
     Raises:
@@ -153,7 +153,7 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     """
     table = scenario.embeddings
     if not isinstance(table, Mapping):
-        message = "generation needs the embeddings by token, so that new ones can be looked up"
+        message = "another text needs the embeddings by token, so that new ones can be looked up"
         raise UnreadableError(_problem(message, "embeddings"), tokens[-1])
     missing = [token for token in tokens if token not in table]
     if missing:

@@ -197,3 +197,44 @@ class LazyRows(LazyResult):
                 with self.lazy_context.arithmetic.context():
                     found[value] = value._computed(arrays)
         return found
+
+
+@frozen
+class Patch:
+    """A value of another pass that replaces one of this pass: all of it, or pairs of rows."""
+
+    other: Value
+    rows: tuple[tuple[int, int], ...] | None
+    """The row here, and the row there; None for all of it."""
+
+    def apply(self, own: Value) -> Value:
+        """Return a value of this pass with the other's numbers."""
+        form = own.form if own.form is self.other.form else Form.ROUNDED_FOR_PRINT
+        numbers = self.replaced(own.numbers, self.other.numbers)
+        computed = self.replaced(own.computed, self.other.computed)
+        return Value(own.role, own.place, own.address, numbers, own.axes, form, computed)
+
+    def replaced(self, own: Array | None, other: Array) -> Array:
+        """Return an array with the other's rows."""
+        if self.rows is None:
+            return other
+        changed = np.array(own)
+        for here, there in self.rows:
+            changed[here] = other[there]
+        return changed
+
+
+class LazyPatched(LazyValue):
+    """A value with numbers of another pass."""
+
+    __slots__ = ("own", "patch")
+
+    def __init__(self, own: Value, patch: Patch, lazy_context: LazyContext) -> None:
+        super().__init__(own.role, own.place, own.address, own.axes, own.form, lazy_context)
+        self.own, self.patch = own, patch
+
+    def fetch(self) -> None:
+        """Compute both values, and keep the numbers."""
+        own = self.own.numbers if self.patch.rows is not None else None
+        self.numbers = self.computed = self.patch.replaced(own, self.patch.other.numbers)
+        self.is_ready = True

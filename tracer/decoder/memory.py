@@ -15,8 +15,7 @@ OF_A_FLOAT = 8
 
 def check(values: Sequence[Value]) -> None:
     """Raise a TracerError if values that are to be computed need more memory than is free."""
-    needed = OF_A_FLOAT * sum(prod(value.shape) for value in values)
-    free = free_bytes()
+    needed, free = bytes_of(values), free_bytes()
     if free is not None and needed > free:
         raise TracerError(
             Problem(
@@ -24,6 +23,17 @@ def check(values: Sequence[Value]) -> None:
                 f"{free / GIGABYTE:.1f} GB are free; a shorter text needs less"
             )
         )
+
+
+def fits(values: Sequence[Value]) -> bool:
+    """Return whether values can be kept in half of the free memory."""
+    free = free_bytes()
+    return free is not None and bytes_of(values) <= free / 2
+
+
+def bytes_of(values: Sequence[Value]) -> int:
+    """Return the memory that values need."""
+    return OF_A_FLOAT * sum(prod(value.shape) for value in values)
 
 
 def free_bytes() -> int | None:

@@ -15,7 +15,15 @@ from tracer.dataclass import mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
-from tracer.decoder.lazy import MANY_ROWS, LazyContext, LazyResult, LazyRows, LazyTensor
+from tracer.decoder.lazy import (
+    MANY_ROWS,
+    LazyContext,
+    LazyPatched,
+    LazyResult,
+    LazyRows,
+    LazyTensor,
+    Patch,
+)
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
@@ -66,6 +74,10 @@ class Tape:
     """The experts that tokens go to, where their logits do not decide."""
     address_in_file: Mapping[str, str] = field(default_factory=dict)
     """The scenario's address of a value pinned in another example of a batch."""
+    patches: Mapping[str, Patch] = field(default_factory=dict)
+    """Values of another pass, by address, that replace those of this pass."""
+    unpatched: Mapping[str, Record] = field(default_factory=dict)
+    """The same pass without the patches: what they do not change is taken from it."""
     standardizes: bool = False
     """Whether norms record their numbers before γ and β, too."""
     place: roles.Place = field(default_factory=roles.Place)
@@ -129,6 +141,8 @@ class Tape:
         address = self._prefix + role.name
         if role.parameter and self.place.example:
             return self.shared(role)
+        if unchanged := self._unchanged(address, ()):
+            return self._recorded(unchanged.operation, (), unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # Typed numbers are printed as typed; an array with a shape comes from a file.
@@ -167,6 +181,8 @@ class Tape:
             TracerError: there is no result.
         """
         address = self._prefix + role.name
+        if unchanged := self._unchanged(address, inputs):
+            return self._recorded(unchanged.operation, inputs, unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
         is_moved = type(operation) in _MOVED
@@ -243,10 +259,20 @@ class Tape:
     def _recorded(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
+        if patch := self.patches.get(value.address):
+            operation = _PINNED
+            lazy = self.arithmetic is ON_DEMAND
+            value = LazyPatched(value, patch, self._lazy_context) if lazy else patch.apply(value)
         self.records.append(Record(operation, inputs, value))
         if value.role.parameter or value.role in _OF_PARAMETERS:
             self._shared[value.address] = value
         return value
+
+    def _unchanged(self, address: str, inputs: tuple[Value, ...]) -> Record | None:
+        """The record of the unpatched pass, if it has the same inputs and is not patched."""
+        found = self.unpatched.get(address)
+        is_same = found and found.inputs == inputs and address not in self.patches
+        return found if is_same else None
 
     def _with_overrides(self, address: str, numbers: Array) -> Array:
         if address not in self.overrides:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from tracer.decoder.attribution import Attribution, Part, label
+from tracer.decoder.comparison import predicted
 from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
+from tracer.decoder.patches import Experiment
 from tracer.decoder.roles import (
     B_U,
     ENCODER_OUTPUT,
@@ -147,6 +149,25 @@ def attribution(found: Attribution) -> str:
     )
 
 
+def compared(found: Experiment) -> str:
+    """The difference of each value of two passes; what they predict; the effects of patches."""
+    comparison, patched = found.comparison, found.patched
+    first = comparison.first_difference
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "first_difference": first.first.value.address if first else None,
+            "steps": [
+                {"address": address, "difference": _plain(each.largest)}
+                for address, each in comparison.differences.items()
+            ],
+            "predictions": [_predicted(each) for each in (comparison.first, comparison.second)],
+            "patched": _predicted(patched) if patched else None,
+            "sweep": [{"address": each.site.name, "effect": each.share} for each in found.effects],
+        }
+    )
+
+
 def _exact(entry: Entry) -> Decimal:
     return Decimal(str(entry.value.numbers[entry.at]))
 
@@ -166,6 +187,23 @@ def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
         named = {"address": split.address, "row": row, "column": column}
         named["label"] = f"{label(of)}, {column}"
         yield {**named, "entry": Entry(part.terms, (0, i))}
+
+
+def _predicted(found: Trace) -> dict[str, Any] | None:
+    """Return the word predicted after the last token; None without a vocabulary."""
+    logit = predicted(found)
+    if logit is None:
+        return None
+    return {
+        "word": logit.value.axes[1].labels[logit.at[1]],
+        "logit": _plain(_scalar(logit.value, logit.at)),
+        "probability": _plain(_scalar(found[PROBABILITIES.name], logit.at)),
+    }
+
+
+def _scalar(value: Value, at: tuple[int, ...]) -> Any:
+    number = value.numbers[at]
+    return number if isinstance(number, Decimal) else float(number)
 
 
 def contents(trace: Trace) -> str:

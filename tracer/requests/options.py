@@ -26,6 +26,8 @@ TEXT = f"{ROUNDING} {SHOWN} {WRITTEN}"
 """The output options of every command that prints a text."""
 PAGE = f"{ROUNDING} {SHOWN} figures {WRITTEN}"
 """The output options for texts with pictures of attention weights."""
+COMPARED = f"{ROUNDING} format math heading standalone {WRITTEN}"
+"""The output options of comparisons, which have no reasons to leave out."""
 DRAWING = "temperature top_k top_p seed"
 OPTIMIZING = "optimizer learning_rate momentum weight_decay clip"
 WORKSHEET = "blanks level seed key vary"
@@ -96,6 +98,17 @@ COMMANDS: dict[Command, Usage] = {
         ("lens pizza", "lens science --token like"),
         f"SCENARIO token sequence given {PAGE}",
     ),
+    "compare": Usage(
+        LOOK,
+        "Compare two runs, and patch values of one into the other.\n\n"
+        "The second run is another scenario, the same with another --text, or the same after "
+        "training (--train).",
+        (
+            "compare pizza --train --steps 10",
+            "compare pizza --text '<START> odio la pizza' --sweep heads",
+        ),
+        f"SCENARIO OTHER text train steps patch sweep {COMPARED}",
+    ),
     "loss": Usage(
         TRAIN_AND_GENERATE,
         "Print the predictions beside the targets, and the loss.",
@@ -139,8 +152,7 @@ COMMANDS: dict[Command, Usage] = {
         "why` replaces the address of a number that the scenario does not compute. The exit code "
         "is 1 if a figure is wrong.",
         ("check pizza", "check my.yaml --against dump.npz"),
-        "SCENARIO figures_file against tolerance decimals carry format math heading standalone "
-        + WRITTEN,
+        f"SCENARIO figures_file against tolerance {COMPARED}",
     ),
 }
 
@@ -212,7 +224,8 @@ def _parameter(name: str, default: Any) -> inspect.Parameter:
     keyword = inspect.Parameter.KEYWORD_ONLY
     if name in ARGUMENTS:
         annotation: Any = Annotated[kind, typer.Argument(**how)]
-        return inspect.Parameter(name.lower(), keyword, annotation=annotation)
+        default = None if taken.is_optional else inspect.Parameter.empty
+        return inspect.Parameter(name.lower(), keyword, default=default, annotation=annotation)
     if name == "scenario":
         how |= {"envvar": "DECODER_TRACE_SCENARIO", "show_envvar": False}
     names = filter(None, (taken.name or f"--{name.replace('_', '-')}", taken.short))

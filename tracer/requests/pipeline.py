@@ -77,6 +77,8 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
         case "check":
             check_author(loaded)
             return _checked(request, loaded)
+        case "compare":
+            return Answer(_compared(request, loaded))
         case _:
             computed = compute(request, loaded)
             trained = computed.training.trained.without_words() if computed.training else None
@@ -121,7 +123,7 @@ def _explained(request: Request, computed: Computed) -> Content:
             return _why(request, found)
         case "attribute":
             return _attributed(request, found)
-        case "steps" | "shapes" | "generate" | "check":
+        case "steps" | "shapes" | "generate" | "check" | "compare":
             raise ValueError(f"{request.command} is not about a pass")
         case _:
             assert_never(request.command)
@@ -197,6 +199,19 @@ def _checked(request: Request, loaded: Loaded) -> Answer:
     rounding = loaded.scenario.rounding if asked else None
     found = check_against(loaded, request.folder / request.against, tolerance, rounding)
     return Answer(as_json.of_differences(found) if in_json else found.document(), found.holds)
+
+
+def _compared(request: Request, loaded: Loaded) -> Content:
+    from tracer.requests.comparing import experiment
+
+    found = experiment(request, loaded)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.compared(found)
+    from tracer.lesson.texts.comparison import comparison_text
+
+    return comparison_text(found)
 
 
 def figures_of(request: Request) -> Path:

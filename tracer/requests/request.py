@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = (
     Literal["run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"]
-    | Literal["attribute", "steps", "shapes", "generate", "check"]
+    | Literal["attribute", "steps", "shapes", "generate", "check", "compare"]
 )
 
 MOST_TOKENS = 1_000_000
@@ -48,6 +48,14 @@ class Split(StrEnum):
     PART = "part"
     TOKEN = "token"
     NEURON = "neuron"
+
+
+class Sweep(StrEnum):
+    """What a sweep patches, one after the other."""
+
+    HEADS = "heads"
+    LAYERS = "layers"
+    TOKENS = "tokens"
 
 
 SCENARIO = values.some("a file, the name of a scenario, or -")
@@ -102,6 +110,9 @@ class Request:
     entry: tuple[str, ...] = ()
     """The words of `ADDRESS[ROW,COLUMN] as percent`."""
 
+    other: str | None = None
+    """The scenario to compare with."""
+
     # What is computed and explained.
     token: str | None = values.option(
         "Follow this token: its position or its text. Default: the last token. If only steps of "
@@ -132,7 +143,11 @@ class Request:
     save: Path | None = values.option(
         "Write the trained scenario to this file, as YAML that runs.", "FILE", values.file_name
     )
-    train: bool = values.flag("Append the backward pass and the update.", rule=_WHOLE)
+    train: bool = values.flag(
+        "Append the backward pass and the update. In a comparison, the second run is the scenario "
+        "after training.",
+        rule=_WHOLE,
+    )
     blanks: bool = values.flag("Leave out numbers: a worksheet to fill in.", rule=_TEXT)
     level: int | None = values.count(
         "What a worksheet leaves out: the results of lines (1), also products (2), also the "
@@ -147,6 +162,21 @@ class Request:
         "Replace the scenario's numbers with random ones. The same seed gives the same numbers.",
         least=None,
         takes="SEED",
+    )
+    text: str | None = values.option(
+        "Compare with the same model reading this text.", "TEXT", values.some("a text")
+    )
+    patch: tuple[str, ...] = values.option(
+        "Run the first again, with the second's numbers at this address or in this token's row: "
+        "layer1.ffn.output[2]. Repeat the option for several.",
+        *("ADDRESS[TOKEN]", None, ()),
+        offers=completion.addresses,
+    )
+    sweep: Sweep | None = values.choice(
+        "Patch each of these in turn, and rank how much of the second run's answer it restores: "
+        "the output of each head (heads), the last token's row after each layer (layers), or the "
+        "input row of each token (tokens).",
+        *("WHAT", Sweep),
     )
     depth: int | None = values.count(
         "Go back this many steps. Default: all the way; in a trained model, 3.", least=0, rule=_TEXT
@@ -284,6 +314,12 @@ ARGUMENTS = {
         *("SCENARIO", SCENARIO),
         offers=completion.scenarios,
     ),
+    "OTHER": values.Option(
+        "Another scenario to compare with.",
+        *("OTHER", SCENARIO),
+        offers=completion.scenarios,
+        is_optional=True,
+    ),
     "NAME": values.Option(
         "A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
         *("NAME", str),
@@ -323,5 +359,10 @@ def check(request: Request) -> None:
         problems.append(
             Problem("expected a file to open in a browser: -o page.html", address="--output")
         )
+    if request.command == "compare":
+        second = (request.other is not None, request.text is not None, request.train)
+        if sum(second) != 1:
+            message = "expected one second run: another scenario, --text or --train"
+            problems.append(Problem(message, address="compare"))
     if problems:
         raise TracerError(*problems)

@@ -129,6 +129,8 @@ class Option:
     """Replaces the field's name."""
     offers: completion.Completer | None = None
     rule: Rule | None = None
+    is_optional: bool = False
+    """Whether an argument can be left out."""
 
 
 def option(help: str, takes: str, reads: Reader | None, default: Any = None, **how: Any) -> Any:

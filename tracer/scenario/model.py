@@ -430,6 +430,12 @@ class Scenario(Tower):
         """The words that are never generated."""
         return ()
 
+    def tokens_of(self, text: str) -> Names:
+        """The tokens of another text: with the merges, if there are any, else its words."""
+        if self.text is None:
+            return tuple(text.split())
+        return tuple(token.text for token in encode(text, self.merges or (), self.corpus).tokens)
+
     def written(self, tokens: Names) -> str:
         """Tokens as one text."""
         return " ".join(tokens)

@@ -161,6 +161,10 @@ class FromCheckpoint(_ReadsRows, model.Scenario):
         """The words that are never generated."""
         return tuple(self.lookup.words[id] for id in self.excluded_ids)
 
+    def tokens_of(self, text: str) -> Names:
+        """Return the tokens of another text, from the model's tokenizer."""
+        return tuple(self.lookup.words[id] for id in self.tokenizer.encode(text).ids)
+
     def written(self, tokens: Names) -> str:
         """Return tokens as one text; they contain their own spaces."""
         return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])

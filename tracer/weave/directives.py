@@ -35,8 +35,9 @@ from tracer.weave.limits import (
     passes_of_variant,
 )
 
-NOT_WOVEN = ("check", "page")
-"""A check's result is not part of the text; a page is a file of its own."""
+NOT_WOVEN = ("check", "page", "compare")
+"""A check's result is not part of the text; a page is a file of its own; no limit counts the passes
+of a comparison."""
 WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
 WITHOUT_A_PASS = ("steps", "shapes", "generate", "train")
 """Commands that need no pass which other marks could share."""

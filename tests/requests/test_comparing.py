@@ -1,0 +1,203 @@
+"""The command `compare`, as a person starts it."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, reject, settings, strategies as st
+
+from tests.helpers.command import printed, problems, run
+from tests.helpers.comparing import faults_of_comparison, faults_of_table
+from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_text
+from tests.helpers.random_scenarios import scenarios
+from tests.helpers.scenario_yaml import Scenario, to_yaml
+from tests.helpers.strict_json import refuse
+
+ONLY_JSON = ("--format", "json")
+
+few = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def compared(*words: str, stdin: str = "") -> Any:
+    return json.loads(printed("compare", *words, *ONLY_JSON, stdin=stdin))
+
+
+def document(*words: str, stdin: str = "") -> Any:
+    return json.loads(printed("run", *words, *ONLY_JSON, stdin=stdin))
+
+
+def changed(spec: Scenario, how: str) -> Scenario:
+    """Another scenario: with other embeddings, without its first or last token, or the same."""
+    other = deepcopy(spec)
+    table = other["embeddings"]
+    if how == "embeddings":
+        for row in table.values() if isinstance(table, dict) else table:
+            row.reverse()
+    elif isinstance(table, dict) and how != "same":
+        other["tokens"] = other["tokens"][1:] if how == "begin" else other["tokens"][:-1]
+    return other
+
+
+@few
+@given(
+    spec=scenarios(encoder=True),
+    how=st.sampled_from(["embeddings", "begin", "end", "same"]),
+    form=st.sampled_from(sorted(FORMATS)),
+    width=st.sampled_from([60, 80, 120]),
+)
+def test_random_scenarios(
+    tmp_path_factory: pytest.TempPathFactory, spec: Scenario, how: str, form: str, width: int
+) -> None:
+    folder = tmp_path_factory.mktemp("compare")
+    files = [str(folder / f"{name}.yaml") for name in ("first", "second")]
+    for file, each in zip(files, (spec, changed(spec, how)), strict=True):
+        Path(file).write_text(to_yaml(each), encoding="utf-8")
+    runs = [run("run", file, *ONLY_JSON) for file in files]
+    if any(each.exit_code for each in runs):
+        reject()
+    ran = run("compare", *files, *ONLY_JSON)
+    if "share none at the beginning" in ran.stderr:
+        reject()
+    found = json.loads(ran.stdout)
+    first, second = (json.loads(each.stdout) for each in runs)
+    assert faults_of_comparison(found, first, second) == []
+    text = printed("compare", *files, width=width)
+    assert list(faults_of_table(text, found)) == []
+    choice, _, _ = FORMATS[form]
+    assert faults_of_text(printed("compare", *files, *choice), form) == []
+
+
+SECOND = {
+    "another scenario": ("alex-learns", "alex"),
+    "another text": ("pizza", "--text", "<START> Me gusta la la"),
+    "a shorter text": ("pizza", "--text", "<START> Me"),
+    "training": ("pizza", "--train", "--steps", "3"),
+}
+PATCHED = ("--patch", "layer1.ffn.output", "--patch", "input[Me]", "--sweep", "heads")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("second", SECOND)
+def test_every_equation_is_true(second: str, carry: str, form: str) -> None:
+    choice, _, _ = FORMATS[form]
+    text = printed("compare", *SECOND[second], "--carry", carry, *choice)
+    assert faults_of_text(text, form) == []
+
+
+TEXT = ("pizza", "--text", "<START> Me gusta la <START>")
+
+
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_equation_of_a_patch_is_true(carry: str, form: str) -> None:
+    choice, _, _ = FORMATS[form]
+    text = printed("compare", *TEXT, *PATCHED, "--carry", carry, *choice)
+    assert faults_of_text(text, form) == []
+    assert "effect" in text
+
+
+def test_the_table_shows_the_largest_of_many_effects() -> None:
+    found = compared(*TEXT, "--sweep", "heads")
+    lines = printed("compare", *TEXT, "--sweep", "heads").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split() == ["rank", "effect", "patched"])
+    for rank, (line, each) in enumerate(zip(lines[start + 1 :], found["sweep"], strict=False), 1):
+        place, effect, address = line.split()
+        assert (int(place), address) == (rank, each["address"])
+        assert abs(float(effect) - each["effect"]) <= 0.0005000001
+
+
+def test_the_json_has_the_fields_of_the_contract() -> None:
+    text = printed("compare", *TEXT, *PATCHED, *ONLY_JSON)
+    found = json.loads(text, parse_constant=refuse)
+    fields = ["schema", "first_difference", "steps", "predictions", "patched", "sweep"]
+    assert list(found) == fields and found["schema"] == 1
+    assert {*found["patched"]} == {"word", "logit", "probability"}
+    plain = compared(*TEXT)
+    assert plain["patched"] is None and plain["sweep"] == []
+    assert plain["steps"] == found["steps"]
+
+
+def test_a_full_patch_predicts_what_the_second_run_predicts() -> None:
+    found = compared(*TEXT, "--patch", "input")
+    assert found["patched"] == found["predictions"][1] != found["predictions"][0]
+    one = compared(*TEXT, "--patch", "input[pizza]")  # the only token that differs
+    assert one["patched"] == found["predictions"][1]
+    assert compared(*TEXT, "--sweep", "tokens")["sweep"][0]["effect"] == 1
+
+
+def test_training_is_compared_with_the_trained_scenario(tmp_path: Path) -> None:
+    saved = str(tmp_path / "trained.yaml")
+    printed("train", "pizza", "--steps", "2", "--save", saved)
+    found = compared("pizza", "--train", "--steps", "2")
+    assert found == compared("pizza", saved)
+
+
+def test_texts_of_different_length_are_aligned() -> None:
+    text = " ".join(printed("compare", "pizza", "--text", "<START> odio la pizza").split())
+    assert (
+        "The texts have 5 and 4 tokens. Only the tokens that they share at the beginning or at the "
+        "end are compared: the first token and the last 2 tokens." in text
+    )
+    found = compared("pizza", "--text", "<START> odio la pizza")
+    second = "pizza", "--text", "<START> odio la pizza", "--patch", "input[gusta]"
+    assert found["first_difference"] is not None
+    assert problems(run("compare", *second)) == [
+        "input: the token 'gusta' has no counterpart in the second text"
+    ]
+
+
+def test_other_kinds_of_numbers_are_compared_but_not_patched(tmp_path: Path) -> None:
+    floats = tmp_path / "floats.yaml"
+    decimal = (Path(__file__).parents[2] / "scenarios" / "lora.yaml").read_text(encoding="utf-8")
+    never = decimal.replace("carry: step", "carry: never")
+    floats.write_text(never + "\narithmetic: float64\n", encoding="utf-8")
+    words = ("lora", str(floats), "--carry", "never")
+    assert compared(*words)["first_difference"] is None
+    ran = run("compare", *words, "--patch", "output")
+    assert "computes with decimal, the second with float64" in " ".join(ran.stderr.split())
+    assert ran.exit_code == 2
+
+
+REFUSED = {
+    ("pizza",): "expected one second run",
+    ("pizza", "alex", "--train"): "expected one second run",
+    ("pizza", "--text", "<START> nobody"): "no embedding for the token 'nobody'",
+    ("pizza", "--text", "la la"): "share none at the beginning or at the end",
+    ("science", "--text", " "): "a text without tokens",
+    (*TEXT, "--patch", "nowhere"): "nowhere: no such value",
+    (*TEXT, "--patch", "input[nobody]"): "no token 'nobody'",
+    (*TEXT, "--patch", "input["): "expected ADDRESS[TOKEN]",
+    (*TEXT, "--patch", "prediction"): "these are words",
+    (*TEXT, "--patch", "layer1.attention.head1.scale[1]"): "no row for each token",
+    ("pizza", "--text", "<START> Me", "--patch", "layer1.attention.head1.weights"): (
+        "layer1.attention.head1.weights: 5×5 in the first run and 2×2 in the second"
+    ),
+    ("pizza", "--text", "<START> Me gusta la pizza", "--sweep", "heads"): (
+        "must predict different words"
+    ),
+    ("alex", "science", "--patch", "layer1.attention.output"): "predicts no words",
+    ("alex", "--vary", "1"): "No such option",
+    ("pizza", "--steps", "2", "--text", "<START>"): "works only with --train",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+def test_what_cannot_be_compared_is_refused(words: tuple[str, ...]) -> None:
+    ran = run("compare", *words, width=200)
+    assert ran.exit_code == 2
+    assert REFUSED[words] in ran.stderr and "Traceback" not in ran.stderr
+
+
+@few
+@given(spec=scenarios(), form=st.sampled_from(sorted(FORMATS)))
+def test_training_of_random_scenarios(spec: Scenario, form: str) -> None:
+    assert faults_of_command(spec, form, ("compare", "--train")) == []

@@ -1,0 +1,163 @@
+"""What two passes predict, and what a patched pass predicts; which patches restore the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+
+from tracer.dataclass import frozen
+from tracer.decoder import roles
+from tracer.decoder.comparison import Comparison, predicted
+from tracer.decoder.forward import Trace
+from tracer.decoder.patches import Effect, Experiment
+from tracer.decoder.value import Entry
+from tracer.formula import expression as ex
+from tracer.formula.evaluation import holds, relation, value as evaluated
+from tracer.formula.numbers import round_half_away, trimmed
+from tracer.lesson import document as doc
+from tracer.lesson.context import joined, listed
+from tracer.lesson.entries import number
+from tracer.lesson.steps.gradient_claims import two_digits
+from tracer.lesson.working.lines import MOST_GUARD_DIGITS
+
+MOST_EFFECTS = 20
+"""The most rows of a ranking; the others are in one sentence."""
+EFFECT_DECIMALS = 3
+
+
+def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
+    """Return the sections about the predictions and about a sweep."""
+    writer = _Writer(experiment)
+    return (*writer.predictions(), *writer.sweep())
+
+
+def worked(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.Line:
+    """Return the line of a calculation with numbers of several passes.
+
+    `write` returns it with so many extra digits; the line has as few as keep it true.
+    """
+    exact = trimmed(evaluated(write(MOST_GUARD_DIGITS))[0])
+    places = max(of.scenario.rounding.decimals, two_digits(exact).places)
+    result = ex.Number(exact)
+    if result.places > places:
+        result = ex.Number(round_half_away(exact, places))
+    sides = map(write, range(MOST_GUARD_DIGITS + 1))
+    left = next(side for side in sides if holds(side, result, result.places))
+    return doc.Line(label, ex.Chain((left, result), (relation(left, result),)))
+
+
+@frozen
+class _Writer:
+    experiment: Experiment
+
+    @property
+    def comparison(self) -> Comparison:
+        return self.experiment.comparison
+
+    def predictions(self) -> Iterator[doc.Section]:
+        runs = [("first", self.comparison.first), ("second", self.comparison.second)]
+        if self.experiment.patched:
+            runs.append(("patched", self.experiment.patched))
+        seen = {run: entry for run, found in runs if (entry := predicted(found))}
+        if not seen:
+            return
+        words = dict.fromkeys(_word(entry) for entry in seen.values())
+        rows = [[word, *self._cells(word, runs)] for word in words]
+        shown = [run for run, _ in runs if run in seen]
+        header = ["word", *(f"{what}, {run}" for run in shown for what in ("z", "p"))]
+        blocks: list[doc.Block] = [
+            doc.Paragraph(tuple(self._says(seen))),
+            doc.Table.of(header, rows),
+        ]
+        if self.experiment.patched:
+            blocks += self._patched()
+        yield doc.Section(None, "Predictions", tuple(blocks))
+
+    def _says(self, seen: dict[str, Entry]) -> Iterator[doc.Inline]:
+        yield "After the last token, "
+        yield from joined(
+            [(f"the {run} run predicts ", doc.Name(_word(each))) for run, each in seen.items()]
+        )
+        yield ". Here, z is the logit of a word and p its probability."
+
+    def _cells(self, word: str, runs: Sequence[tuple[str, Trace]]) -> Iterator[str | ex.Number]:
+        for _, found in runs:
+            if predicted(found) is None:
+                continue
+            for role in (roles.LOGITS, roles.PROBABILITIES):
+                value = found[role.name]
+                labels = value.axes[1].labels
+                if word not in labels:
+                    yield "—"
+                else:
+                    at = (value.shape[0] - 1, labels.index(word))
+                    yield number(found.pencil, value, at)
+
+    def _patched(self) -> Iterator[doc.Block]:
+        sites = listed([site.name for site in self.experiment.sites])
+        yield doc.Paragraph(
+            ("The patched run is the first with the second's numbers at ", *sites, ".")
+        )
+        patched = self.experiment.patched
+        if self.comparison.answers is None or patched is None:
+            return
+        yield doc.Paragraph(self._effect_is())
+
+        def write(guard: int) -> ex.Expression:
+            own = self._margin(self.comparison.first, guard)
+            over = ex.Difference(self._margin(patched, guard), own)
+            return ex.Quotient(
+                over, ex.Difference(self._margin(self.comparison.second, guard), own)
+            )
+
+        yield doc.Working((worked("effect", write, self.comparison.first),))
+
+    def _margin(self, found: Trace, guard: int) -> ex.Expression:
+        assert self.comparison.answers
+        logits = found[roles.LOGITS.name]
+        own, other = (
+            number(found.pencil, logits, (logits.shape[0] - 1, column), guard)
+            for column in self.comparison.answers
+        )
+        return ex.Difference(other, own)
+
+    def _effect_is(self) -> doc.Sentence:
+        ours, theirs = predicted(self.comparison.first), predicted(self.comparison.second)
+        assert ours and theirs
+        own, other = doc.Name(_word(ours)), doc.Name(_word(theirs))
+        return (
+            *("The effect is the change of the logit of ", other, " minus that of ", own, ", "),
+            "divided by the change from the first run to the second: 0 if nothing changes, 1 if "
+            "the difference of the two logits is that of the second run.",
+        )
+
+    def sweep(self) -> Iterator[doc.Section]:
+        effects = self.experiment.effects
+        if not effects:
+            return
+        rows = [
+            (str(rank), _effect(each), each.site.name)
+            for rank, each in enumerate(effects[:MOST_EFFECTS], 1)
+        ]
+        what = "Each row is a run of its own: the first with the second's numbers at one place. "
+        meaning = () if self.experiment.patched else self._effect_is()
+        blocks: list[doc.Block] = [
+            doc.Paragraph((what, *meaning)),
+            doc.Table.of(("rank", "effect", "patched"), rows),
+        ]
+        if rest := effects[MOST_EFFECTS:]:
+            most, least = _effect(rest[0]), _effect(rest[-1])
+            said: doc.Sentence = ("The effect of the other place is ", most, ".")
+            if len(rest) > 1:
+                others = f"The effects of the other {len(rest)} places range from "
+                said = (others, least, " to ", most, ".")
+            blocks.append(doc.Paragraph(said))
+        yield doc.Section(None, "What restores the second run's answer", tuple(blocks))
+
+
+def _word(entry: Entry) -> str:
+    return entry.value.axes[1].labels[entry.at[1]]
+
+
+def _effect(each: Effect) -> ex.Number:
+    return ex.Number(round_half_away(Decimal(repr(each.share)), EFFECT_DECIMALS))

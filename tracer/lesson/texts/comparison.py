@@ -1,0 +1,161 @@
+"""Two passes side by side: the first difference, how far apart they are, what they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cached_property
+from math import isfinite
+
+from tracer.dataclass import frozen
+from tracer.decoder import roles
+from tracer.decoder.comparison import TOLERANCE, Alignment, Comparison, Difference
+from tracer.decoder.patches import Experiment, outputs_of_layers
+from tracer.decoder.value import Entry
+from tracer.formula import expression as ex
+from tracer.lesson import document as doc
+from tracer.lesson.context import joined
+from tracer.lesson.entries import name, number
+from tracer.lesson.steps.gradient_claims import two_digits
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.answers import answers, worked
+from tracer.lesson.texts.teacher import Teacher
+
+MOST_NAMES = 8
+"""The most values without a counterpart that are listed."""
+ONLY_ONE = "only one run has these values or their shapes differ"
+
+DISTANCE: doc.Sentence = (
+    "The difference of a value is the largest absolute difference of two of its entries. The "
+    "relative difference is this number divided by the largest absolute number of the value in "
+    "the first run. Both are rounded to two significant digits. ",
+    *("Relative differences up to ", ex.Number(Decimal(str(TOLERANCE))), " do not count."),
+)
+
+
+def comparison_text(experiment: Experiment) -> doc.Document:
+    """Return the text about two passes."""
+    return _Writer(experiment).document()
+
+
+@frozen
+class _Writer:
+    experiment: Experiment
+
+    @property
+    def comparison(self) -> Comparison:
+        return self.experiment.comparison
+
+    @cached_property
+    def teacher(self) -> Teacher:
+        return Teacher(self.comparison.first)
+
+    def document(self) -> doc.Document:
+        first = self.comparison.first
+        sections = (
+            *self._first_difference(),
+            *self._distances(),
+            *answers(self.experiment),
+        )
+        introduction = tuple(map(doc.Paragraph, self._introduction()))
+        signed = self.teacher.with_signs(sections)
+        return doc.Document(first.name, first.scenario.title, introduction, signed)
+
+    def _introduction(self) -> Iterator[doc.Sentence]:
+        comparison, (own, other) = self.comparison, self.experiment.names
+        texts = [
+            each.scenario.written(each.tokens) for each in (comparison.first, comparison.second)
+        ]
+        yield ("The first run is ", doc.Name(own), " with the tokens ", doc.Name(texts[0]), ".")
+        if texts[0] == texts[1]:
+            yield ("The second run is ", doc.Name(other), " with the same tokens.")
+        else:
+            yield ("The second run is ", doc.Name(other), " with ", doc.Name(texts[1]), ".")
+        yield from _alignment("texts", comparison.tokens)
+        if comparison.encoder_tokens:
+            yield from _alignment("encoder's texts", comparison.encoder_tokens)
+        if names := comparison.not_compared:
+            more = [(f"{len(names) - MOST_NAMES} more",)] if len(names) > MOST_NAMES else []
+            parts = joined([*((doc.Name(each),) for each in names[:MOST_NAMES]), *more])
+            yield (f"Not compared, because {ONLY_ONE}: ", *parts, ".")
+
+    # --- how far apart ---------------------------------------------------------------------------
+
+    def _first_difference(self) -> Iterator[doc.Section]:
+        first = self.comparison.first_difference
+        if first is None:
+            paragraph = doc.Paragraph(("No compared value differs.",))
+            yield doc.Section(None, "First difference", (paragraph,))
+            return
+        value = first.first.value
+        step = self.teacher.step_of.get(value.address)
+        title = sentences.title(step, self.teacher.ctx.at(step.place)) if step else value.address
+        where = f"step {step.number}, {title}" if step else title
+        ours, theirs = self._number(first.first), self._number(first.second, of_second=True)
+        there: doc.Sentence = (theirs, " in the second run.")
+        if name(first.first) != name(first.second):
+            there = (doc.Name(name(first.second)), " is ", *there)
+        largest = " No other difference in this value is larger." if value.axes else ""
+        between = " in the first run and " if len(there) == 2 else " in the first run, and "
+        sentence = (doc.Name(name(first.first)), " is ", ours, between, *there, largest)
+        blocks: list[doc.Block] = [doc.Paragraph(sentence)]
+        if isfinite(first.largest):
+            blocks.append(doc.Working((self._difference_line(first),)))
+        yield doc.Section(None, f"First difference: {where}", tuple(blocks))
+
+    def _number(self, entry: Entry, guard: int = 0, *, of_second: bool = False) -> ex.Number:
+        found = self.comparison.second if of_second else self.comparison.first
+        return number(found.pencil, entry.value, entry.at, guard)
+
+    def _difference_line(self, of: Difference) -> doc.Line:
+        def write(guard: int) -> ex.Expression:
+            theirs = self._number(of.second, guard, of_second=True)
+            return ex.Difference(theirs, self._number(of.first, guard))
+
+        return worked("second − first", write, self.comparison.first)
+
+    def _distances(self) -> Iterator[doc.Section]:
+        if self.comparison.first_difference is None:
+            return
+        differences = self.comparison.differences
+        listed = [differences[address] for address in self._listed() if address in differences]
+        rows = [
+            (self._step(each), _size(each.largest), _size(each.relative), each.first.value.address)
+            for each in listed
+        ]
+        marked = next((i for i, each in enumerate(listed) if each.counts), None)
+        table = doc.Table.of(("step", "difference", "relative", "value"), rows, marked)
+        yield doc.Section(None, "How far apart the runs are", (doc.Paragraph(DISTANCE), table))
+
+    def _step(self, of: Difference) -> str:
+        return str(self.teacher.step_of[of.first.value.address].number)
+
+    def _listed(self) -> list[str]:
+        """Return the result of each step; of a trained model, the vectors between the layers."""
+        if not self.comparison.first.scenario.on_demand:
+            return [step.last.output.address for step in self.teacher.steps]
+        between = [value.address for value in outputs_of_layers(self.comparison.first).values()]
+        ends = (roles.OUTPUT, roles.LOGITS, roles.PROBABILITIES)
+        return [roles.INPUT.name, *between, *(role.name for role in ends)]
+
+
+def _alignment(what: str, found: Alignment) -> Iterator[doc.Sentence]:
+    n, m = len(found.first), len(found.second)
+    if found.is_complete:
+        if found.first != found.second:
+            yield (f"Tokens at the same position of the {what} are compared.",)
+        return
+    ends = {"first": found.left, "last": found.right}
+    parts = [
+        f"the {end} token" if shared == 1 else f"the {end} {shared} tokens"
+        for end, shared in ends.items()
+        if shared
+    ]
+    yield (
+        f"The {what} have {n} and {m} tokens. Only the tokens that they share at the beginning or "
+        f"at the end are compared: {' and '.join(parts)}.",
+    )
+
+
+def _size(number: float) -> ex.Number:
+    return two_digits(number) if isfinite(number) else ex.Number(Decimal("Infinity"))
