@@ -224,8 +224,8 @@ def predicted(found: Trace) -> Entry | None:
     if words is None:
         return None
     logits = found[roles.LOGITS.name]
-    column = logits.axes[1].labels.index(words.numbers[-1])
-    return Entry(logits, (logits.shape[0] - 1, column))
+    last = logits.shape[0] - 1
+    return Entry(logits, (last, logits.axes[1].labels.index(words.read((last,)))))
 
 
 def has_token_rows(value: Value) -> bool:
@@ -262,7 +262,8 @@ def _part(value: Value, indices: list[Indices]) -> Floats:
 
 def _margin(logits: Value, answers: tuple[int, int]) -> float:
     own, other = answers
-    return float(logits.numbers[-1][other] - logits.numbers[-1][own])
+    last = logits.shape[0] - 1
+    return float(logits.read((last, other)) - logits.read((last, own)))
 
 
 def compare(first: Trace, second: Trace) -> Comparison:
