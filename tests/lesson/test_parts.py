@@ -287,9 +287,17 @@ def test_every_line_is_true_and_goes_on_from_what_stood_before(
         assert (violations(text), misplaced(text), two_forms(text)) == ([], [], [])
 
 
-@pytest.mark.parametrize("mask", ["{window: 2}", "none"])
-@pytest.mark.parametrize("softmax", ["shifted", "plain"])
-@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize(
+    ("carry", "softmax", "mask"),
+    [
+        ("line", "shifted", "{window: 2}"),
+        ("line", "plain", "none"),
+        ("step", "plain", "{window: 2}"),
+        ("step", "shifted", "none"),
+        ("never", "shifted", "{window: 2}"),
+        ("never", "plain", "none"),
+    ],
+)
 def test_every_sentence_is_known_and_true(carry: str, softmax: str, mask: str) -> None:
     source = every_part(mask=mask, softmax=softmax)
     text = unbroken(printed("run", "-", "--carry", carry, width=WIDE, stdin=source))
@@ -323,7 +331,7 @@ def test_pinned_numbers_stand_in_place_of_any_of_them(layout: str) -> None:
     assert len(addresses) > 25
     if layout != LAYOUTS[0]:  # the same parts, but for what is rotated
         addresses = [address for address in addresses if "rotated" in address]
-    for address in addresses:
+    for address in addresses[::2]:
         shown = json.dumps(values[address]["data"]).replace('"-inf"', "-inf")
         text = f"{source}given: {{{address}: {shown}}}\n"
         pinned = {value["address"]: value for value in run_json("-", stdin=text)["values"]}
