@@ -164,7 +164,7 @@ widths = st.sampled_from([40, 80, 120, 200])
 carry_modes = st.sampled_from(CARRY_MODES)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(carry=carry_modes, width=widths, data=st.data())
 def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
     scenario = data.draw(scenarios(carry=carry))

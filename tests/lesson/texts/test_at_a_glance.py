@@ -19,7 +19,7 @@ from tests.helpers.reference import shares_norm
 SEVERAL = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
