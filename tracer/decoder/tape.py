@@ -141,7 +141,7 @@ class Tape:
         address = self._prefix + role.name
         if role.parameter and self.place.example:
             return self.shared(role)
-        if unchanged := self._unchanged(address, ()):
+        if self.unpatched and (unchanged := self._unchanged(address, ())):
             return self._recorded(unchanged.operation, (), unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
@@ -181,7 +181,7 @@ class Tape:
             TracerError: there is no result.
         """
         address = self._prefix + role.name
-        if unchanged := self._unchanged(address, inputs):
+        if self.unpatched and (unchanged := self._unchanged(address, inputs)):
             return self._recorded(unchanged.operation, inputs, unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -259,7 +259,7 @@ class Tape:
     def _recorded(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
-        if patch := self.patches.get(value.address):
+        if self.patches and (patch := self.patches.get(value.address)):
             operation = _PINNED
             lazy = self.arithmetic is ON_DEMAND
             value = LazyPatched(value, patch, self._lazy_context) if lazy else patch.apply(value)
