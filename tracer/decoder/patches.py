@@ -125,7 +125,7 @@ def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tupl
     """Return the effect of each site alone, the largest first.
 
     Raises:
-        TracerError: the two predictions cannot be told apart.
+        TracerError: a site cannot be patched, or no result follows.
     """
     _keep_parameters(comparison.first)
     found = []

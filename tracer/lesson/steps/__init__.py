@@ -68,7 +68,7 @@ AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*backward.FORWARD, *updates.KINDS),
     *attribution.KINDS,
 )
-"""The way back, and the update; each goes by the step that it belongs to. And an attribution."""
+"""The kinds of the backward pass, of the updates and of an attribution."""
 
 KIND_OF: dict[Role, StepKind] = {
     role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
