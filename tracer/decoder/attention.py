@@ -6,7 +6,6 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from tracer.dataclass import frozen
@@ -66,16 +65,18 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     """
     of_queries = HeadNorm(QUERIES, parameters.query_norm)
     of_keys = HeadNorm(KEYS, parameters.key_norm)
-    projections = projected(tape, x, inputs, parameters.heads)
+    before: list[Projected] = []
     if of_queries.spans_heads or of_keys.spans_heads:
-        of_all = list(projections)
-        of_queries.read(tape, [each.q for each in of_all])
-        of_keys.read(tape, [each.k for each in of_all if each.k])
-        projections = iter(of_all)
+        for number, head in enumerate(parameters.heads, start=1):
+            with tape.at(head=number):
+                before.append(projected(tape, x, inputs, head))
+        of_queries.read(tape, [each.q for each in before])
+        of_keys.read(tape, [each.k for each in before if each.k])
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
-    for number, (head, own) in enumerate(zip(parameters.heads, projections, strict=True), start=1):
+    for number, head in enumerate(parameters.heads, start=1):
         with tape.at(head=number):
+            own = before[number - 1] if before else projected(tape, x, inputs, head)
             q = of_queries.apply(tape, own.q)
             k = of_keys.apply(tape, own.k) if own.k else None
             q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
@@ -108,15 +109,10 @@ class Projected:
     v: Value | None = None
 
 
-def projected(
-    tape: Tape, x: Value | Axis, inputs: AttentionInputs, heads: Sequence[Head]
-) -> Iterator[Projected]:
-    """Yield the projections of one head after the other."""
-    for number, head in enumerate(heads, start=1):
-        with tape.at(head=number):
-            q = queries(tape, x, head)
-            own = () if head.shares else keys_and_values(tape, inputs, head)
-        yield Projected(q, *own)
+def projected(tape: Tape, x: Value | Axis, inputs: AttentionInputs, head: Head) -> Projected:
+    """Q, K and V of a head."""
+    q = queries(tape, x, head)
+    return Projected(q, *(() if head.shares else keys_and_values(tape, inputs, head)))
 
 
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axes
-from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
+from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
 
 NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
 """Operations whose results are moved numbers, or words."""
@@ -22,7 +22,9 @@ def result(
     if arithmetic is SHAPES:
         return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
     found = _result(arithmetic, operation, x, part)
-    return found if type(operation) in NOT_COMPUTED else arithmetic.stored(found)
+    if arithmetic is FLOATS or type(operation) in NOT_COMPUTED:
+        return found
+    return arithmetic.stored(found)
 
 
 def _result(

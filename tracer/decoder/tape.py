@@ -169,8 +169,7 @@ class Tape:
         Raises:
             TracerError: a division by zero, or a number beyond all bounds.
         """
-        axes = operation.axes(*[value.axes for value in inputs])
-        return self.record_as(role, operation, axes, *inputs)
+        return self._computed(role, operation, operation.axes(*[x.axes for x in inputs]), inputs)
 
     def record_as(
         self, role: roles.Role, operation: op.Recorded, axes: Axes, *inputs: Value
@@ -180,6 +179,11 @@ class Tape:
         Raises:
             TracerError: there is no result.
         """
+        return self._computed(role, operation, axes, inputs)
+
+    def _computed(
+        self, role: roles.Role, operation: op.Recorded, axes: Axes, inputs: tuple[Value, ...]
+    ) -> Value:
         address = self._prefix + role.name
         if self.unpatched and (unchanged := self._unchanged(address, inputs)):
             return self._recorded(unchanged.operation, inputs, unchanged.output)

@@ -146,8 +146,7 @@ class Arithmetic:
 
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
-        too_large = np.count_nonzero(a >= LARGEST_FLOAT_EXPONENT)
-        too_large += np.count_nonzero(a <= -LARGEST_FLOAT_EXPONENT)
+        too_large = np.count_nonzero(abs(a) >= LARGEST_FLOAT_EXPONENT)
         return not too_large or too_large == np.count_nonzero(np.isinf(a))
 
 
