@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tracer.dataclass import fields_of, frozen, mutable
+from tracer.dataclass import FEW, fields_of, frozen, mutable
 
 
 @frozen
@@ -79,12 +79,18 @@ def test_replace_works_as_in_the_standard_library() -> None:
     assert replaced == Solid(1, 7, ["a"])
 
 
-def test_no_class_has_its_initializer_compiled_before_the_first_instance() -> None:
-    @frozen
-    class Fresh:
-        x: int = 1
+def test_the_first_instances_and_later_ones_are_made_alike() -> None:
+    @mutable
+    class Fresh(Point):
+        z: int = 3
 
-    before = Fresh.__init__
-    assert Fresh().x == 1
-    assert Fresh.__init__ is not before
-    assert [*inspect.signature(Fresh).parameters] == ["x"]
+        def __post_init__(self) -> None:
+            self.z += 1
+
+    at_first = Fresh.__init__
+    for number in range(2 * FEW):
+        made = Fresh(number, scale=5)
+        expected = {"x": number, "y": 2, "names": [], "note": None, "scale": 5, "z": 4}
+        assert [*vars(made).items()] == [*expected.items()]
+    assert Fresh.__init__ is not at_first
+    assert [*inspect.signature(Fresh).parameters] == ["x", "y", "names", "note", "z", "scale"]

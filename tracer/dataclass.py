@@ -2,8 +2,8 @@
 
 The standard library compiles the methods of each dataclass whenever the program starts: for 150
 classes that takes a sixth of tracing a small decoder. Here all classes share their methods, and an
-`__init__` is compiled when its class is first needed. `dataclasses.field` and `replace` work as
-they do there; `fields_of` takes the place of `fields`.
+`__init__` is compiled when its class has made a few instances, which most never do.
+`dataclasses.field` and `replace` work as they do there; `fields_of` takes the place of `fields`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 _Class = TypeVar("_Class")
+
+FEW = 8
+"""Instances that are made before compiling an `__init__` takes less time than it saves."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -62,15 +65,28 @@ def declare(cls: Any) -> None:
     cls.__dataclass_fields__ = declared
     positional = tuple(n for n, each in declared.items() if each.kw_only is not True)
     type.__setattr__(cls, "__match_args__", positional)
-    cls.__init__ = _compile_and_run
+    cls.__init__, cls._instances = _initialize, 0
 
 
-def _compile_and_run(self: Any, *positional: Any, **named: Any) -> None:
-    """Stand for the `__init__` of a class until its first instance is made."""
+def _initialize(self: Any, *positional: Any, **named: Any) -> None:
+    """Stand for the `__init__` of a class until it has made a few instances."""
     cls: Any = next(each for each in type(self).__mro__ if "__init__" in vars(each))
-    initialize = _initializer(cls)
-    cls.__init__ = initialize
-    initialize(self, *positional, **named)
+    cls._instances += 1
+    given = dict(zip(cls.__match_args__, positional, strict=False)) | named
+    values = {f.name: given[f.name] if f.name in given else _default(f) for f in fields_of(cls)}
+    fits = len(given) == len(positional) + len(named) and given.keys() <= values.keys()
+    if cls._instances > FEW or not fits or any(value is MISSING for value in values.values()):
+        cls.__init__ = _initializer(cls)
+        cls.__init__(self, *positional, **named)  # or raises the usual TypeError
+        return
+    for name, value in values.items():
+        setattr(self, name, value)
+    if hasattr(cls, "__post_init__"):
+        self.__post_init__()
+
+
+def _default(of: Field[Any]) -> Any:
+    return of.default if of.default_factory is MISSING else of.default_factory()
 
 
 _ABSENT: Any = object()
