@@ -70,7 +70,7 @@ def pairs() -> Iterator[Any]:
         scenarios = sorted(bundled(), key=SLOW.__eq__) if "scenario" in parameters else [None]
         for i, scenario in enumerate(scenarios):
             for j, form in enumerate(forms):
-                is_slow = scenario == SLOW and command not in QUICK
+                is_slow = scenario == SLOW and (command not in QUICK or form == Format.JSON)
                 is_paired = (i + j + number) % min(len(forms), len(scenarios)) == 0
                 marks = [pytest.mark.fuzz] if is_slow or not is_paired else []
                 name = " ".join(filter(None, (command, scenario, form)))

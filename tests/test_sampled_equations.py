@@ -55,11 +55,6 @@ def test_of_a_trained_model(name: str, form: str, asked: tuple[str, ...]) -> Non
     assert_true(name, form, asked)
 
 
-@pytest.mark.parametrize(("name", "form", "asked"), samples("gpt2-small", 1, 1))
-def test_of_weights_from_a_seed(name: str, form: str, asked: tuple[str, ...]) -> None:
-    assert_true(name, form, asked)
-
-
 @pytest.mark.fuzz
 @needs_the_model
 @pytest.mark.parametrize("seed", range(2, 22))

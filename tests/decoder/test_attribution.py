@@ -82,7 +82,7 @@ def test_each_part_is_what_the_model_computes_from_it_alone(spec: Any, seed: int
         assert list(map(abs, values)) == sorted(map(abs, values), reverse=True)
 
 
-@settings(some, max_examples=10)
+@settings(some, max_examples=7)
 @given(st.sampled_from(["line", "step"]).flatmap(whole_scenarios), SEEDS)
 def test_printed_parts_sum_to_the_printed_logit(spec: Any, seed: int) -> None:
     traced_or_rejected(spec)

@@ -392,7 +392,8 @@ def in_parallel(at: Judge, said: dict[str, Any]) -> None:
     while ahead:
         address = ahead.pop()
         found.add(address)
-        ahead += [each for each in at.values[address]["operands"] if each in at.values]
+        operands = at.values[address]["operands"]
+        ahead += [each for each in operands if each in at.values and each not in found]
     attention = at.address.replace("ffn.hidden", "attention.")
     assert not any(each == f"{attention}output" for each in found)
 

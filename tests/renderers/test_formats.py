@@ -39,7 +39,7 @@ every_format = pytest.mark.parametrize("form", FORMATS)
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

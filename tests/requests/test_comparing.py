@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,16 @@ SECOND = {
 PATCHED = ("--patch", "layer1.ffn.output", "--patch", "input[Me]", "--sweep", "heads")
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("second", SECOND)
+CARRY_MODES = ("line", "step", "never")
+
+
+@pytest.mark.parametrize(
+    ("carry", "second", "form"),
+    [
+        (carry, *rest)
+        for carry, rest in zip(cycle(CARRY_MODES), product(SECOND, FORMATS), strict=False)
+    ],
+)
 def test_every_equation_is_true(second: str, carry: str, form: str) -> None:
     choice, _, _ = FORMATS[form]
     text = printed("compare", *SECOND[second], "--carry", carry, *choice)
@@ -96,8 +104,7 @@ def test_every_equation_is_true(second: str, carry: str, form: str) -> None:
 TEXT = ("pizza", "--text", "<START> Me gusta la <START>")
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("carry", "form"), [*zip(cycle(CARRY_MODES), FORMATS, strict=False)])
 def test_every_equation_of_a_patch_is_true(carry: str, form: str) -> None:
     choice, _, _ = FORMATS[form]
     text = printed("compare", *TEXT, *PATCHED, "--carry", carry, *choice)

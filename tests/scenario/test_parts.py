@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from decimal import Decimal
 from math import prod
 from typing import Any, get_args, get_origin
@@ -101,6 +102,7 @@ EVERY_PARAMETER = f"""{{{TOWER},
   layers: [{{{BOTH}, cross_attention: {ATTENTION}}},
     {PLAIN}, {EXPERTS}],
   vocabulary: [a, b, c], unembedding: {{W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}}}}"""
+EVERY_KEY = yaml.load(EVERY_PARAMETER, yaml.BaseLoader)
 PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
 
 
@@ -123,13 +125,12 @@ def test_the_scenario_has_every_parameter() -> None:
 @pytest.mark.parametrize("place", [p for p in PLACES if p[-1] != "sink"], ids=address)
 @pytest.mark.parametrize("whole_row", [False, True])
 def test_what_is_too_short_is_refused(place: tuple[int | str, ...], whole_row: bool) -> None:
-    data = yaml.load(EVERY_PARAMETER, yaml.BaseLoader)
-    part = data
+    data = part = deepcopy(EVERY_KEY)
     for step in place:
         part = part[step]
     (part if whole_row or isinstance(part[0], str) else part[-1]).pop()
     with pytest.raises(TracerError) as caught:
-        parse(yaml.safe_dump(data), "f.yaml")
+        parse(to_yaml(data), "f.yaml")
     assert any(
         str(problem.address).split()[0] == address(place) for problem in caught.value.problems
     )

@@ -125,11 +125,11 @@ def assert_whole(of: Trace, entry: Entry) -> None:
 def test_every_number_of_a_bundled_scenario(scenario: str) -> None:
     ran = with_loss(scenario)
     every = entries(ran)
-    for entry in some(every, 400):
+    for entry in some(every, 200):
         assert why(ran, entry, 1).sections[0].blocks
-    for entry in some(every, 60):
+    for entry in some(every, 40):
         assert_true(why(ran, entry, 1))
-    for entry in some(every, 3):
+    for entry in some(every, 2):
         assert_whole(ran, entry)
 
 
@@ -145,9 +145,9 @@ def test_every_number_of_training(name: str) -> None:
     options = TrainingOptions(Optimizer.model_validate(MOVED[name]))
     (ran,) = train(name, scenario, options).steps
     every = [entry for entry in entries(ran) if entry.value.place.phase != "forward"]
-    for entry in some(every, 50):
+    for entry in some(every, 40):
         assert_true(why(ran, entry, 0))
-    for entry in some(every, 3):
+    for entry in some(every, 2):
         assert_whole(ran, entry)
 
 
@@ -158,7 +158,7 @@ def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
     every = entries(ran)
     for entry in every:
         assert why(ran, entry, 0).sections[0].blocks
-    for entry in some(every, 15):
+    for entry in some(every, 8):
         assert_whole(ran, entry)
 
 
