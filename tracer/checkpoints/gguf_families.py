@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from tracer.checkpoints.architecture import Activation, NormKind, QueryKeyNorm, RotaryLayout
+from tracer.checkpoints.architecture import (
+    Activation,
+    FactorKeys,
+    NormKind,
+    QueryKeyNorm,
+    RotaryLayout,
+)
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.dataclass import frozen
 
@@ -39,6 +45,8 @@ class GGUFFamily:
     """Whether the output of each sub-layer is normalized."""
     widest: int | None = None
     """The layers of the one model whose scores are divided by √(width / heads), not by √d_k."""
+    factors: FactorKeys | None = None
+    """The keys of constants, of which only that of the logits must be there; None for none."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The keys and the defaults of soft caps; None if the family has none."""
@@ -52,6 +60,8 @@ class GGUFFamily:
     """The rotary base of layers with a window if its key is missing; None if all have the same."""
     unrotated: int | None = None
     """Each layer whose number is a multiple of this has no rotary positions."""
+    rotates_if: str = ""
+    """The key that says whether queries and keys are rotated; nothing if they always are."""
     rotates_part: bool = False
     """Whether only the first columns of each head may be rotated."""
     parallel: str = ""
@@ -120,6 +130,18 @@ LLAMA = GGUFFamily(
         unused=("rope_freqs.weight",),  # which is read with the architecture
     ),
     may_route=True,
+)
+GRANITE = replace(
+    LLAMA,
+    may_route=False,
+    windows=False,
+    rotates_if="rope.scaling.finetuned",
+    factors=FactorKeys(
+        embeddings="embedding_scale",
+        scores="attention.scale",
+        outputs="residual_scale",
+        logits="logit_scale",
+    ),
 )
 SMOLLM3 = replace(LLAMA, may_route=False, unrotated=4)
 QWEN2 = replace(SMOLLM3, rotary="halves", unrotated=None)
@@ -207,6 +229,7 @@ FAMILIES: Mapping[str, GGUFFamily] = {
     "gemma3": GEMMA_3,
     "gpt2": GPT2,
     "gptneox": GPT_NEOX,
+    "granite": GRANITE,
     "llama": LLAMA,
     "olmo2": OLMO_2,
     "olmoe": OLMOE,

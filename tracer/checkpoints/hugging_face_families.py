@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
 
-from tracer.checkpoints.architecture import NormKind, QueryKeyNorm
+from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
 from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
@@ -70,6 +70,8 @@ class HuggingFaceFamily:
     """Whether the output of each sub-layer is normalized, too."""
     squared_divisor: tuple[str, float] | None = None
     """The square of the divisor of the scores; None if it is d_k."""
+    factors: FactorKeys | None = None
+    """The keys of constants, each 1 if its key is missing; None if the family has none."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The soft caps of the scores and of the logits; None if the family has none."""
@@ -417,6 +419,17 @@ SMOLLM3 = replace(
     windows=_windows_of_smollm3,
     only=_WITHOUT_WINDOW_KEY,
 )
+GRANITE = replace(
+    LLAMA,
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    factors=FactorKeys(
+        embeddings="embedding_multiplier",
+        scores="attention_multiplier",
+        outputs="residual_multiplier",
+        logits="logits_scaling",
+    ),
+)
 MIXTRAL = replace(
     MISTRAL,
     epsilon=("rms_norm_eps", 1e-5),
@@ -652,6 +665,7 @@ FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "gemma3_text": GEMMA_3,
     "gpt2": GPT2,
     "gpt_neox": GPT_NEOX,
+    "granite": GRANITE,
     "llama": LLAMA,
     "marian": MARIAN,
     "mistral": MISTRAL,
