@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers import of_transformers
 from tests.helpers.tiny_models import naming
 from tracer.checkpoints.hugging_face import architecture_of
 from tracer.decoder.forward import trace
@@ -352,14 +353,7 @@ def drawn(folder: Path, config: Json) -> Weights:
 def theirs(folder: Path) -> Any:
     """The logits; None if transformers does not compute them, and some are then not numbers."""
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=torch.float64,
-            attn_implementation="eager",
-            experts_implementation="eager",
-        )
-        with torch.no_grad():
-            found = model.eval()(torch.tensor([IDS])).logits[0].numpy()
+        found = of_transformers.logits(folder, IDS)
     except Exception:
         return None
     return found if np.isfinite(found).all() else None
