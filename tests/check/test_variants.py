@@ -166,6 +166,28 @@ def test_texts_leave_out_the_soft_cap(tmp_path: Path) -> None:
     assert held == {("variant", "without the soft cap of scores")}
 
 
+def test_texts_leave_out_the_factors_of_sub_layers(tmp_path: Path) -> None:
+    scaled = deepcopy(SPEC)
+    for part in (scaled["layers"][0][name] for name in ("attention", "ffn")):
+        part["residual_scale"] = Decimal("0.22")
+    figure = {"address": "output", "row": 2, "printed": row(SPEC)}
+    found = checked(tmp_path, to_yaml(scaled), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "without factors of what sub-layers add")}
+
+
+def test_texts_leave_out_the_divisor_of_the_logits(tmp_path: Path) -> None:
+    w_u = [[Decimal((i + 2 * j) % 5 - 2) / 2 for j in range(3)] for i in range(4)]
+    plain = {**SPEC, "vocabulary": ["x", "y", "z"], "unembedding": {"W_U": w_u}}
+    divided = {**plain, "unembedding": {"W_U": w_u, "scale": 8}}
+    printed = [f"{number:.5f}" for number in reference(plain)["logits"][1]]
+    found = checked(
+        tmp_path, to_yaml(divided), {"address": "logits", "row": 2, "printed": printed}
+    ).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "without dividing the logits")}
+
+
 @pytest.mark.parametrize(("name", "common", "own"), [
     ("with the same mask in every layer", {}, {"mask": {"window": 1}}),
     (

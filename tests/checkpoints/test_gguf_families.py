@@ -27,6 +27,10 @@ QUERY_PARTS = {"query_pre_attn_scalar": tiny.D_K, "head_dim": tiny.D_K, "sliding
 CAPS = {"attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0}
 FEW_EXPERTS = {"num_experts_per_tok": 2, "num_local_experts": EXPERTS}
 NEOX = {"rotary_pct": 0.5, "hidden_act": "gelu_new", "layer_norm_eps": 0.5}
+GRANITE = {
+    **{"embedding_multiplier": 12.0, "attention_multiplier": 0.125},
+    **{"residual_multiplier": 0.25, "logits_scaling": 8.0},
+}
 OTHER_WIDTH = {"head_dim": 6, "query_pre_attn_scalar": tiny.D // tiny.HEADS}
 """llama.cpp knows the widest models by their number of layers."""
 
@@ -68,6 +72,14 @@ MODELS: Mapping[str, tuple[str, Said]] = {
     "gpt_neox": ("gpt_neox", NEOX),
     "gpt_neox with all columns rotated": ("gpt_neox", {**NEOX, "rotary_pct": 1.0}),
     "gpt_neox one after the other": ("gpt_neox", {**NEOX, "use_parallel_residual": False}),
+    "granite": ("granite", GRANITE),
+    "granite with other factors": (
+        "granite",
+        {
+            **{"embedding_multiplier": 0.5, "attention_multiplier": 2.0},
+            **{"residual_multiplier": 1.0, "logits_scaling": 0.25},
+        },
+    ),
     "mixtral": ("mixtral", FEW_EXPERTS),
     "mixtral with one expert": ("mixtral", {**FEW_EXPERTS, "num_experts_per_tok": 1}),
     "qwen3_moe": (
@@ -244,6 +256,10 @@ def test_a_stack_has_a_matrix_for_each_expert(tmp_path: Path) -> None:
     ("gpt_neox", "rope.dimension_count", 3, "3 numbers per head are rotated, expected pairs"),
     ("qwen3_moe", "expert_count", 0, "got 0, expected a whole number from 1"),
     ("qwen3_moe", "expert_weights_scale", 2.0, "got 2.0, this key is unknown and may change"),
+    ("granite", "rope.scaling.finetuned", False, "supported is true: queries and keys are not"),
+    ("granite", "residual_scale", 0.0, "got 0.0, expected a positive number"),
+    ("granite", "logit_scale", None, "logit_scale: missing, expected a positive number"),
+    ("granite", "expert_count", 2, "got 2, not supported: it belongs to a mixture of experts"),
     ("smollm3", "expert_count", 2, "got 2, not supported: it belongs to a mixture of experts"),
     ("smollm3", "attention.scale", 0.5, "got 0.5, not supported: it belongs to its own score"),
 ])  # fmt: skip
@@ -263,6 +279,8 @@ def test_what_is_wrong_is_told(name: str, key: str, value: Any, told: str, tmp_p
     ("gpt_neox", "rope.freq_base", 3.0),
     ("gpt_neox", "use_parallel_residual", False),
     ("mixtral", "expert_used_count", 1),
+    *(("granite", key, 3.0) for key in ("embedding_scale", "residual_scale", "logit_scale")),
+    *(("granite", key, None) for key in ("embedding_scale", "residual_scale", "attention.scale")),
 ])  # fmt: skip
 def test_a_key_is_read(name: str, key: str, value: Any, tmp_path: Path) -> None:
     folder = folder_of(name, tmp_path)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers import ten_scripts
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError
@@ -123,10 +124,10 @@ def test_ids_are_those_of_sentencepiece(tmp_path: Path) -> None:
     library = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
     trained = io.BytesIO()
     library.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS),
+        sentence_iterator=iter([*CORPUS, *ten_scripts.WORDS]),
         model_writer=trained,
         model_type="bpe",
-        vocab_size=560,
+        vocab_size=700,
         byte_fallback=True,
         split_digits=True,
         allow_whitespace_only_pieces=True,
@@ -151,13 +152,14 @@ def test_ids_are_those_of_sentencepiece(tmp_path: Path) -> None:
         add_bos_token=False,
     )
     words = [word for line in CORPUS for word in line.split(" ")]
-    drawn = random.Random(1)
+    drawn, texts = random.Random(1), ten_scripts.texts()
     for _ in range(500):
         parts = (
             drawn.choice([*words, " ", "  ", "\n", "😀", "ab", "aaa", "日本"])
             for _ in range(drawn.randrange(1, 9))
         )
-        text = drawn.choice(["", " "]).join(parts)
+        texts.append(drawn.choice(["", " "]).join(parts))
+    for text in texts:
         found = read.encode(text)
         assert list(found.ids) == theirs.encode(text), text
         assert read.decode(found.ids) == text

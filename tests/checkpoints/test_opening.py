@@ -234,11 +234,11 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
         f"latent attention, not supported\n{config}: model_type: {FOLDERS}"
     )
     file = tiny_checkpoints.write_gguf(
-        tmp_path / "x.gguf", "granite", tiny_checkpoints.gguf_llama()
+        tmp_path / "x.gguf", "deepseek2", tiny_checkpoints.gguf_llama()
     )
     assert refused(file) == (
-        f"{file}: general.architecture: got 'granite', which needs a factor of what each sub-layer "
-        f"adds and a scale of the logits, not supported\n{file}: general.architecture: {FILES}"
+        f"{file}: general.architecture: got 'deepseek2', which needs multi-head "
+        f"latent attention, not supported\n{file}: general.architecture: {FILES}"
     )
 
 

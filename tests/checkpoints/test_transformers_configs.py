@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers import of_transformers
 from tests.helpers.tiny_models import naming
 from tracer.checkpoints.hugging_face import architecture_of
 from tracer.decoder.forward import trace
@@ -47,7 +48,7 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OTHERS = ("llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3")
+OTHERS = ("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3")
 BASE: Mapping[str, Json] = {
     "gpt2": GPT2,
     "gpt_neox": {"model_type": "gpt_neox", **NEOX},
@@ -231,7 +232,18 @@ OF_THE_OTHERS: tuple[Json, ...] = (
     ),
     {"layer_types": [FULL, FULL]},
 )
-CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT}
+OF_GRANITE: tuple[Json, ...] = (
+    *OF_THE_OTHERS,
+    *({"embedding_multiplier": said} for said in (12.0, 3, None)),
+    *({"attention_multiplier": said} for said in (0.015625, 0.3, None)),
+    *({"residual_multiplier": said} for said in (0.22, 2, None)),
+    *({"logits_scaling": said} for said in (8.0, 0.3, None)),
+    {
+        **{"embedding_multiplier": 12.0, "attention_multiplier": 0.0625},
+        **{"residual_multiplier": 0.22, "logits_scaling": 8.0},
+    },
+)
+CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GRANITE}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
 CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
 
@@ -341,14 +353,7 @@ def drawn(folder: Path, config: Json) -> Weights:
 def theirs(folder: Path) -> Any:
     """The logits; None if transformers does not compute them, and some are then not numbers."""
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=torch.float64,
-            attn_implementation="eager",
-            experts_implementation="eager",
-        )
-        with torch.no_grad():
-            found = model.eval()(torch.tensor([IDS])).logits[0].numpy()
+        found = of_transformers.logits(folder, IDS)
     except Exception:
         return None
     return found if np.isfinite(found).all() else None

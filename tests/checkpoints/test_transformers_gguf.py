@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from tests.checkpoints.test_gguf_families import IDS, MODELS, folder_of, logits
+from tests.helpers import of_transformers
 from tests.helpers.converted import convert
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
 
 TOLERANCE = 1e-5
 """Relative; transformers computes the angles of rotary positions in float32."""
@@ -20,13 +21,6 @@ TOLERANCE = 1e-5
 @pytest.mark.parametrize("name", MODELS)
 def test_a_converted_model_is_that_of_transformers(name: str, tmp_path: Path) -> None:
     folder = folder_of(name, tmp_path)
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        folder,
-        dtype=torch.float64,
-        attn_implementation="eager",
-        experts_implementation="eager",
-    )
-    with torch.no_grad():
-        theirs = model.eval()(torch.tensor([IDS])).logits[0].numpy()
+    theirs = of_transformers.logits(folder, IDS)
     ours = logits(convert(folder, tmp_path / "tiny.gguf"))
     assert np.abs(ours - theirs).max() < TOLERANCE * np.abs(theirs).max()

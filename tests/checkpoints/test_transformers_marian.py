@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.helpers import tiny_marian
+from tests.helpers import ten_scripts, tiny_marian
 from tests.helpers.tiny_marian import CONFIG, HEADS, OPUS, PAD, WORDS, Tensors, write_folder
 from tests.helpers.tiny_models import naming
 from tracer.checkpoints.marian_tokenizer import tokenizer_of
@@ -148,11 +148,11 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(tmp_path: Pa
 @pytest.mark.filterwarnings("ignore:Recommended")
 def test_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     library = pytest.importorskip("sentencepiece")
-    text = Path(__file__).read_text(encoding="utf-8").splitlines()
+    text = [*Path(__file__).read_text(encoding="utf-8").splitlines(), *ten_scripts.WORDS]
     (tmp_path / "text").write_text("\n".join([*text, "Grüße ﬁ ½ où これは です как дела?"]))
     folder = write_folder(tmp_path / "x")
     vocabulary, draws = {"</s>": 0, "<unk>": 1}, random.Random(1)
-    for name, size in (("source", 200), ("target", 180)):
+    for name, size in (("source", 320), ("target", 300)):
         library.SentencePieceTrainer.train(
             input=str(tmp_path / "text"), model_prefix=str(tmp_path / name), vocab_size=size,
             model_type="unigram", character_coverage=0.98, minloglevel=2,
@@ -169,6 +169,7 @@ def test_tokens_are_those_of_transformers(tmp_path: Path) -> None:
     encoder, decoder = tokenizer_of(folder), tokenizer_of(folder, vocabulary["<pad>"])
     letters = " ▁ aeinrst.,ﬁ½Ⅷｱが́ñéß中🙂\u200b\u00a0\u3000\tÀ̀한>f<" + "".join(text)[::7]
     texts = ["", ">>fra<< a", ">>xyz<<a", "a >>fra<<", "a</s> b", "  a  b ", "<pad>a<unk>"]
+    texts += ten_scripts.texts((">>fra<<", "</s>", "<unk>"))
     texts += ["".join(draws.choices(letters, k=draws.randint(1, 40))) for _ in range(500)]
     for each in texts:
         assert [*encoder.encode(each).ids] == theirs(each).input_ids

@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer as Library, decoders, models, pre_tokenizers, trainers
+from tokenizers import (
+    Regex,
+    Tokenizer as Library,
+    decoders,
+    models,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
+from tests.helpers.ten_scripts import WORDS, texts
 from tests.helpers.tiny_checkpoints import gguf_llama, hugging_face_llama, write_folder, write_gguf
 from tracer.checkpoints.opening import open_checkpoint
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
-WORDS = (
-    "the cat sat on naïve mats, isn't it? IT'S 1234.56 née; don't",
-    "der Hund läuft über die Straße ÄÖÜ",
-    "быстрая лиса прыгает через ленивую собаку",
-    "η γρήγορη αλεπού πηδάει",
-    "الثعلب السريع يقفز فوق الكلب",
-    "השועל המהיר קופץ מעל הכלב",
-    "तेज़ लोमड़ी आलसी कुत्ते के ऊपर कूदती है",
-    "敏捷的棕色狐狸跳过懒狗",
-    "すばやい茶色のキツネが怠け者の犬を飛び越える",
-    "빠른 갈색 여우가 게으른 개를 뛰어넘는다",
-    "สุนัขจิ้งจอกสีน้ำตาล",
-    "def f(x):\n\treturn x**2  # ok\n\n",
-)
 SPECIAL = ["<unk>", "<s>", "</s>", "<|endoftext|>"]
-PARTS = [*(word for line in WORDS for word in line.split(" ")), *SPECIAL]
-SPACES = ["", " ", " ", " ", "  ", "\n", "\t", "e\u0301", "\u00a0", "😀", "12345"]
-TEXTS = 500
-
-
-def texts() -> list[str]:
-    chance = random.Random(1)
-    return [
-        "".join(chance.choice(PARTS) + chance.choice(SPACES) for _ in range(chance.randrange(1, 8)))
-        for _ in range(TEXTS)
-    ]
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How the tokenizer.json of Llama 3 splits a text."""
+MERGED = 300
+"""So many of the tokens of Llama 3 have merges here."""
 
 
 def byte_pairs(*, of_bytes: bool) -> dict[str, Any]:
@@ -74,9 +64,28 @@ def unigram() -> Any:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=library)
 
 
+def llama_3() -> Any:
+    """Some tokens have no merges, and need none; a text begins with the start token."""
+    pairs = byte_pairs(of_bytes=True)
+    model = models.BPE(pairs["vocab"], pairs["merges"][:MERGED], ignore_merges=True)
+    library = Library(model)
+    library.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(LLAMA_3), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    library.decoder = decoders.ByteLevel()
+    library.add_special_tokens(SPECIAL)
+    start = ("<s>", library.token_to_id("<s>"))
+    library.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[start])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=library)
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     "gpt2": lambda: transformers.GPT2Tokenizer(**byte_pairs(of_bytes=True)),
     "qwen2": lambda: transformers.Qwen2Tokenizer(**byte_pairs(of_bytes=True)),
+    "llama 3": llama_3,
     "llama": lambda: transformers.LlamaTokenizer(**byte_pairs(of_bytes=False)),
     "older llama": lambda: transformers.LlamaTokenizer(**byte_pairs(of_bytes=False), legacy=True),
     "unigram": unigram,
@@ -91,23 +100,27 @@ def test_a_folder_has_the_ids_of_transformers(kind: str, tmp_path: Path) -> None
     reads = "PreTrainedTokenizerFast" if kind == "older llama" else "AutoTokenizer"
     theirs = getattr(transformers, reads).from_pretrained(tmp_path)
     ours = open_checkpoint(tmp_path).tokenizer()
-    for text in texts():
+    for text in texts(SPECIAL):
         assert list(ours.encode(text).ids) == theirs(text)["input_ids"], text
 
 
-@pytest.mark.parametrize(("kind", "pre"), [("gpt2", "gpt-2"), ("qwen2", "qwen2")])
+@pytest.mark.parametrize(
+    ("kind", "pre"), [("gpt2", "gpt-2"), ("qwen2", "qwen2"), ("llama 3", "llama-bpe")]
+)
 def test_a_gguf_file_has_the_ids_of_transformers(kind: str, pre: str, tmp_path: Path) -> None:
     theirs = KINDS[kind]()
     words = theirs.convert_ids_to_tokens(list(range(len(theirs))))
+    merges = byte_pairs(of_bytes=True)["merges"]
     values = {
         "model": "gpt2",
         "pre": pre,
         "tokens": words,
-        "token_type": [3 if word in theirs.all_special_tokens else 1 for word in words],
-        "merges": [" ".join(pair) for pair in byte_pairs(of_bytes=True)["merges"]],
+        "token_type": [3 if word in theirs.get_added_vocab() else 1 for word in words],
+        "bos_token_id": words.index("<s>"),
+        "merges": [" ".join(pair) for pair in merges[: MERGED if kind == "llama 3" else None]],
     }
     held = {f"tokenizer.ggml.{key}": value for key, value in values.items()}
     file = write_gguf(tmp_path / "x.gguf", "llama", gguf_llama(), held)
     ours = open_checkpoint(file).tokenizer()
-    for text in texts():
+    for text in texts(SPECIAL):
         assert list(ours.encode(text).ids) == theirs(text)["input_ids"], text

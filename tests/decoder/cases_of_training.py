@@ -113,7 +113,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"]), array(["5", "20"])],
         array(["0.5", "0"]),
     ),
-    (el.Scale(Decimal("0.1")), [array("5", "-2")], array("0.5", "-0.2")),
     (el.BiasCorrection(Decimal("0.5"), 2), [array("3", "-6")], array("4", "-8")),
     (el.Ratio(Decimal("0.5")), [array("3", "-1"), array("4", "0")], array("1.2", "-2")),
     (op.SumOfSquares(), [array(["1", "-2"], ["0.5", "0"])], np.array(Decimal("5.25"))),

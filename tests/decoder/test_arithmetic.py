@@ -118,6 +118,8 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array(["0.25", "0.5"], ["0.75", "-1"]),
     ),
     (el.Times(), [array(["1", "-2"]), np.array(Decimal("0.5"))], array(["0.5", "-1"])),
+    (el.Scale(Decimal("0.1")), [array(["5", "-2"])], array(["0.5", "-0.2"])),
+    (el.DivideBy(Decimal(8)), [array(["1", "-2"])], array(["0.125", "-0.25"])),
     (
         el.DivideByRowSum(),  # a row of zeros stays
         [array(["1", "2"], ["3", "-4"], ["0", "0"]), array("2", "8", "0")],
@@ -497,6 +499,8 @@ def trials(d: Drawn) -> list[Trial]:
         (el.DivideByRowSum(), [positive, d.row(n, 1)], by_row(lambda a, b: a / b)),
         (el.Exp(), [wide], elementwise(lambda maths, a: maths.exp(a))),
         (el.Square(), [wide], elementwise(lambda _, a: a * a)),
+        (el.Scale(Decimal(7)), [wide], elementwise(lambda _, a: 7 * a)),
+        (el.DivideBy(Decimal(7)), [wide], elementwise(lambda _, a: a / 7)),
         (el.SoftCap(Decimal(700)), [wide], elementwise(lambda maths, a: 700 * maths.tanh(a / 700))),
         (el.SquareRoot(), [positive], elementwise(lambda maths, a: maths.sqrt(a))),
         (

@@ -323,7 +323,7 @@ WORKING = {
         for name in INSIDE_A_NORM
     ),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
-    "embedding.scale",
+    *("embedding.scale", "residual.scaled", "logits.unscaled"),
     *("loss.error", "loss.squared", "loss.surprise"),
     *(f"W_{name}.low_rank" for name in "QKVO123"),
 }

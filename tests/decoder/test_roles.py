@@ -186,8 +186,8 @@ def passes() -> Iterator[Trace]:
     sinks = parse(WITH_SINKS, "f.yaml")
     yield trace("f", sinks, RECORDED)
     adapted = parse(ADAPTED, "f.yaml")
-    soft = _learning(LEARNING[0], ", softcap: 2")
-    for scenario in (learns, adapted, *map(_learning, LEARNING), soft):
+    ends = (_learning(LEARNING[0], ending) for ending in (", softcap: 2", DIVIDED))
+    for scenario in (learns, adapted, *map(_learning, LEARNING), *ends):
         for kind in ("sgd", "adamw"):
             decay = {"clip": "0.01", "weight_decay": "0.1"}
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}
@@ -203,7 +203,7 @@ def passes() -> Iterator[Trace]:
 def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
     whole = (parse(text, "f.yaml") for text in (EVERYTHING, every_part()))
-    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR))):
+    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
         plain = trace("f", scenario)
         yield from _attributions(plain)
         for value in plain.values.values():
@@ -248,10 +248,11 @@ LEARNING = (
 )
 """Layers in which a value acts on the loss in several ways, or is worked out in another way."""
 
+DIVIDED = ", scale: 8"
 LINEAR = "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], activation: none, activates: output}"
 
 
-def _learning(layer: str, softcap: str = "", loss: str = "") -> Scenario:
+def _learning(layer: str, end: str = "", loss: str = "") -> Scenario:
     """A batch of two examples, in which each parameter is used; with a target, one text."""
     batch = "training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]\n"
     yaml = f"""
@@ -260,7 +261,7 @@ tokens: [a, b]
 embeddings: {{a: [1, 0.5], b: [-0.5, 2]}}
 layers: [{{{layer}}}]
 vocabulary: [a, b]
-unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]{softcap}}}
+unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]{end}}}
 {loss}{batch * ("target" not in loss)}"""
     return parse(yaml, "f.yaml")
 

@@ -61,6 +61,7 @@ GENERAL = (
     r"direction\.",
     r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each "
     r"source token: the attention weight times the dot product of the value and the direction\.",
+    r"The sub-layer's output is multiplied by \S+, and so is the direction\.",
     r"The expert's output is multiplied by its weight for this token, which keeps its number from "
     r"this pass\. The direction of the output is therefore the direction of the sum times this "
     r"weight\.",

@@ -47,7 +47,8 @@ def inside(address: str) -> list[str]:
         if ".ffn" in place
         else (),
         "embedding": ("token_ids",),
-        "logits": ("logits.uncapped",),
+        "logits": ("logits.uncapped", "logits.unscaled"),
+        "residual": ("residual.scaled",),
         "scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
@@ -398,6 +399,33 @@ def in_parallel(at: Judge, said: dict[str, Any]) -> None:
     assert not any(each == f"{attention}output" for each in found)
 
 
+@form(
+    r"The sub-layer's output is multiplied by (?P<scale>\S+), a constant of the model; then "
+    r"(?P<what>its input|\S+) is added\."
+)
+def adds_a_multiple(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".residual") and not partly_given(at)
+    assert number(said["scale"]) == number(str(part_of(at)["residual_scale"]))
+    if said["what"] != "its input":
+        adds_to_attention(at, said)
+
+
+@form(r"A factor below 1 makes each change smaller, so that the sum grows more slowly\.")
+def smaller_changes(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".residual") and not partly_given(at)
+    assert number(str(part_of(at)["residual_scale"])) < 1
+
+
+@form(r"The output, multiplied by the factor:")
+def multiple(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".residual") and "residual_scale" in part_of(at)
+
+
+@form(r"The product is added:")
+def multiple_added(at: Judge, said: dict[str, Any]) -> None:
+    multiple(at, said)
+
+
 @form(r"(?P<what>\S+) is added to the sub-layer's output\.")
 def adds_to_attention(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".ffn.residual") and not at.pinned(at.address)
@@ -444,7 +472,8 @@ def in_one_vector(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"To continue the text, only the hidden state of its last token is needed\.")
 def hidden_states(at: Judge, said: dict[str, Any]) -> None:
-    product = at.values.get("logits.uncapped", at.result)
+    capped = at.values.get("logits.uncapped", at.result)
+    product = at.values.get("logits.unscaled", capped)
     assert at.address == "logits" and "output" in product["operands"]
 
 
@@ -519,14 +548,16 @@ def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each word has its own column in W_U, so that its logit(?P<cap>, before the soft cap,)? is "
+    r"Each word has its own column in W_U, so that its logit(?:, before the (?P<before>division|"
+    r"soft cap),)? is "
     r"the dot product of the decoder's output with this column(?P<bias>, plus its number in b_U)?"
     r"\."
 )
 def of_columns(at: Judge, said: dict[str, Any]) -> None:
     unembedding = unembedding_of(at.spec)
     assert at.address == "logits" and bool(said["bias"]) == ("b_U" in unembedding)
-    assert bool(said["cap"]) == ("softcap" in unembedding)
+    cap = "soft cap" if "softcap" in unembedding else None
+    assert said["before"] == ("division" if "scale" in unembedding else cap)
 
 
 @form(r"A random number selects the next word according to the probabilities\.")

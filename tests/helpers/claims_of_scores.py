@@ -22,12 +22,18 @@ LOGIT = (
 )
 
 
+DIVIDED = r"All logits are divided by (?P<divisor>[0-9.]+), a constant of the model\."
+
+
 @form(CAPPED)
-@form(f"{LOGIT}(?: {CAPPED})?")
+@form(f"{LOGIT}(?: {DIVIDED})?(?: {CAPPED})?")
 def capped(at: Judge, said: dict[str, Any]) -> None:
     scores = at.address.endswith(".capped")
     assert (scores or at.address == "logits") and not partly_given(at)
     asked = part_of(at) if scores else unembedding_of(at.spec)
+    if not scores:
+        assert bool(said.get("divisor")) == ("scale" in asked)
+        assert not said.get("divisor") or number(said["divisor"]) == number(str(asked["scale"]))
     if not said["cap"]:
         assert "softcap" not in asked
         return
@@ -52,6 +58,24 @@ def not_cut(at: Judge, said: dict[str, Any]) -> None:
 @form(r"Before the soft cap:")
 def before_the_cap(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "logits" and "softcap" in unembedding_of(at.spec)
+
+
+@form(r"Before the division:")
+def before_the_division(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "logits" and "scale" in unembedding_of(at.spec)
+
+
+@form(r"After the division:")
+def after_the_division(at: Judge, said: dict[str, Any]) -> None:
+    before_the_division(at, said)
+
+
+@form(
+    r"Before rounding, the division keeps the order of the logits\. The larger the divisor, the "
+    r"smaller their differences, and the closer the probabilities\."
+)
+def divided(at: Judge, said: dict[str, Any]) -> None:
+    before_the_division(at, said)
 
 
 @form(r"After the soft cap:")

@@ -23,6 +23,7 @@ ARCHITECTURES = {
     "gemma2": MODEL_ARCH.GEMMA2,
     "gemma3_text": MODEL_ARCH.GEMMA3,
     "gpt_neox": MODEL_ARCH.GPTNEOX,
+    "granite": MODEL_ARCH.GRANITE,
     "llama": MODEL_ARCH.LLAMA,
     "mistral": MODEL_ARCH.LLAMA,
     "mixtral": MODEL_ARCH.LLAMA,
@@ -34,7 +35,7 @@ ARCHITECTURES = {
     "qwen3_moe": MODEL_ARCH.QWEN3MOE,
     "smollm3": MODEL_ARCH.SMOLLM3,
 }
-PERMUTED = ("llama", "mistral", "mixtral", "smollm3")
+PERMUTED = ("granite", "llama", "mistral", "mixtral", "smollm3")
 """Families whose queries and keys are permuted, so that pairs are adjacent columns."""
 EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(.*)\.weight")
 
@@ -109,6 +110,11 @@ def _keys(writer: GGUFWriter, said: dict[str, Any]) -> None:
         writer.add_expert_used_count(said["num_experts_per_tok"])
     if (units := said.get("moe_intermediate_size")) is not None:
         writer.add_expert_feed_forward_length(units)
+    if family == "granite":
+        writer.add_attention_scale(said["attention_multiplier"])
+        writer.add_embedding_scale(said["embedding_multiplier"])
+        writer.add_residual_scale(said["residual_multiplier"])
+        writer.add_logit_scale(said["logits_scaling"])
     if family == "gemma2":
         writer.add_attn_logit_softcapping(said["attn_logit_softcapping"])
         writer.add_final_logit_softcapping(said["final_logit_softcapping"])

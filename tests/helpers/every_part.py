@@ -8,7 +8,7 @@ tokens: [a, b, c]
 features: [w, x, y, z]
 embeddings: {random: {seed: 1}}
 vocabulary: [a, b, c]
-unembedding: {W_U: tied, softcap: 3}
+unembedding: {W_U: tied, scale: 8, softcap: 3}
 positions: {rotary: {base: 100, layout: LAYOUT, start: 1, share: 0.5}}
 embedding_scale: sqrt
 mask: {window: 2}
@@ -22,6 +22,7 @@ layers:
         - {W_Q: {random: {seed: 1, columns: 4}}, W_K: {random: {seed: 2}}, W_V: identity}
         - {W_Q: {random: {seed: 4}}, shares: 1}
       W_O: {random: {seed: 1}}
+      residual_scale: 0.22
       query_norm: {kind: rms_norm, epsilon: 0.01, gain: [1, 0.5, 2, 1]}
       key_norm: {epsilon: 0.01, gain: [0.5, 0.5, 1, 2], shift: [0, 0.5, 0, 0.1]}
     ffn:

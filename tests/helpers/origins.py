@@ -57,6 +57,10 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [None] * 4
         case el.SoftCap():  # c×tanh(x / c)
             return [None, Entry(x[0], index), None]
+        case el.Scale():
+            return [None, Entry(x[0], index)]
+        case el.DivideBy():
+            return [Entry(x[0], index), None]
         case el.Sigmoid():
             return [None, None, Entry(x[0], index)]
         case el.OfTarget():

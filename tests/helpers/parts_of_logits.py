@@ -19,6 +19,7 @@ Row = NDArray[np.float64]
 
 HEAD = re.compile(r"head\d+\.output")
 HIDDEN = re.compile(r"ffn\.(expert\d+\.|shared\.)?(activation|gated|hidden)")
+LINEAR = ["copy", "add", "matmul", "concat", "mix_experts", "normalize", "scale", "divide_by"]
 BIAS = re.compile(r"(.*\.)?(b_O|b_2|b_U|(norm|norm_after)\.shift)")
 
 
@@ -45,7 +46,7 @@ class Parts:
         value = self.values[address]
         operands: list[str] = value["operands"]
         match value["operation"]:
-            case "copy" | "subtract":
+            case "copy" | "subtract" | "scale" | "divide_by":
                 return operands[:1]
             case "add" | "concat":
                 return operands
@@ -65,8 +66,7 @@ class Parts:
         if value["operation"] == "subtract":
             mean = self.values[value["operands"][1]]
             return bool(mean["operation"] != "mean" or mean["operands"] != value["operands"][:1])
-        linear = ("copy", "add", "matmul", "concat", "mix_experts", "normalize")
-        return value["operation"] not in linear
+        return value["operation"] not in LINEAR
 
     def _own_row(self, address: str) -> int | None:
         """The token's row of a value; an expert has those of its tokens."""
@@ -97,6 +97,10 @@ class Parts:
                 return np.asarray(x + self._row(others[0], leaf))
             case "subtract":
                 return np.asarray(x - x.mean())
+            case "scale":
+                return np.asarray(x * float(value["parameters"]["a"]))
+            case "divide_by":
+                return np.asarray(x / float(value["parameters"]["divisor"]))
             case "concat":
                 return np.concatenate([x, *(self._row(head, leaf) for head in others)])
             case "matmul":

@@ -48,6 +48,20 @@ def embedding_scale(spec: Scenario, rng: random.Random) -> None:
             tower["embedding_scale"] = rng.choice(("sqrt", "none", 2, Decimal("0.5")))
 
 
+def scales(spec: Scenario, rng: random.Random) -> None:
+    """Factors of what sub-layers add, and a divisor of the logits."""
+    factors = (Decimal("0.22"), Decimal("0.5"), 1, Decimal("1.50"))
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers", ()):
+            for part in (layer[name] for name in SUB_LAYERS if name in layer):
+                if part.get("residual", True) and rng.random() < 0.25:
+                    part["residual_scale"] = rng.choice(factors)
+    if "unembedding" in spec and rng.random() < 0.3:
+        asked = spec["unembedding"]
+        unembedding = {"W_U": "tied"} if asked == "tied" else asked
+        spec["unembedding"] = unembedding | {"scale": rng.choice((8, Decimal("0.5"), 1, 3))}
+
+
 def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
     """Norms of queries and keys; of each head with γ and β where all heads are equally wide."""
     for part in _parts(spec, "heads"):
@@ -208,4 +222,5 @@ PARTS: dict[str, Part] = {
     "norms of heads": norms_of_heads,
     "norms after": norms_after,
     "experts": experts,
+    "scales": scales,
 }

@@ -60,6 +60,9 @@ def reference(scenario: Spec, replace: Replace = _as_computed) -> dict[str, Arra
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
         logits = _affine(values["output"], unembedding["W_U"], unembedding.get("b_U"))
+        if "scale" in unembedding:
+            values["logits.unscaled"] = logits
+            logits = logits * (1 / float(unembedding["scale"]))
         if "softcap" in unembedding:
             values["logits.uncapped"] = logits
         values["logits"] = _capped(logits, unembedding)
@@ -121,6 +124,8 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
                 change = parts["norm"]
                 found |= {f"norm_after{end.removeprefix('norm')}": v for end, v in parts.items()}
             if part.get("residual", True) and not (typed and x.shape[1] == 0):
+                if "residual_scale" in part:
+                    change = found["residual.scaled"] = change * float(part["residual_scale"])
                 found["residual"] = here("residual", x + change)
             x = found.get("residual", change)
             if not (_is_none(norm) or pre):

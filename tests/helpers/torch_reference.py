@@ -89,6 +89,8 @@ class _Pass:
             x = self.norm("final_", self.spec["final_norm"], x)
         output = self.keep("output", x * 1)
         logits, asked = self.to_words(output), unembedding_of(self.spec)
+        if "scale" in asked:
+            logits = self.keep("logits.unscaled", logits) / float(asked["scale"])
         if "softcap" in asked:
             logits = capped(self.keep("logits.uncapped", logits), asked)
         return self.keep("logits", logits)
@@ -153,12 +155,17 @@ class _Pass:
         change = (self.ffn if name == "ffn" else self.attention)(place, part, inside)
         change = self.after(place, name, layer, change)
         if part.get("residual", True):
-            change = self.keep(f"{place}residual", x + change)
+            change = self.added(place, part, x, change)
         return self.norm(place, norm, change) if norm is not None and not before else change
 
     def after(self, place: str, name: str, layer: Spec, change: Any) -> Any:
         norm: Any = layer[name].get("norm_after", layer.get("norm_after", "none"))
         return change if norm == "none" else self.norm(place, norm, change, "norm_after")
+
+    def added(self, place: str, part: Spec, x: Any, change: Any) -> Any:
+        if "residual_scale" in part:
+            change = self.keep(f"{place}residual.scaled", change * float(part["residual_scale"]))
+        return self.keep(f"{place}residual", x + change)
 
     def parallel(self, place: str, layer: Spec, x: Any) -> Any:
         """x + Attention(n) + FFN(m), where m is n if no norm is the FFN's."""
@@ -170,11 +177,10 @@ class _Pass:
         m = x if "norm" in layer["ffn"] or second != "none" else n
         m = m if second == "none" else self.norm(of_ffn, second, m)
         attended = self.attention(of_attention, layer["attention"], n)
-        x = self.keep(
-            f"{of_attention}residual", x + self.after(of_attention, "attention", layer, attended)
-        )
-        fed = self.ffn(of_ffn, layer["ffn"], m)
-        return self.keep(f"{of_ffn}residual", x + self.after(of_ffn, "ffn", layer, fed))
+        attended = self.after(of_attention, "attention", layer, attended)
+        x = self.added(of_attention, layer["attention"], x, attended)
+        fed = self.after(of_ffn, "ffn", layer, self.ffn(of_ffn, layer["ffn"], m))
+        return self.added(of_ffn, layer["ffn"], x, fed)
 
     def attention(self, place: str, part: Spec, x: Any) -> Any:
         crossed = "cross_attention" in place

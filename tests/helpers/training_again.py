@@ -113,6 +113,8 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
             return exactly(given["a"]) * a + exactly(given["b"]) * b
         case "scale", [a]:
             return exactly(given["a"]) * a
+        case "divide_by", [a]:
+            return a / exactly(given["divisor"])
         case "unbias", [a]:
             return a / (1 - exactly(given["beta"]) ** int(given["steps"]))
         case "ratio", [a, b]:

@@ -53,6 +53,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     part["heads"] = [_typed(head, len(spec["tokens"]), keys, part, rng) for head in part["heads"]]
     layer.pop("parallel", None)
     part.pop("residual", None)
+    part.pop("residual_scale", None)
     if rng.random() < 0.3:
         part["residual"] = False
     norm = part.get("norm", layer.get("norm", "none"))

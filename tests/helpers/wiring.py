@@ -12,10 +12,9 @@ from unittest.mock import patch
 from xml.etree import ElementTree
 
 from tracer.decoder import forward
-from tracer.decoder.elementwise import Add
 from tracer.decoder.forward import Trace
-from tracer.decoder.roles import NORM_AFTER, RESIDUAL
-from tracer.decoder.sub_layers import normalized
+from tracer.decoder.roles import NORM_AFTER
+from tracer.decoder.sub_layers import added, normalized
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import Norm, Normalization, SubLayer
@@ -45,7 +44,7 @@ def parallel(*layers: int) -> Iterator[None]:
         if after:
             change = normalized(tape, change, after, NORM_AFTER)
         if parameters.residual:
-            change = tape.record(RESIDUAL, Add(), x, change)
+            change = added(tape, x, change, parameters)
         return normalized(tape, change, norm) if norm and not before else change
 
     with patch.object(forward, "sub_layer", sub_layer):

@@ -121,6 +121,10 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return a + added
         case "power_of_two", []:
             return np.asarray(Decimal(2) ** (given["over"] / given["under"]))
+        case "scale", [a]:
+            return given["a"] * a
+        case "divide_by", [a]:
+            return a / given["divisor"]
         case "softcap", [a]:
             capped = [given["cap"] * Decimal(math.tanh(x / given["cap"])) for x in a.flat]
             return np.array(capped).reshape(a.shape)
@@ -281,6 +285,7 @@ PARAMETERS = {
     "div_term": {"width", "base", "factors"},
     "interleave": {"features"},
     "softcap": {"cap"},
+    **{"scale": {"a"}, "divide_by": {"divisor"}},
     "power_of_two": {"over", "under"},
     **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
     "neg_log": {"columns", "targets"},

@@ -21,6 +21,7 @@ from tracer.scenario.layers import (
     Lora,
     MixtureOfExperts,
     Normalization,
+    SubLayer,
 )
 from tracer.scenario.model import Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.parts import SUB_LAYERS
@@ -177,6 +178,8 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
+    ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
+    ("without factors of what sub-layers add", _with(SubLayer, lambda _: {"residual_scale": None})),
     ("with all columns rotated", _with(Rotary, _share_of_all)),
     ("without the factor α / r of LoRA", _with(Lora, lambda lora: {"alpha": _rank(lora)})),
     ("with the losses averaged", _of_loss("mean")),

@@ -34,6 +34,20 @@ class Rotary:
 
 
 @frozen
+class FactorKeys:
+    """The keys of the constants that Granite has beside Llama's parts."""
+
+    embeddings: str
+    """The key of the factor of the embeddings."""
+    scores: str
+    """That of the factor of the scores, instead of 1/√d_k."""
+    outputs: str
+    """That of the factor of what each sub-layer adds."""
+    logits: str
+    """That of the divisor of the logits."""
+
+
+@frozen
 class Architecture:
     """A decoder, or an encoder.
 
@@ -88,6 +102,12 @@ class Architecture:
     """Whether the output of each sub-layer is normalized, too."""
     divisor: float | None = None
     """The divisor of the scores; None for √d_k."""
+    embedding_factor: float | None = None
+    """The factor of the embeddings, if it is not √d_model; None for none."""
+    output_factor: float | None = None
+    """The factor of what each sub-layer adds; None for none."""
+    logit_divisor: float | None = None
+    """The divisor of the logits; None for none."""
     score_cap: float | None = None
     """The soft cap of the scores."""
     logit_cap: float | None = None

@@ -33,6 +33,7 @@ RESIDUAL_FACTOR = "a factor of what each sub-layer adds"
 LOGIT_SCALE = "a scale of the logits"
 FUSED = "a fused QKV matrix"
 FUSED_FFN = "a fused FFN matrix"
+FUSED_EXPERTS = "fused matrices of experts in one stack"
 SOFT_CAPS = "soft caps"
 SINKS = "attention sinks"
 MULTI_QUERY = "multi-query attention"
@@ -77,8 +78,7 @@ NEEDS: Mapping[str, Parts] = {
     "gpt_neo": (SCORE_SCALE, SOME_WINDOWS),
     "gpt_oss": (EXPERTS, SINKS, SOME_WINDOWS, "a clamped gate"),
     "gptj": _NEOX,
-    "granite": (RESIDUAL_FACTOR, LOGIT_SCALE),
-    "granitemoe": (EXPERTS, RESIDUAL_FACTOR, LOGIT_SCALE),
+    "granitemoe": (EXPERTS, RESIDUAL_FACTOR, LOGIT_SCALE, FUSED_EXPERTS),
     "llama4": (IMAGES, EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llama4_text": (EXPERTS, QK_NORM, SOME_ROTARY, CHUNKS),
     "llava": (IMAGES,),
@@ -114,13 +114,13 @@ COMPUTED = frozenset(
         *(EXPERTS, QK_NORM, UNIT_OFFSET, SCALED_EMBEDDINGS, OUTPUT_NORMS, POST_NORM, SCORE_SCALE),
         *(SOME_WINDOWS, PARALLEL, PARTIAL_ROTARY, SOME_ROTARY, ROTARY_LAYER_NORM, ALIBI, SINKS),
         *(OFFSET_POSITIONS, EMBEDDING_FACTOR, SOFT_CAPS, MULTI_QUERY, BIASED_LOGITS, FUSED),
-        *(PLAIN_LAYER_NORM, BIDIRECTIONAL, "two rotary bases"),
+        *(PLAIN_LAYER_NORM, BIDIRECTIONAL, RESIDUAL_FACTOR, LOGIT_SCALE, "two rotary bases"),
     )
 )
 """Those that a scenario can have. A family that needs no others is still to be declared."""
 
 _SAME_NAME = (
-    "bert bloom cohere2 falcon glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
+    "bert bloom cohere2 falcon glm4 gptj granitemoe llama4 mamba mamba2 mpt "
     "nemotron olmo phimoe stablelm starcoder2 t5"
 )
 _GGUF_NAMES: Mapping[str, str] = {
@@ -129,11 +129,14 @@ _GGUF_NAMES: Mapping[str, str] = {
     **{"gpt-oss": "gpt_oss", "phi2": "phi", "qwen2moe": "qwen2_moe"},
     **{"qwen3next": "qwen3_next", "starcoder": "gpt_bigcode"},
 }
+NOT_IN_GGUF = (UNIT_OFFSET, IMAGES, FUSED_EXPERTS)
+"""Parts that these files do not need: they store 1 + γ, keep images in a separate file, and have
+a stack for each matrix of the experts."""
 GGUF_NEEDS: Mapping[str, Parts] = {
-    gguf: tuple(part for part in NEEDS[name] if part not in (UNIT_OFFSET, IMAGES))
+    gguf: tuple(part for part in NEEDS[name] if part not in NOT_IN_GGUF)
     for gguf, name in _GGUF_NAMES.items()
 }
-"""By `general.architecture`. These files store 1 + γ, and keep images in a separate file."""
+"""By `general.architecture`."""
 
 
 _KEYS: Mapping[str, str] = {

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from tracer.checkpoints.architecture import Activation, NormKind, QueryKeyNorm, RotaryLayout
+from tracer.checkpoints.architecture import (
+    Activation,
+    FactorKeys,
+    NormKind,
+    QueryKeyNorm,
+    RotaryLayout,
+)
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.dataclass import frozen
 
@@ -39,6 +45,8 @@ class GGUFFamily:
     """Whether the output of each sub-layer is normalized."""
     widest: int | None = None
     """The layers of the one model whose scores are divided by √(width / heads), not by √d_k."""
+    factors: FactorKeys | None = None
+    """The keys of constants, of which only that of the logits must be there; None for none."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The keys and the defaults of soft caps; None if the family has none."""
@@ -52,6 +60,8 @@ class GGUFFamily:
     """The rotary base of layers with a window if its key is missing; None if all have the same."""
     unrotated: int | None = None
     """Each layer whose number is a multiple of this has no rotary positions."""
+    rotates_if: str = ""
+    """The key that says whether queries and keys are rotated; nothing if they always are."""
     rotates_part: bool = False
     """Whether only the first columns of each head may be rotated."""
     parallel: str = ""
@@ -70,6 +80,12 @@ def _with(others: Layout, norms: Mapping[str, str]) -> Layout:
     return replace(others, names={**others.names, **own})
 
 
+def _without(others: Layout, end: str) -> Layout:
+    """Return a layout without the parameters whose addresses end in this way."""
+    names = {key: name for key, name in others.names.items() if not key.endswith(end)}
+    return replace(others, names=names)
+
+
 _OF_ALL = {
     "embeddings": "token_embd",
     "final_norm.gain": "output_norm",
@@ -79,6 +95,13 @@ _OF_ALL = {
     "layer.ffn.norm.gain": "ffn_norm",
     "layer.ffn.W_2": "ffn_down",
 }
+
+
+def _layout(own: Mapping[str, str], biased: tuple[str, ...], *unused: str) -> Layout:
+    """Return the layout of the tensors of every family, and of a family's own."""
+    return layout({**_OF_ALL, **own}, "blk.{}.", biased, transposed=True, unused=unused)
+
+
 GPT2 = GGUFFamily(
     norm="layer_norm",
     epsilon="attention.layer_norm_epsilon",
@@ -86,16 +109,13 @@ GPT2 = GGUFFamily(
     gated=False,
     rotary=None,
     biases="QKVO",
-    layout=layout(
+    layout=_layout(
         {
-            **_OF_ALL,
             "positions": "position_embd",
             "layer.attention.W_QKV": "attn_qkv",
             "layer.ffn.W_1": "ffn_up",
         },
-        "blk.{}.",
         ("layer.", "final_norm."),
-        transposed=True,
     ),
 )
 LLAMA = GGUFFamily(
@@ -105,21 +125,30 @@ LLAMA = GGUFFamily(
     gated=True,
     rotary="pairs",
     biases=None,
-    layout=layout(
+    layout=_layout(
         {
-            **_OF_ALL,
             "layer.attention.W_Q": "attn_q",
             "layer.attention.W_K": "attn_k",
             "layer.attention.W_V": "attn_v",
             "layer.ffn.W_1": "ffn_gate",
             "layer.ffn.W_3": "ffn_up",
         },
-        "blk.{}.",
         ("layer.attention.W",),
-        transposed=True,
-        unused=("rope_freqs.weight",),  # which is read with the architecture
+        "rope_freqs.weight",  # which is read with the architecture
     ),
     may_route=True,
+)
+GRANITE = replace(
+    LLAMA,
+    may_route=False,
+    windows=False,
+    rotates_if="rope.scaling.finetuned",
+    factors=FactorKeys(
+        embeddings="embedding_scale",
+        scores="attention.scale",
+        outputs="residual_scale",
+        logits="logit_scale",
+    ),
 )
 SMOLLM3 = replace(LLAMA, may_route=False, unrotated=4)
 QWEN2 = replace(SMOLLM3, rotary="halves", unrotated=None)
@@ -166,10 +195,7 @@ OLMO_2 = replace(
     placement=None,
     norm_after=True,
     windows=False,  # those of OLMo 3, whose files have the same name
-    layout=replace(
-        GEMMA_3.layout,
-        names={k: name for k, name in GEMMA_3.layout.names.items() if not k.endswith(".norm.gain")},
-    ),
+    layout=_without(GEMMA_3.layout, ".norm.gain"),
 )
 OLMOE = replace(
     QWEN3_MOE,
@@ -184,21 +210,13 @@ GPT_NEOX = replace(
     rotary="halves",
     rotates_part=True,
     parallel="use_parallel_residual",
-    layout=replace(
-        GPT2.layout,
-        names={key: name for key, name in GPT2.layout.names.items() if key != "positions"},
-    ),
+    layout=_without(GPT2.layout, "positions"),
 )
 """llama.cpp computes GELU with tanh; the projections of all heads are side by side."""
 PHI3 = replace(
     QWEN2,
     biases="",
-    layout=layout(
-        {**_OF_ALL, "layer.attention.W_QKV": "attn_qkv", "layer.ffn.W_13": "ffn_up"},
-        "blk.{}.",
-        (),
-        transposed=True,
-    ),
+    layout=_layout({"layer.attention.W_QKV": "attn_qkv", "layer.ffn.W_13": "ffn_up"}, ()),
 )
 
 FAMILIES: Mapping[str, GGUFFamily] = {
@@ -207,6 +225,7 @@ FAMILIES: Mapping[str, GGUFFamily] = {
     "gemma3": GEMMA_3,
     "gpt2": GPT2,
     "gptneox": GPT_NEOX,
+    "granite": GRANITE,
     "llama": LLAMA,
     "olmo2": OLMO_2,
     "olmoe": OLMOE,

@@ -35,6 +35,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
         named.wrong("split.count", "expected 1: join the files with gguf-split --merge")
     named.check()
     family = FAMILIES[name]
+    keys = family.factors
     settings = Settings(read.file, read.values, f"{name}.")
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
     layers = settings.whole("block_count", most=MOST_LAYERS)
@@ -68,7 +69,10 @@ def architecture_of(read: GGUFFile) -> Architecture:
         placement=family.placement,
         scales_embeddings=family.scales_embeddings,
         norm_after=family.norm_after,
-        divisor=math.sqrt(max(1, width // heads)) if layers == family.widest else None,
+        divisor=_divisor(settings, family, layers, max(1, width // heads)),
+        embedding_factor=settings.number_or_none(keys.embeddings, None) if keys else None,
+        output_factor=settings.number_or_none(keys.outputs, None) if keys else None,
+        logit_divisor=settings.number(keys.logits) if keys else None,
         score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
         normalize=family.normalize,
@@ -93,6 +97,14 @@ def _biases(read: GGUFFile) -> str:
     """Return the projections with biases in the first layer; all other layers must match it."""
     names = {"Q": "attn_q", "K": "attn_k", "V": "attn_v", "O": "attn_output"}
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
+
+
+def _divisor(settings: Settings, family: GGUFFamily, layers: int, share: int) -> float | None:
+    """Return the divisor of the scores; None for √d_k. `share`: the width over the heads."""
+    if family.factors:
+        factor = settings.number_or_none(family.factors.scores, None)
+        return factor and 1 / factor
+    return math.sqrt(share) if layers == family.widest else None
 
 
 def _windows(settings: Settings, family: GGUFFamily, layers: int) -> tuple[int | None, ...]:
@@ -127,6 +139,8 @@ def _rotary(settings: Settings, read: GGUFFile, family: GGUFFamily, d_k: int) ->
         settings.only("rope.dimension_count", d_k)
     elif rotated > d_k:
         settings.wrong("rope.dimension_count", f"expected at most {d_k}, the size of a head")
+    if family.rotates_if:
+        settings.only(family.rotates_if, True, "queries and keys are not rotated")
     settings.only("rope.scale_linear", 1.0)  # the older key
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
     linear = settings.number("rope.scaling.factor") if is_scaled else 1.0

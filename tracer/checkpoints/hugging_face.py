@@ -148,7 +148,7 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
     words = settings.whole("vocab_size")
     windows = tuple(family.windows(settings, layers))
     rotary, own_rotary = family.rotary(settings, windows) if family.rotary else (None, {})
-    scale = family.embedding_scale
+    scale, keys = family.embedding_scale, family.factors
     decoder = Architecture(
         family=name,
         layers=layers,
@@ -175,6 +175,9 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
         scales_embeddings=settings.flag(scale, False) if scale else family.scales_embeddings,
         norm_after=family.norm_after,
         divisor=_divisor(settings, family),
+        embedding_factor=settings.number(keys.embeddings, 1.0) if keys else None,
+        output_factor=settings.number(keys.outputs, 1.0) if keys else None,
+        logit_divisor=settings.number(keys.logits, 1.0) if keys else None,
         score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
         parallel=bool(family.parallel) and settings.flag(family.parallel, True),
@@ -224,5 +227,7 @@ def _experts(settings: Settings, family: HuggingFaceFamily) -> int:
 
 
 def _divisor(settings: Settings, family: HuggingFaceFamily) -> float | None:
+    if family.factors:
+        return 1 / settings.number(family.factors.scores, 1.0)
     squared = family.squared_divisor
     return math.sqrt(settings.number(*squared)) if squared else None

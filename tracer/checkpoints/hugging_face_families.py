@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
 
-from tracer.checkpoints.architecture import NormKind, QueryKeyNorm
+from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
 from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
@@ -38,14 +38,8 @@ class EncoderKeys:
 class HuggingFaceFamily:
     """What a family's config.json and tensors mean; a key that nothing here names is refused."""
 
-    layers: str
-    """This and the next keys are those of the sizes."""
-    width: str
-    heads: str
-    hidden: str
-    context: str
     epsilon: tuple[str | None, float]
-    """This and the next keys come with the value that a missing key has; None for a fixed ε."""
+    """This and the next key come with the value that a missing key has; None for a fixed ε."""
     activation: tuple[str, str]
     tied: bool
     """Whether the embeddings are the unembedding if `tie_word_embeddings` is missing."""
@@ -54,6 +48,12 @@ class HuggingFaceFamily:
     layout: Layout
     biases: str
     """The attention projections that have biases, as letters of QKVO."""
+    layers: str = "num_hidden_layers"
+    """This and the next keys are those of the sizes."""
+    width: str = "hidden_size"
+    heads: str = "num_attention_heads"
+    hidden: str = "intermediate_size"
+    context: str = "max_position_embeddings"
     maybe_biases: str = ""
     """Those that have biases if `attention_bias` is true."""
     hidden_per_width: int | None = None
@@ -70,6 +70,8 @@ class HuggingFaceFamily:
     """Whether the output of each sub-layer is normalized, too."""
     squared_divisor: tuple[str, float] | None = None
     """The square of the divisor of the scores; None if it is d_k."""
+    factors: FactorKeys | None = None
+    """The keys of constants, each 1 if its key is missing; None if the family has none."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The soft caps of the scores and of the logits; None if the family has none."""
@@ -279,11 +281,6 @@ GPT2 = HuggingFaceFamily(
     ),
 )
 LLAMA = HuggingFaceFamily(
-    layers="num_hidden_layers",
-    width="hidden_size",
-    heads="num_attention_heads",
-    hidden="intermediate_size",
-    context="max_position_embeddings",
     epsilon=("rms_norm_eps", 1e-6),
     activation=("hidden_act", "silu"),
     tied=False,
@@ -417,6 +414,17 @@ SMOLLM3 = replace(
     windows=_windows_of_smollm3,
     only=_WITHOUT_WINDOW_KEY,
 )
+GRANITE = replace(
+    LLAMA,
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    factors=FactorKeys(
+        embeddings="embedding_multiplier",
+        scores="attention_multiplier",
+        outputs="residual_multiplier",
+        logits="logits_scaling",
+    ),
+)
 MIXTRAL = replace(
     MISTRAL,
     epsilon=("rms_norm_eps", 1e-5),
@@ -479,11 +487,6 @@ PHI3 = replace(
     layout=_with_fused_matrices(LLAMA.layout, "self_attn.qkv_proj", "mlp.gate_up_proj"),
 )
 GPT_NEOX = HuggingFaceFamily(
-    layers="num_hidden_layers",
-    width="hidden_size",
-    heads="num_attention_heads",
-    hidden="intermediate_size",
-    context="max_position_embeddings",
     epsilon=("layer_norm_eps", 1e-5),
     activation=("hidden_act", "gelu"),
     tied=False,
@@ -516,12 +519,20 @@ GPT_NEOX = HuggingFaceFamily(
         prefix="gpt_neox.",
     ),
 )
+_OF_BART = {
+    "positions": "embed_positions",
+    "layer.attention.norm.gain": "self_attn_layer_norm",
+    "layer.attention.W_Q": "self_attn.q_proj",
+    "layer.attention.W_K": "self_attn.k_proj",
+    "layer.attention.W_V": "self_attn.v_proj",
+    "layer.attention.W_O": "self_attn.out_proj",
+    "layer.ffn.norm.gain": "final_layer_norm",
+    "layer.ffn.W_1": "fc1",
+    "layer.ffn.W_2": "fc2",
+}
+"""The tensors of OPT and of both towers of Marian, which BART has, too."""
 OPT = HuggingFaceFamily(
-    layers="num_hidden_layers",
-    width="hidden_size",
-    heads="num_attention_heads",
     hidden="ffn_dim",
-    context="max_position_embeddings",
     epsilon=(None, 1e-5),
     activation=("activation_function", "relu"),
     tied=True,
@@ -540,18 +551,10 @@ OPT = HuggingFaceFamily(
     harmless="dropout layerdrop init_std",
     layout=layout(
         {
+            **_OF_BART,
             "embeddings": "embed_tokens",
-            "positions": "embed_positions",
             "final_norm.gain": "final_layer_norm",
             "unembedding.W_U": "lm_head",
-            "layer.attention.norm.gain": "self_attn_layer_norm",
-            "layer.attention.W_Q": "self_attn.q_proj",
-            "layer.attention.W_K": "self_attn.k_proj",
-            "layer.attention.W_V": "self_attn.v_proj",
-            "layer.attention.W_O": "self_attn.out_proj",
-            "layer.ffn.norm.gain": "final_layer_norm",
-            "layer.ffn.W_1": "fc1",
-            "layer.ffn.W_2": "fc2",
         },
         "layers.{}.",
         ("layer.", "final_norm."),
@@ -559,17 +562,6 @@ OPT = HuggingFaceFamily(
         prefix="model.decoder.",
     ),
 )
-_IN_BOTH_TOWERS = {
-    "positions": "embed_positions",
-    "layer.attention.norm.gain": "self_attn_layer_norm",
-    "layer.attention.W_Q": "self_attn.q_proj",
-    "layer.attention.W_K": "self_attn.k_proj",
-    "layer.attention.W_V": "self_attn.v_proj",
-    "layer.attention.W_O": "self_attn.out_proj",
-    "layer.ffn.norm.gain": "final_layer_norm",
-    "layer.ffn.W_1": "fc1",
-    "layer.ffn.W_2": "fc2",
-}
 _CROSS_ATTENTION = {
     "layer.cross_attention.norm.gain": "encoder_attn_layer_norm",
     "layer.cross_attention.W_Q": "encoder_attn.q_proj",
@@ -581,15 +573,13 @@ _CROSS_ATTENTION = {
 
 def _names_of_marian() -> Mapping[str, str]:
     decoder = layout(
-        {**_IN_BOTH_TOWERS, **_CROSS_ATTENTION},
+        {**_OF_BART, **_CROSS_ATTENTION},
         "layers.{}.",
         ("layer.",),
         transposed=True,
         prefix="model.decoder.",
     )
-    encoder = layout(
-        _IN_BOTH_TOWERS, "layers.{}.", ("layer.",), transposed=True, prefix="model.encoder."
-    )
+    encoder = layout(_OF_BART, "layers.{}.", ("layer.",), transposed=True, prefix="model.encoder.")
     return {
         "embeddings": "model.shared.weight",
         "unembedding.W_U": "lm_head.weight",
@@ -604,7 +594,6 @@ MARIAN = HuggingFaceFamily(
     width="d_model",
     heads="decoder_attention_heads",
     hidden="decoder_ffn_dim",
-    context="max_position_embeddings",
     epsilon=(None, 1e-5),
     activation=("activation_function", "gelu"),
     tied=True,
@@ -652,6 +641,7 @@ FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "gemma3_text": GEMMA_3,
     "gpt2": GPT2,
     "gpt_neox": GPT_NEOX,
+    "granite": GRANITE,
     "llama": LLAMA,
     "marian": MARIAN,
     "mistral": MISTRAL,

@@ -5,6 +5,7 @@ from y to the embedding, through operations that are linear if the σ of each no
 the experts are held as computed:
 
 - a residual connection a + b: both have the same u;
+- s x: x has s u, and the direction of a logit z / c is that of z divided by c;
 - x W + b: x has W u, and b adds b · u;
 - d / σ · γ + β: d has u γ / σ, and β adds β · u; x in d = x - μ has the direction of d minus its
   mean;
@@ -34,7 +35,7 @@ ENDS = (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)
 
 LINEAR = (
     *(op.Copy, op.MatMul, op.Concat, op.MixExperts),
-    *(el.Add, el.Normalize, el.Subtract),
+    *(el.Add, el.Scale, el.Normalize, el.Subtract),
 )
 """The operations that a direction goes through, if the divisors of norms are held."""
 
@@ -100,7 +101,7 @@ def attribute(
 
 def check(found: Trace, entry: Entry) -> None:
     """Raise a TracerError unless an entry is a sum of parts."""
-    value, operation = entry.value, found.producers[entry.value].operation
+    value, operation = entry.value, _product(found, entry.value).operation
     known = [each for each in found.values.values() if _is_attributed(found, each)]
     if value not in known:
         sums = " or ".join(each.address for each in known)
@@ -112,6 +113,13 @@ def check(found: Trace, entry: Entry) -> None:
     else:
         return
     raise TracerError(Problem(message, address=value.address))
+
+
+def _product(found: Trace, value: Value) -> Record:
+    """The record of y W_U + b_U, which logits may be before their division."""
+    record = found.producers[value]
+    divides = isinstance(record.operation, el.DivideBy)
+    return found.producers[record.inputs[0]] if divides else record
 
 
 def _is_attributed(found: Trace, value: Value) -> bool:
@@ -134,6 +142,12 @@ class _Back:
     def token(self) -> int:
         """The token, counted from 0."""
         return self.entry.at[0]
+
+    @property
+    def division(self) -> el.DivideBy | None:
+        """What divides the logits, if anything does."""
+        operation = self.found.producers[self.entry.value].operation
+        return operation if isinstance(operation, el.DivideBy) else None
 
     @property
     def row_axis(self) -> Axis:
@@ -165,10 +179,15 @@ class _Back:
 
     def parts(self) -> Iterator[Part]:
         """The parts, from the last operation back to the first."""
-        y, *bias = self.found.producers[self.entry.value].inputs[::2]  # all but W_U
+        y, *bias = _product(self.found, self.entry.value).inputs[::2]  # all but W_U
         waiting = [(y, self.direction(y))]
         for b in bias:
-            yield Part(b, self.of_word(b, derived(b.role, "part"), b, (self.row_axis,)))
+            axes, part = (self.row_axis,), derived(b.role, "part")
+            if self.division:
+                whole = self.of_word(b, derived(b.role, "projected"), b, axes)
+                yield Part(b, self.record(b, part, self.division, axes, whole))
+            else:
+                yield Part(b, self.of_word(b, part, b, axes))
         while waiting:
             value, u = waiting.pop()
             record = self.found.producers[value]
@@ -181,8 +200,14 @@ class _Back:
         """The direction of y: the word's column of W_U, or 1 in the column of the entry: (1, d)."""
         value, role = self.entry.value, derived(roles.OUTPUT, "logit_direction")
         if value.role is not roles.OUTPUT:
-            w_u = self.found.producers[value].inputs[1]
-            return self.of_word(y, role, w_u, (self.row_axis, w_u.axes[0]))
+            product = _product(self.found, value)
+            w_u = product.inputs[1]
+            axes = (self.row_axis, w_u.axes[0])
+            if self.division:
+                before = derived(product.output.role, "logit_direction")
+                u = self.of_word(y, before, w_u, axes)
+                return self.record(y, role, self.division, axes, u)
+            return self.of_word(y, role, w_u, axes)
         signs = {self.other: -1, self.entry.at[1]: 1}
         row = [signs.get(column, 0) for column in range(value.shape[1])]
         with self.tape.within(replace(value.place, phase="attribution")):
@@ -218,6 +243,9 @@ class _Back:
             case el.Add():
                 yield x[1], u
                 yield x[0], u
+            case el.Scale():
+                before = derived(record.output.role, "before")
+                yield x[0], self.record(record.output, before, record.operation, u.axes, u)
             case op.MatMul():
                 axes = (self.row_axis, x[1].axes[0])
                 yield x[0], self.derive(x[0], "logit_direction", op.Dot(), axes, u, x[1])

@@ -437,13 +437,23 @@ class Combine(Elementwise):
 
 
 class Scale(Elementwise):
-    """a x: a running mean or a weight decay whose other term is 0."""
+    """a x: the output of a sub-layer; a running mean or a weight decay whose other term is 0."""
 
     name = "scale"
     a: Decimal
 
     def expression(self) -> ex.Expression:
         return ex.Product((ex.Number(self.a), A))
+
+
+class DivideBy(Elementwise):
+    """x / c."""
+
+    name = "divide_by"
+    divisor: Decimal
+
+    def expression(self) -> ex.Expression:
+        return ex.Quotient(A, ex.Number(self.divisor))
 
 
 class BiasCorrection(Elementwise):

@@ -236,6 +236,8 @@ class _BackwardPass:
                 yield to(1, op.TransposedMatMul(), g, x[0])
             case el.Divide() | el.Times():
                 yield to(0, operation, g, x[1])
+            case el.Scale() | el.DivideBy():
+                yield to(0, operation, g)
             case el.DivideByRowSum():
                 scores = self.exponents(record)
                 inputs = record.output, self.above(record, g)

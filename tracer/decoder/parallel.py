@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Add
-from tracer.decoder.sub_layers import feed_forward, normalized
+from tracer.decoder.sub_layers import added, feed_forward, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import FFN, Attention, Layer, SubLayer
@@ -23,12 +22,12 @@ def parallel_layer(
     assert layer.attention and isinstance(layer.ffn, FFN)
     with tape.at(sub_layer="attention"):
         read = normed(tape, x, layer, layer.attention)
-        with_attention = added(
-            tape, x, attention(tape, read, layer.attention), layer, layer.attention
-        )
+        change = normed_after(tape, attention(tape, read, layer.attention), layer, layer.attention)
+        with_attention = added(tape, x, change, layer.attention)
     with tape.at(sub_layer="ffn"):
         read = read if layer.shares_norm else normed(tape, x, layer, layer.ffn)
-        return added(tape, with_attention, feed_forward(tape, read, layer.ffn), layer, layer.ffn)
+        change = normed_after(tape, feed_forward(tape, read, layer.ffn), layer, layer.ffn)
+        return added(tape, with_attention, change, layer.ffn)
 
 
 def normed(tape: Tape, x: Value, layer: Layer, part: SubLayer) -> Value:
@@ -37,9 +36,7 @@ def normed(tape: Tape, x: Value, layer: Layer, part: SubLayer) -> Value:
     return normalized(tape, x, norm) if norm else x
 
 
-def added(tape: Tape, x: Value, change: Value, layer: Layer, part: SubLayer) -> Value:
-    """x + f, or x + Norm(f): x and f (n, d_model) → (n, d_model)."""
+def normed_after(tape: Tape, change: Value, layer: Layer, part: SubLayer) -> Value:
+    """Norm(f), or f without a norm after the sub-layer: (n, d_model)."""
     after = layer.norm_after_of(part)
-    if after:
-        change = normalized(tape, change, after, roles.NORM_AFTER)
-    return tape.record(roles.RESIDUAL, Add(), x, change)
+    return normalized(tape, change, after, roles.NORM_AFTER) if after else change

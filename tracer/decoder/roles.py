@@ -349,6 +349,7 @@ B_O = Role("b_O", parameter=True)
 ATTENTION_OUTPUT = Role("output")
 
 NORM_AFTER = _norm("norm_after")
+SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
 SHIFT = Role("norm.shift", parameter=True)
@@ -397,6 +398,7 @@ MIXTURE_OUTPUT = Role("output")
 OUTPUT = Role("output")
 W_U = Role("unembedding.W_U", parameter=True)
 B_U = Role("unembedding.b_U", parameter=True)
+UNSCALED_LOGITS = Role("logits.unscaled", RoundingRule.WORKING)
 UNCAPPED_LOGITS = Role("logits.uncapped")
 LOGITS = Role("logits")
 WORD_MAX = Role("probabilities.max")
@@ -469,7 +471,9 @@ ROUTER_SOFTMAX = Softmax(
     ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
 )
 WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
-OF_WORDS = frozenset((UNCAPPED_LOGITS, LOGITS, *vars(WORD_SOFTMAX).values(), PREDICTION))
+OF_WORDS = frozenset(
+    (UNSCALED_LOGITS, UNCAPPED_LOGITS, LOGITS, *vars(WORD_SOFTMAX).values(), PREDICTION)
+)
 """Values of which each row follows from the same row of the output."""
 DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
 

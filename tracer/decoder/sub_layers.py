@@ -29,14 +29,23 @@ def sub_layer(
 
     Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
     With a norm `after` f, that is x + Norm′(f(Norm(x))) (Gemma 2) or x + Norm′(f(x)) (OLMo 2).
+    With a scale s, s · f takes the place of f.
     """
     before = norm is not None and norm.placement == "pre"
     change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
     if after:
         change = normalized(tape, change, after, roles.NORM_AFTER)
     if parameters.residual:
-        change = tape.record(roles.RESIDUAL, el.Add(), x, change)
+        change = added(tape, x, change, parameters)
     return normalized(tape, change, norm) if norm and not before else change
+
+
+def added(tape: Tape, x: Value, change: Value, parameters: SubLayer) -> Value:
+    """x + f, or with a scale x + s · f: x and f (n, d_model) → (n, d_model)."""
+    scale = parameters.residual_scale
+    if scale is not None:
+        change = tape.record(roles.SCALED_OUTPUT, el.Scale(scale), change)
+    return tape.record(roles.RESIDUAL, el.Add(), x, change)
 
 
 def normalized(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.dataclass import frozen
 from tracer.decoder import roles
-from tracer.decoder.elementwise import SoftCap
+from tracer.decoder.elementwise import DivideBy, SoftCap
 from tracer.decoder.operations import ArgMax, MatMul
 from tracer.decoder.parameters import bias, weights
 from tracer.decoder.softmax import softmax
@@ -34,15 +34,18 @@ def predict(
 ) -> Predicted:
     """z = y W_U + b_U and p = softmax(z): y (n, d_model), W_U (d_model, vocabulary).
 
-    With a soft cap, z = c · tanh((y W_U + b_U) / c). The most probable word of each row is
-    recorded, too.
+    With a scale s, z = (y W_U + b_U) / s; with a soft cap, c · tanh(z / c) takes the place of z.
+    The most probable word of each row is recorded, too.
     """
-    cap = scenario.unembedding.softcap if scenario.unembedding else None
-    if cap is None:
-        logits = tape.record(roles.LOGITS, MatMul(), output, *to_words)
-    else:
-        uncapped = tape.record(roles.UNCAPPED_LOGITS, MatMul(), output, *to_words)
-        logits = tape.record(roles.LOGITS, SoftCap(cap), uncapped)
+    asked = scenario.unembedding
+    scale, cap = (asked.scale, asked.softcap) if asked else (None, None)
+    before_cap = roles.LOGITS if cap is None else roles.UNCAPPED_LOGITS
+    before_scale = before_cap if scale is None else roles.UNSCALED_LOGITS
+    logits = tape.record(before_scale, MatMul(), output, *to_words)
+    if scale is not None:
+        logits = tape.record(before_cap, DivideBy(scale), logits)
+    if cap is not None:
+        logits = tape.record(roles.LOGITS, SoftCap(cap), logits)
     probabilities = softmax(tape, roles.WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
     tape.record(roles.PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
     return Predicted(logits, probabilities)

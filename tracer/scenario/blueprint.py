@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -51,6 +52,8 @@ class Blueprint:
     norm_after: bool = False
     """Whether the output of each sub-layer is normalized, too."""
     parallel: bool = False
+    residual_scale: Decimal | None = None
+    """The factor of what each sub-layer adds."""
 
     def layer(self, place: str, *, crossed: bool = False, **attention: Any) -> Layer:
         """Return a layer; with `crossed` it has cross-attention. `attention`: its settings."""
@@ -67,7 +70,7 @@ class Blueprint:
 
     def _attention(self, place: str, **settings: Any) -> Attention:
         heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
-        settings |= {"heads": heads, **self._norms(place)}
+        settings |= {"heads": heads, **self._around(place)}
         if self.query_key_norm and self.norm:
             for name in ("query_norm", "key_norm"):
                 own = {**self.norm, "over": self.query_key_norm}
@@ -81,9 +84,9 @@ class Blueprint:
         return head if first == number else head.model_copy(update=shared)
 
     def _ffn(self, place: str) -> FFN | MixtureOfExperts:
-        norms = self._norms(place)
+        around = self._around(place)
         if self.experts is None:
-            return self.made(FFN, place, activation=self.activation, **norms)
+            return self.made(FFN, place, activation=self.activation, **around)
         numbers = range(1, self.experts + 1)
         settings: dict[str, Any] = {
             "top": self.top,
@@ -91,21 +94,20 @@ class Blueprint:
             "experts": tuple(self._expert(f"{place}.expert{number}") for number in numbers),
             "shared": self._expert(f"{place}.shared") if self.shared else None,
         }
-        return self.made(MixtureOfExperts, place, **norms, **settings)
+        return self.made(MixtureOfExperts, place, **around, **settings)
 
     def _expert(self, place: str) -> Expert:
         return self.made(Expert, place, activation=self.activation)
 
-    def _norms(self, place: str) -> dict[str, Any]:
-        if self.norm is None:
-            return {"norm": None}
-        norms: dict[str, Any] = {"norm": None}
-        if self.placement:
+    def _around(self, place: str) -> dict[str, Any]:
+        """Return the norms of a sub-layer, and the factor of what it adds."""
+        found: dict[str, Any] = {"norm": None, "residual_scale": self.residual_scale}
+        if self.norm and self.placement:
             placed = {**self.norm, "placement": self.placement}
-            norms["norm"] = self.made(Norm, f"{place}.norm", **placed)
-        if self.norm_after:
-            norms["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
-        return norms
+            found["norm"] = self.made(Norm, f"{place}.norm", **placed)
+        if self.norm and self.norm_after:
+            found["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
+        return found
 
     def made(self, form: type[Part], place: str, **settings: Any) -> Part:
         """Return a part with its parameters and settings."""

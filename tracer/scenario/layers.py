@@ -104,6 +104,9 @@ class SubLayer(Frozen):
     residual: bool = described(
         "Whether the sub-layer's input is added to its output.", "true", True
     )
+    residual_scale: fields.Positive | None = described(
+        "A factor of the sub-layer's output, before its input is added (Granite).", "0.22", None
+    )
     norm: OrNone[Norm] = described(
         "The norm of this sub-layer, or none. Default: the layer's.", "{epsilon: 0.00001}", None
     )

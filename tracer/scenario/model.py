@@ -210,6 +210,9 @@ class Unembedding(Frozen):
         "[[1, 0], [0, 1]]",
     )
     b_U: Row | None = described("Bias, one number per word.", "[0, 0]", None)
+    scale: fields.Positive | None = described(
+        "The divisor of the logits, before the soft cap (Granite).", "8", None
+    )
     softcap: fields.Positive | None = described(
         "c of the soft cap c·tanh(z/c), which keeps each logit z between −c and c.", "30", None
     )

@@ -361,6 +361,9 @@ class _Counted(Counting):
         if not off and None not in (width, out) and width != out:
             sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
             self.report(place, f"{sizes}; expected as many, or residual: false")
+        if off and self.has(*place, "residual_scale"):
+            message = "a factor of what is added, but residual is false"
+            self.report((*place, "residual_scale"), message)
 
     def norm(self, place: YamlPath, name: str, width: Size) -> None:
         """Check γ and β, and that a sample deviation has at least two features."""

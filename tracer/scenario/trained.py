@@ -199,6 +199,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     unembedding: dict[str, Any] = {
         "W_U": parameters.get("unembedding.W_U", embeddings.T),
         "b_U": parameters.get("unembedding.b_U"),
+        "scale": _decimal_or_none(architecture.logit_divisor),
         "softcap": _decimal_or_none(architecture.logit_cap),
     }
     blueprint = _blueprint(architecture, parameters)
@@ -292,6 +293,7 @@ def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) 
         experts=architecture.experts,
         top=architecture.top,
         normalize=architecture.normalize,
+        residual_scale=_decimal_or_none(architecture.output_factor),
     )
 
 
@@ -331,6 +333,8 @@ def _ids(
 
 
 def _embedding_scale(architecture: Architecture) -> fields.Scale:
+    if architecture.embedding_factor is not None:
+        return _decimal(architecture.embedding_factor)
     return "sqrt" if architecture.scales_embeddings else "none"
 
 

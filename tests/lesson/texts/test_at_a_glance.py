@@ -81,7 +81,8 @@ def expected(spec: Scenario) -> list[str]:
                 last = "RMSNorm" if after.get("kind") == "rms_norm" else "LayerNorm"
                 result = f"{last}({result})"
             if part.get("residual", True):
-                result = f"{x} + {result}"
+                factor = f"{part['residual_scale']}×" if "residual_scale" in part else ""
+                result = f"{x} + {factor}{result}"
             if norm != "none" and not is_before:
                 result = f"{of}({result})"
             x = f"x{str(number).translate(BELOW)}"

@@ -176,6 +176,8 @@ def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> Non
         of = spec[kind]
         assert (part.residual is not None) == of.get("residual", True)
         shown = [sign(box) for box in boxes_of(part)]
+        plus = f"× {of['residual_scale']}, +" if "residual_scale" in of else "+"
+        assert part.residual is None or sign(part.residual) == plus
         norm: Any = of.get("norm", spec.get("norm", "none"))
         norm = "none" if kind == "ffn" and shares_norm(spec) else norm
         placement = "" if norm == "none" else norm.get("placement", "post")
@@ -189,7 +191,7 @@ def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> Non
         assert bool(part.behind) == (placement == "post" and of.get("residual", True))
         if kind == "ffn":
             inside = of_experts(of) if "experts" in of else of_network(of)
-            assert [s for s in shown if s not in ("+", kind_of_norm)] == inside
+            assert [s for s in shown if s not in (plus, kind_of_norm)] == inside
         else:
             assert_is_attention(part, of, scenario, crosses=kind == "cross_attention")
 

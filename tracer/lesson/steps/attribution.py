@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Difference, TimesRow
+from tracer.decoder.elementwise import Difference, DivideBy, Scale, TimesRow
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
-from tracer.formula.expression import Symbol
+from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import Row
@@ -40,7 +40,7 @@ def _of_words(step: Step, ctx: LessonContext) -> Sentence:
             ends = ", which is 1 in the first column, -1 in the second, and 0 elsewhere."
             return ("The difference of two columns", *of_y, u, ends)
         return ("An entry", *of_y, u, ", which is 1 in its column and 0 elsewhere.")
-    several = isinstance(direction.operation, Difference)
+    several = any(isinstance(record.operation, Difference) for record in step.records)
     logit, columns, biases = (
         (
             "The difference of two logits",
@@ -52,7 +52,12 @@ def _of_words(step: Step, ctx: LessonContext) -> Sentence:
     )
     has_bias = derived(roles.B_U, "part") in records
     plus: Sentence = (f", plus {biases} ", Symbol("b", "U")) if has_bias else ()
-    return (*(logit, *of_y, columns, Symbol("W", "U"), *plus, ". The direction is ", u, "."),)
+    divides = direction.operation
+    divided: Sentence = ()
+    if isinstance(divides, DivideBy):
+        divided = (", all divided by " if has_bias else ", divided by ", Number(divides.divisor))
+    product: Sentence = (logit, *of_y, columns, Symbol("W", "U"), *plus, *divided)
+    return (*product, ". The direction is ", u, ".")
 
 
 DIRECTION_STEP = StepKind(
@@ -63,10 +68,12 @@ DIRECTION_STEP = StepKind(
     {
         **_texts((roles.W_U,), {"word": "The column of the word:"}),
         **_texts((roles.W_U,), {"other_word": "The column of the other word:"}),
+        **_texts((roles.UNSCALED_LOGITS,), {"logit_direction": "Before the division:"}),
         **_texts((roles.OUTPUT,), {"logit_direction": None}),
         **_texts(
             (roles.B_U,),
             {
+                "projected": "The bias before the division:",
                 "word": "The bias of the word:",
                 "other_word": "The bias of the other word:",
                 "part": "The bias is a part of its own:",
@@ -128,6 +135,24 @@ def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
 NORM_STEP = _norm_kind("direction_norm", "Direction before the norm", roles.SUB_LAYER_NORM)
 NORM_AFTER_STEP = _norm_kind(
     "direction_norm_after", "Direction before the output norm", roles.NORM_AFTER
+)
+
+
+def _through_factor(step: Step, ctx: LessonContext) -> Sentence:
+    """Say by which factor the direction is multiplied."""
+    operation = step.last.operation
+    assert isinstance(operation, Scale)
+    factor = Number(operation.a)
+    return ("The sub-layer's output is multiplied by ", factor, ", and so is the direction.")
+
+
+SCALE_STEP = InnerKind(
+    "direction_scaled",
+    "Direction before the factor",
+    "the direction of the sub-layer's output before its factor",
+    _through_factor,
+    {derived(roles.SCALED_OUTPUT, "before"): RoleText(Symbol("u"))},
+    only_with=ONLY_WITH,
 )
 
 HEADS_STEP = InnerKind(
@@ -255,7 +280,8 @@ VECTORS = tuple(
     dict.fromkeys(
         (
             *(roles.CONCAT, roles.ATTENTION_OUTPUT, roles.PROJECTED, roles.FFN_OUTPUT),
-            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.RESIDUAL, roles.OUTPUT),
+            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.SCALED_OUTPUT),
+            *(roles.RESIDUAL, roles.OUTPUT),
             *(role for norm in NORMS for role in (norm.layer_norm, norm.rms_norm, norm.deviation)),
         )
     )
@@ -303,6 +329,6 @@ SUM_STEP = StepKind(
 )
 
 KINDS = (
-    *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, HEADS_STEP, HEAD_STEP),
+    *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, SCALE_STEP, HEADS_STEP, HEAD_STEP),
     *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
 )

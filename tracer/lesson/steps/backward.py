@@ -90,7 +90,7 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
     **dict.fromkeys(
         (
             *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.PROJECTED),
-            *(roles.LOGITS, roles.UNCAPPED_LOGITS),
+            *(roles.LOGITS, roles.UNCAPPED_LOGITS, roles.UNSCALED_LOGITS),
         ),
         ("right", "third"),
     ),
@@ -353,7 +353,7 @@ def _summed(step: Step, ctx: LessonContext) -> Sentence:
 
 def _added_up(what: str, step: Step) -> Sentence:
     """Return the goal for a value that may act on the loss in several ways."""
-    several = isinstance(step.last.operation, AccumulateGradients)
+    several = any(isinstance(record.operation, AccumulateGradients) for record in step.records)
     paths = ": add up the contributions of all paths from there to the loss" * several
     return (f"Compute the gradient at {what}{paths}.",)
 

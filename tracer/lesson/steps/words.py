@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tracer.decoder import roles
-from tracer.decoder.elementwise import SoftCap
+from tracer.decoder.elementwise import DivideBy, SoftCap
 from tracer.decoder.operations import Pinned
 from tracer.decoder.tape import Record
-from tracer.formula.expression import Quotient, Symbol
+from tracer.formula.expression import Number, Quotient, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
@@ -14,7 +16,7 @@ from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
 from tracer.lesson.steps.softcap import capped
 
-Z, UNCAPPED = Symbol("z"), Symbol("z′")
+Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
@@ -118,22 +120,52 @@ def _logits_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
         "word."
     )
+    divisors = (r.operation.divisor for r in step.records if isinstance(r.operation, DivideBy))
+    divided = [
+        part
+        for divisor in divisors
+        for part in (" All logits are divided by ", Number(divisor), ", a constant of the model.")
+    ]
     cap = capped(step, UNCAPPED, "logit")
-    return (f"{score} ", *cap) if cap else (score,)
+    return (score, *divided, *((" ", *cap) if cap else ()))
 
 
 def _logits_caption(record: Record) -> str | None:
-    return "After the soft cap:" if isinstance(record.operation, SoftCap) else None
+    match record.operation:
+        case SoftCap():
+            return "After the soft cap:"
+        case DivideBy():
+            return "After the division:"
+    return None
+
+
+def _before(step: Step) -> str:
+    """Say what follows the product with W_U, if anything does."""
+    match step.records[0].output.role:
+        case roles.UNSCALED_LOGITS:
+            return ", before the division,"
+        case roles.UNCAPPED_LOGITS:
+            return ", before the soft cap,"
+    return ""
 
 
 def _of_columns(step: Step) -> doc.Sentence:
     weights = ("Each word has its own column in ", Symbol("W", "U"))
-    before = ", before the soft cap," * (len(step.records) > 1)
+    before = _before(step)
     product = (
         f", so that its logit{before} is the dot product of the decoder's output with this column"
     )
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.records[0].inputs) > 2 else ()
     return (*weights, product, *bias, ".")
+
+
+def _why_divided(step: Step) -> Iterator[doc.Sentence]:
+    """Say what the division does to the order of the words and to their probabilities."""
+    if any(isinstance(record.operation, DivideBy) for record in step.records):
+        yield (
+            "Before rounding, the division keeps the order of the logits. The larger the divisor, "
+            "the smaller their differences, and the closer the probabilities.",
+        )
 
 
 HIDDEN_STATE: doc.Sentence = (
@@ -146,11 +178,12 @@ LOGITS_STEP = StepKind(
     "a score for each word",
     _logits_goal,
     {
+        roles.UNSCALED_LOGITS: RoleText(UNSCALED, "Before the division:"),
         roles.UNCAPPED_LOGITS: RoleText(UNCAPPED, "Before the soft cap:"),
         roles.LOGITS: RoleText(Z, _logits_caption),
     },
     sign=linear,
-    reasons=lambda step, ctx: (_of_columns(step), HIDDEN_STATE),
+    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
     claim=_largest_logit,
 )
 

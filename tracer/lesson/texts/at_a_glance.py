@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Add
+from tracer.decoder.elementwise import Add, Scale
 from tracer.decoder.operations import Pinned
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
@@ -80,8 +80,8 @@ class _Formulas:
 
     def of_words(self) -> Iterator[doc.Block]:
         """From the output to a probability for each word."""
-        yield from self._recorded(roles.Place(), roles.UNCAPPED_LOGITS)
-        yield from self._recorded(roles.Place(), roles.LOGITS)
+        for role in (roles.UNSCALED_LOGITS, roles.UNCAPPED_LOGITS, roles.LOGITS):
+            yield from self._recorded(roles.Place(), role)
         logits = self.ctx.value(roles.Place(), roles.LOGITS)
         probabilities = self.ctx.value(roles.Place(), roles.PROBABILITIES)
         if logits and probabilities:
@@ -116,6 +116,9 @@ class _Formulas:
             case roles.RESIDUAL if isinstance(record.operation, Add):
                 added, change = summands(record)
                 return ex.Sum((self._inside(added, end), self._inside(change, end)))
+            case roles.SCALED_OUTPUT if isinstance(record.operation, Scale):
+                scaled = self._inside(record.inputs[0], end)
+                return ex.Product((ex.Number(record.operation.a), scaled))
             case (
                 roles.NORM
                 | roles.NORM_AFTER.layer_norm

@@ -175,7 +175,8 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
                 inside, behind = _inside(steps[:i], ctx), _rows(steps[i + 1 :], ctx)
                 reads = wires.into(result, below)
                 return doc.Part(name, inside, _box(step, ctx), behind, reads)
-            sign = ("+ ", ctx.symbols[added.address])  # it stands elsewhere
+            # What is added stands elsewhere.
+            sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
             steps[i] = replace(step, kind=replace(step.kind, sign=sign))
     return doc.Part(name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below))
 

@@ -172,7 +172,8 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         )
     if logits and logits.value.shape[0] > 1:
         tokens, words = logits.value.shape
-        cost = by_role.get(roles.UNCAPPED_LOGITS, logits).multiply_adds
+        products = (roles.UNSCALED_LOGITS, roles.UNCAPPED_LOGITS, roles.LOGITS)
+        cost = next(by_role[role].multiply_adds for role in products if role in by_role)
         yield (
             f"To predict only the next word, the last token's row [1, {words}] is enough: "
             f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
