@@ -57,6 +57,7 @@ FORMATS = {
         *("compare", "lora.yaml", "--text", "bank river", "--sweep", "tokens"),
         *("--patch", "layer1.attention.head1.weights"),
     ),
+    "lens.txt": ("lens", "pizza.yaml", "--word", "la"),
     "loss.txt": ("loss", "pizza.yaml"),
     "training.txt": ("train", "science.yaml"),
     "training.md": ("train", "comics.yaml", "--steps", "3", "--format", "markdown"),

@@ -23,6 +23,7 @@ from tests.helpers import (
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
+    claims_of_words,
 )
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
@@ -44,6 +45,7 @@ __all__ = [
     "claims_of_texts",
     "claims_of_tokens",
     "claims_of_trained",
+    "claims_of_words",
     "faults",
 ]
 

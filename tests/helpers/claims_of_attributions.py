@@ -26,7 +26,8 @@ COMPONENTS = {
 """What adds something, by its address; everything else is a given vector."""
 
 INTRODUCTION = re.compile(
-    rf"The (?P<what>logit|output) of “(?P<word>.*?)”(?: minus that of “(?P<other>.*?)”)?"
+    r"The (?P<capped>uncapped )?(?P<what>logit|output) of “(?P<word>.*?)”"
+    r"(?: minus that of “(?P<other>.*?)”)?"
     rf" (?P<where>after|for) “(?P<token>.*?)” is (?P<number>{NUMBER})\. "
     rf"It is the sum of what (?P<kinds>.+) (?P<verb>adds?)\.",
     re.DOTALL,
@@ -106,6 +107,8 @@ def _of_introduction(said: Sequence[str], document: Any, *, rounds: bool) -> Ite
     of_output = document["entry"].startswith("output[")
     if (match["what"] == "output") != of_output or (match["where"] == "for") != of_output:
         yield f"not of this value: {said[0]}"
+    if bool(match["capped"]) != document["entry"].startswith("logits.uncapped["):
+        yield f"capped or not: {said[0]}"
     if not document["entry"].endswith(entry) or f"[{match['token']}," not in document["entry"]:
         yield f"not this entry: {said[0]}"
     other = document["instead_of"]

@@ -73,6 +73,11 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
+        "The rank of a word is 1 plus the number of words with a larger logit.",
+        "The logit as the sum of its parts, the largest first:",
+        "A norm divides by a number that depends on the whole vector. Here this number keeps its "
+        "value from the pass. A part therefore says what a component adds to the sum, not how much "
+        "it would change without the component.",
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.helpers.claims import Judge, faults
 from tests.helpers.claims_of_trained import bracketed, shown_columns
+from tests.helpers.claims_of_words import path
 from tests.helpers.command import printed, run
 from tests.helpers.judge import Row, as_shown
 from tests.helpers.latex_truth import from_latex, from_markdown
@@ -24,7 +24,7 @@ from tracer.scenario.loading import load
 
 WIDE = 5000
 COMMANDS = {
-    "run": (("run",), 40),
+    "run": (("run",), 30),
     "one layer and head": (("run", "--layer", "2", "--head", "2", "--token", "3"), 200),
     "largest terms": (("run", "--layer", "1", "--head", "1", "--terms", "largest"), 200),
     "few terms": (("run", "--layer", "1", "--head", "3", "--terms", "1", "--token", ","), 200),
@@ -135,21 +135,20 @@ def cells(text: str, header: str) -> list[list[str]]:
     return [re.split(r"\s{2,}", line.strip(" ▸")) for line in lines]
 
 
-def test_what_each_layer_adds_and_would_say(llama: str, seen: Trace) -> None:
-    rows = cells(printed("run", llama, width=WIDE), "layer  largest in attention")
+def test_what_each_layer_would_say(llama: str, seen: Trace) -> None:
+    rows = cells(printed("run", llama, width=WIDE), "layer  after attention  after FFN")
     assert len(rows) == 2
+    answer = str(seen["prediction"].numbers[-1])
+    ranks = dict(path(judge(seen)))
     for number, (layer, attention, ffn, word, share) in enumerate(rows, 1):
         assert layer == str(number)
-        for told, part in ((attention, "attention"), (ffn, "ffn")):
-            output = seen[f"layer{number}.{part}.output"]
-            most = int(np.abs(output.array[-1]).argmax())
-            label, _, value = told.partition(" ")
-            assert label == output.axes[1].labels[most]
-            assert abs(float(value) - output.array[-1, most]) <= 0.0005
+        assert int(attention) == ranks[f"after attention in layer {number}"]
+        assert int(ffn) == ranks[f"after the FFN in layer {number}"]
         shares = seen[f"layer{number}.lens.probabilities"].array[-1]
         words = seen.scenario.vocabulary or ()
         assert word == as_shown(words[int(shares.argmax())])
         assert abs(float(share.removesuffix(" %")) - 100 * shares.max()) <= 0.0501
+    assert rows[-1][-2] == as_shown(answer)
 
 
 def test_which_heads_look_at_a_token(llama: str, seen: Trace) -> None:

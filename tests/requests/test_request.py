@@ -46,6 +46,7 @@ REFUSED = {
     "tutorial alex -f safetensors -o x": "--format: works only with run, step, lens, loss or "
     "train and "
     "--output, where it is safetensors",
+    "lens pizza --word la -f npz -o x": "--word: works only with a text or --format json, not npz",
     "check alex --tolerance 0.1": "--tolerance: works only with --against",
     "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
     "of a text, "

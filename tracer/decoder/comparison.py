@@ -218,14 +218,17 @@ class Comparison:
         return _margin(found[roles.LOGITS.name], self.answers)
 
 
-def predicted(found: Trace) -> Entry | None:
-    """Return the logit of the word predicted after the last token; None without a vocabulary."""
+def predicted(found: Trace, token: int | None = None) -> Entry | None:
+    """Return the logit of the word predicted after a token, counted from 0; by default the last.
+
+    None without a vocabulary.
+    """
     words = found.values.get(roles.PREDICTION.name)
     if words is None:
         return None
     logits = found[roles.LOGITS.name]
-    last = logits.shape[0] - 1
-    return Entry(logits, (last, logits.axes[1].labels.index(words.read((last,)))))
+    row = words.shape[0] - 1 if token is None else words.row(token, len(found.tokens))
+    return Entry(logits, (row, logits.axes[1].labels.index(words.read((row,)))))
 
 
 def has_token_rows(value: Value) -> bool:

@@ -115,11 +115,16 @@ class Matrix(Node):
 
 
 class Curve(Node):
-    """A number after each step, the first before any: the loss in training."""
+    """A number after each step, the first before any: the loss in training, the rank of a word.
+
+    `step` is what a step is called. Ranks are drawn on a logarithmic axis, 1 at its top.
+    """
 
     label: str
     numbers: tuple[Number, ...]
     figure: Figure
+    step: str = "step"
+    of_ranks: bool = False
 
 
 class Box(Node):

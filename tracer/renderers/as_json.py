@@ -27,6 +27,7 @@ from tracer.decoder.roles import (
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Value
+from tracer.decoder.word_path import WordPath
 from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
@@ -62,6 +63,30 @@ def render(
     """
     said = _authors_words(trace, explained, whole)
     return strict_json({**_header(trace), **said, "values": _values(trace, records, token)})
+
+
+def lens(trace: Trace, records: Sequence[Record], path: WordPath) -> str:
+    """The values of the lens, and a word at each point: its rank, logit and probability."""
+    followed = {
+        "token": distinct(trace.tokens)[path.token],
+        "word": path.word,
+        "points": [
+            {
+                **{"address": point.value.address, "prediction": point.leader, "rank": point.rank},
+                "logit": _number(trace, point.logit),
+                "probability": _number(trace, point.probability),
+            }
+            for point in path.points
+        ],
+    }
+    values = _values(trace, records, None)
+    return strict_json({**_header(trace), "values": values, "followed": followed})
+
+
+def _number(trace: Trace, value: Value) -> dict[str, Any]:
+    """A single number, and how it is printed."""
+    number = value.numbers[()]
+    return {"value": _plain(number), "printed": printed_entry(trace, value, ())}
 
 
 def _authors_words(trace: Trace, explained: Sequence[Step], whole: bool) -> dict[str, Any]:

@@ -94,9 +94,10 @@ COMMANDS: dict[Command, Usage] = {
     ),
     "lens": Usage(
         LOOK,
-        "Print what each layer would predict if it were the last.",
-        ("lens pizza", "lens science --token like"),
-        f"SCENARIO token sequence given {PAGE}",
+        "Print what each layer would predict if it were the last.\n\n"
+        "Then print the rank, the logit and the probability of a word after each sub-layer.",
+        ("lens pizza --word la", "lens science --token like"),
+        f"SCENARIO token word sequence given {PAGE}",
     ),
     "compare": Usage(
         LOOK,

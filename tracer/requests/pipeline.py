@@ -315,12 +315,25 @@ def _data(
 
 
 def _lens(request: Request, found: Trace) -> Content:
+    from tracer.decoder.comparison import predicted
+    from tracer.decoder.lens_of_rows import to_words_of
+    from tracer.decoder.word_path import word_path
+
+    seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
+    if request.format.is_binary:
+        return _data(request, found, seen)
+    words, token = to_words_of(found)[0].axes[1], _token(request, found.tokens)
+    answer = predicted(found, token)
+    assert answer
+    column = answer.at[1] if request.word is None else index_of(words, request.word, "--word")
+    path = word_path(found, token, column)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.lens(found, seen, path)
     from tracer.lesson.texts.lens import lens
 
-    if request.format.is_data:
-        seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
-        return _data(request, found, seen)
-    return lens(found, _token(request, found.tokens))
+    return lens(found, path)
 
 
 def _trained(request: Request, computed: Computed) -> Content:

@@ -73,6 +73,7 @@ _BINARY = values.Rule(
     lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
 )
 _TEXT = values.Rule("a text, not --format {format}", lambda r: not r.format.is_data)
+_NOT_BINARY = values.Rule("a text or --format json, not {format}", lambda r: not r.format.is_binary)
 _MARKDOWN = values.Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
 _LATEX = values.Rule("--format latex, not {format}", lambda r: r.format is Format.LATEX)
 _PICTURES = values.Rule(
@@ -183,6 +184,12 @@ class Request:
     )
     instead_of: str | None = values.option(
         "Subtract the logit of this word.", *("WORD", str), offers=completion.words
+    )
+    word: str | None = values.option(
+        "Follow this word. Default: the one that the model predicts.",
+        *("WORD", str),
+        offers=completion.words,
+        rule=_NOT_BINARY,
     )
     by: Split = values.choice(
         "Split the logit by component (part), and each head by source token (token) or each FFN "

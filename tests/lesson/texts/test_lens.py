@@ -115,7 +115,8 @@ def test_the_rows_of_a_large_model_are_those_of_its_addresses() -> None:
     values = json.loads(printed("lens", "-", "-f", "json", stdin=source))["values"]
     at = {value["address"]: value for value in values}
     text = printed("lens", "-", "--token", "2", stdin=source)
-    words, shares = (table.split("\n\n")[0] for table in text.split("layer  a", 1)[1].split("  p"))
+    layers = text.split("layer  a", 1)[1].split("A word after each sub-layer")[0]
+    words, shares = (table.split("\n\n")[0] for table in layers.split("  p"))
     for layer in (1, 2, 3):
         place = f"layer{layer}.lens"
         said = at[f"{place}.prediction"]["data"]

@@ -8,6 +8,7 @@ from tracer.decoder import roles
 from tracer.decoder.elementwise import Difference, DivideBy, Scale, TimesRow
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
@@ -298,9 +299,8 @@ VECTOR_STEP = InnerKind(
 )
 
 
-def _largest_part(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Say which part is the largest in size, if one is."""
-    parts = step.records[0].output
+def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:
+    """Say which part is the largest in size, if one is; the parts are in this order."""
     first, *others = [ctx.number(parts, i) for i in range(min(parts.shape[0], 2))]
     if not others or abs(first.value) == abs(others[0].value):
         return None
@@ -323,7 +323,7 @@ SUM_STEP = StepKind(
             {"word": None, "other_word": None, "attributed": None},
         ),
     },
-    claim=_largest_part,
+    claim=lambda step, ctx: largest_part(step.records[0].output, ctx),
     only_with=ONLY_WITH,
     everywhere=True,
 )

@@ -12,7 +12,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
 from tracer.formula.expression import Symbol
 from tracer.lesson import document as doc
-from tracer.lesson.context import MOST_COLUMNS, joined
+from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
 from tracer.lesson.entries import name
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import SUM_STEP
@@ -145,13 +145,13 @@ def attribution_text(
     else:
         others = [step for step in steps if step is not total]
         sections = [teacher.section(step) for step in (*others, total)]
-    introduction = [_introduction(teacher), *([HELD] if full and _divides(found) else [])]
+    begins = [introduction(teacher.ctx, found), *([HELD] if full and divides(found) else [])]
     signed = teacher.with_signs(sections)
     title = f"The parts of {name(found.entry)}"
     if found.other is not None:
         value, (row, _) = found.entry
         title += f" - {name(Entry(value, (row, found.other)))}"
-    return doc.Document(found.trace.name, title, tuple(map(doc.Paragraph, introduction)), signed)
+    return doc.Document(found.trace.name, title, tuple(map(doc.Paragraph, begins)), signed)
 
 
 def _largest(found: Attribution) -> list[str]:
@@ -160,17 +160,17 @@ def _largest(found: Attribution) -> list[str]:
     return [part.total.address for part in (split[:SPLIT_SHOWN] or found.parts[:1])]
 
 
-def _divides(found: Attribution) -> bool:
+def divides(found: Attribution) -> bool:
     """Whether a direction goes through a norm."""
     return any(value.role.derivation == "before" for value in found.trace.values.values())
 
 
-def _introduction(teacher: AttributionTeacher) -> doc.Sentence:
+def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:
     """What is attributed, and to what."""
-    found, ctx = teacher.found, teacher.ctx
     value, (row, column) = found.entry
     of_output = value.role is roles.OUTPUT
-    what = "output" if of_output else "logit"
+    is_uncapped = value.role is roles.UNCAPPED_LOGITS
+    what = "output" if of_output else "uncapped logit" if is_uncapped else "logit"
     names = distinct(value.axes[1].labels)
     asked: doc.Sentence = (f"The {what} of ", doc.Name(names[column]))
     number = ctx.number(value, row, column)

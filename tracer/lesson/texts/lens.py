@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
-from tracer.decoder.lens_of_rows import lens_of_rows
-from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
-from tracer.decoder.value import Value
+from tracer.decoder.lens_of_rows import layer_ends, lens_of_rows
+from tracer.decoder.word_path import WordPath
 from tracer.formula.expression import Number, Symbol
 from tracer.formula.numbers import trimmed
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.texts.word_path import path_section, printed
 from tracer.scenario.layers import Layer
 
 MOST_TOKENS = 6
@@ -35,29 +35,17 @@ def percent(share: Number) -> str:
 
 def lens_words(ctx: LessonContext, tokens: Sequence[int]) -> list[list[LensWord]]:
     """The words after each layer, in a row for each layer, of tokens that are counted from 0."""
-    layers = range(1, ctx.layers + 1)
-    if ctx.value(Place(1, "lens"), PREDICTION) is None:  # the pass has not recorded the lens
-        words, shares = lens_of_rows(ctx.trace, tokens)
-        read = [_word(ctx, words, shares, row) for row in range(words.shape[0])]
-        return [read[i : i + len(tokens)] for i in range(0, len(read), len(tokens))]
-    return [[_recorded(ctx, layer, token) for token in tokens] for layer in layers]
+    rows = [(value, token) for value in layer_ends(ctx.trace) for token in tokens]
+    read = [
+        LensWord(row.leader, printed(ctx, row.probability(row.leader_column)))
+        for row in lens_of_rows(ctx.trace, rows)
+    ]
+    return [read[i : i + len(tokens)] for i in range(0, len(read), len(tokens))]
 
 
-def _recorded(ctx: LessonContext, layer: int, token: int) -> LensWord:
-    place = Place(layer, "lens")
-    words, shares = ctx.value(place, PREDICTION), ctx.value(place, PROBABILITIES)
-    assert words is not None and shares is not None
-    return _word(ctx, words, shares, words.row(token, len(ctx.names)))
-
-
-def _word(ctx: LessonContext, words: Value, shares: Value, row: int) -> LensWord:
-    column = shares.axes[1].labels.index(words.numbers[row])
-    return LensWord(str(words.numbers[row]), ctx.number(shares, row, column))
-
-
-def lens(trace: Trace, token: int) -> doc.Document:
-    """The words of all layers, for the tokens up to the followed one (counted from 0)."""
-    ctx = LessonContext(trace, token, symbols(trace.records))
+def lens(trace: Trace, path: WordPath) -> doc.Document:
+    """The words of all layers, for the tokens up to that of a path; then the path."""
+    ctx, token = LessonContext(trace, path.token, symbols(trace.records)), path.token
     tokens = range(max(0, token + 1 - MOST_TOKENS), token + 1)
     seen = lens_words(ctx, tokens)
     layers = range(1, len(seen) + 1)
@@ -83,7 +71,8 @@ def lens(trace: Trace, token: int) -> doc.Document:
         *doc.paragraphs(since_when(ctx, [row[-1].word for row in seen])),
     )
     section = doc.Section(None, "What each layer would predict", blocks)
-    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
+    sections = (section, path_section(ctx, path))
+    return doc.Document(trace.name, trace.scenario.title, (), sections, whole=True)
 
 
 def why(ctx: LessonContext) -> str:

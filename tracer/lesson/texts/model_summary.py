@@ -2,49 +2,100 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from tracer.decoder import roles
+from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.decoder.word_path import PathPoint, WordPath, word_path
+from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.claims import Row
 from tracer.lesson.steps.inputs import EMBEDDING_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.texts import lens
 from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
+from tracer.lesson.texts.attribution import LARGEST
 from tracer.lesson.texts.forward_pass import SUMMARY
+from tracer.lesson.texts.logit_parts import LogitParts, parts_of_prediction
+from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.word_path import RANK_IS, claims, curve, printed, sub_layer_at
 from tracer.lesson.wiring import in_order
 from tracer.lesson.working.sums import Terms
-from tracer.names import distinct
+from tracer.names import count
 
 HEADS_NAMED = 3
+WRITTEN_OUT: doc.Sentence = (
+    f"Of the parts of a logit, at most the {LARGEST.shown} largest are written out.",
+)
+OF_PARTS: doc.Sentence = ("The logit as the sum of its parts, the largest first:",)
+ALMOST_ALL = Decimal("0.9")
+"""The share of the attention from which on a head looks almost only at a token."""
+
+SINK = (
+    "The attention weights of a head sum to 1, even if no token has what the head looks for. If "
+    "the value of the first token is a short vector, a head that gives it almost all of its "
+    "attention adds little. The token is then called an attention sink (Xiao et al. 2023)."
+)
 ATTENDS_TO = "What the token attends to"
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
 WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
 
 
+class SummaryTeacher(Teacher):
+    """Writes the sections of a summary: of the logits, one is worked, as the sum of its parts."""
+
+    def __init__(self, trace: Trace, token: int, *, full: bool, terms: Terms | None) -> None:
+        super().__init__(trace, token, full=full, terms=terms)
+        found = parts_of_prediction(trace, token)
+        self.parts = LogitParts(self.ctx, found, terms) if found else None
+
+    def record(self, record: Record, step: Step, again: bool) -> list[doc.Block]:
+        """As in other texts; before the line of the parts, that it is this."""
+        blocks = super().record(record, step, again)
+        if self.is_parted(record) and isinstance(blocks[-1], doc.Working):
+            blocks.insert(-1, doc.Paragraph(OF_PARTS))
+        return blocks
+
+    def lines(self, record: Record) -> tuple[doc.Line, ...]:
+        """The worked lines of a record: of the logits, that of the parts."""
+        if self.parts and self.is_parted(record):
+            return self.parts.lines()
+        return super().lines(record)
+
+    def is_parted(self, record: Record) -> bool:
+        """Whether a record gives the logit that is a sum of parts."""
+        return self.parts is not None and record.output is self.parts.found.entry.value
+
+
 def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> doc.Document:
     """The way of a token (counted from 0) through all layers; the words at its end are worked."""
-    teacher = Teacher(trace, token, full=full, terms=terms)
-    ctx = teacher.ctx
+    teacher = SummaryTeacher(trace, token, full=full, terms=terms)
+    ctx, parts = teacher.ctx, teacher.parts
+    answer = predicted(trace, token)
+    assert answer  # a trained model has words
+    path = word_path(trace, token, answer.at[1])
     sections = [
         *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
-        doc.Section(None, "Layer by layer", _layers(ctx)),
-        *(
-            [doc.Section(None, "What the token attends to", looked_at)]
-            if (looked_at := _heads(ctx))
-            else []
-        ),
+        doc.Section(None, "Layer by layer", _layers(ctx, path)),
+        *([parts.section(full=full)] if parts else []),
+        *([doc.Section(None, ATTENDS_TO, looked_at)] if (looked_at := _heads(ctx)) else []),
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
     signed = teacher.with_signs(sections)
-    opening = (*teacher.author.intro(), *teacher.introduction())
+    opening = (
+        *teacher.author.intro(),
+        *teacher.introduction(),
+        *doc.paragraphs(WRITTEN_OUT if parts and not terms else None),
+    )
     sized = sizes(ctx, parameters_used(teacher), frozen_used(teacher)) if full else ()
     introduction = (*opening, *diagram(ctx, teacher.steps), *sized)
     return doc.Document(trace.name, trace.scenario.title, introduction, signed, whole=True)
@@ -60,32 +111,29 @@ def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
     return (step for step in steps if step.kind in WORKED_AT_THE_END and not step.place.layer)
 
 
-def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """The largest numbers of attention and FFN in each layer, and the word that it predicts."""
+def _layers(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
+    """The rank of the predicted word after each sub-layer, and the word that leads after each."""
+    by_layer: dict[int, list[PathPoint]] = defaultdict(list)
+    for point in path.points:
+        if layer := point.value.place.layer:
+            by_layer[layer].append(point)
+    kinds = {sub_layer_at(ctx, point.value.place) for of in by_layer.values() for point in of}
+    columns = [kind for kind in (*NAMES, None) if kind in kinds]
     rows = []
-    words = [read for (read,) in lens.lens_words(ctx, [ctx.token])]
-    for layer, seen in enumerate(words, 1):
-        added = (
-            _most(ctx, layer, "attention", roles.ATTENTION_OUTPUT),
-            _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
-        )
-        rows.append((str(layer), *added, seen.word, lens.percent(seen.probability)))
-    header = ("layer", "largest in attention", "largest in the FFN", "prediction", "probability")
+    for layer, of in by_layer.items():
+        ranks = {sub_layer_at(ctx, p.value.place): Number.of(p.rank) for p in of}
+        share = lens.percent(printed(ctx, of[-1].of_leader))
+        rows.append((str(layer), *(ranks.get(each, "—") for each in columns), of[-1].leader, share))
+    after = (f"after {NAMES[each]}" if each else "after attention and FFN" for each in columns)
+    asked = ("The rank of ", doc.Name(path.word), " after each sub-layer, and the word that ")
     return (
         doc.Paragraph((lens.why(ctx),)),
-        doc.Table.of(header, rows),
-        *doc.paragraphs(lens.since_when(ctx, [seen.word for seen in words])),
+        doc.Paragraph((*asked, "each layer would predict with its probability:")),
+        doc.Table.of(("layer", *after, "prediction", "probability"), rows),
+        doc.Paragraph(RANK_IS),
+        *doc.paragraphs(*claims(ctx, path)),
+        *curve(ctx, path),
     )
-
-
-def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles.Role) -> str:
-    """`d₃₁₁ 4.062`: the largest number of a sub-layer's output for the followed token."""
-    value = ctx.value(roles.Place(layer, sub_layer), role)
-    ranked = Row.of(value, ctx).sizes().ranked() if value else []
-    if value is None or not ranked:
-        return "—"
-    label, number = distinct(value.axes[1].labels), ctx.number(value, ctx.row(value), ranked[0])
-    return f"{label[ranked[0]]} {number.value:f}"
 
 
 def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
@@ -106,4 +154,21 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         *(ctx.name, " gives to each earlier token in any head, and the heads with the largest "),
         "shares.",
     )
-    return (doc.Paragraph(sentence), doc.Table.of(("token", "at most", "layer, head"), rows))
+    return (
+        doc.Paragraph(sentence),
+        doc.Table.of(("token", "at most", "layer, head"), rows),
+        *doc.paragraphs(*_sinks(ctx, weights)),
+    )
+
+
+def _sinks(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[doc.Sentence]:
+    """Say how many heads look almost only at the first token, and what that can mean."""
+    first = sum(value.numbers[ctx.row(value), 0] >= float(ALMOST_ALL) for value in weights)
+    if not first or ctx.is_padding:
+        return
+    gives = "gives" if first == 1 else "give"
+    most: doc.Sentence = (" at least ", doc.Percent(Number(ALMOST_ALL)), " of the attention of ")
+    counted = f"{first} of {count(len(weights), 'head')} {gives}"
+    yield (counted, *most, ctx.name, " to the first token, ", doc.Name(ctx.names[0]), ".")
+    if not any(record.output.role is roles.SINK for record in ctx.trace.records):
+        yield (SINK,)

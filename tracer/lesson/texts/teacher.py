@@ -227,7 +227,7 @@ class Teacher:
             return []
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
-        lines = self.writer.lines(record, self.ctx.at(value.place).token)
+        lines = self.lines(record)
         gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
@@ -246,6 +246,10 @@ class Teacher:
         if lines:
             written.append(doc.Working(lines))
         return [*written, self.matrix(value)] if gathered else written
+
+    def lines(self, record: Record) -> tuple[doc.Line, ...]:
+        """The worked lines of a record for the followed token."""
+        return self.writer.lines(record, self.ctx.at(record.output.place).token)
 
     def alone(self, value: Value) -> doc.Working:
         """`c = 0.5`."""

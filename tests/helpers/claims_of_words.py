@@ -1,0 +1,166 @@
+"""What is said of trained models' predictions: ranks, the parts of a logit, attention sinks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers import word_paths
+from tests.helpers.judge import Judge, as_shown, exact, form, told_apart
+from tests.helpers.parts_of_logits import Parts
+
+HEAD = re.compile(r"layer(\d+)\.(cross_)?attention\.head(\d+)\.output")
+ALMOST_ALL = 90
+
+
+def prediction(at: Judge) -> tuple[int, str]:
+    """The column of the word that is predicted after the followed token, and the word."""
+    row = at.followed - len(at.tokens)
+    words = at.values["logits"]["axes"][1]["labels"]
+    word = at.values["prediction"]["data"][row]
+    return words.index(word), word
+
+
+def path(at: Judge) -> list[tuple[str, int]]:
+    """The rank of the predicted word at each point, with where it is in words."""
+    column, _ = prediction(at)
+    row = at.followed - len(at.tokens)
+    found = word_paths.read(at.values, at.spec.get("layers", []), row)
+    return [(each.where, each.rank(column)) for each in found]
+
+
+@form(
+    r"The rank of “(?P<word>.*)” after each sub-layer, and the word that each layer would predict "
+    r"with its probability:"
+)
+@form(
+    r"The rank, the logit and the probability of “(?P<word>.*)” after “(?P<who>.*)”, "
+    r"(?P<first>before the first layer and )?after each sub-layer:"
+)
+def of_the_prediction(at: Judge, said: dict[str, Any]) -> None:
+    assert said["word"] == as_shown(prediction(at)[1]) and said.get("who", at.who) == at.who
+    if "first" in said:
+        assert bool(said["first"]) == (path(at)[0][0] == "before the first layer")
+
+
+def leads(at: Judge, said: dict[str, Any]) -> None:
+    assert said[""] == word_paths.leads(as_shown(prediction(at)[1]), path(at))
+
+
+for each in word_paths.FORMS:
+    form(each)(leads)
+
+
+@form(word_paths.MOVED.pattern)
+def moves_most(at: Judge, said: dict[str, Any]) -> None:
+    assert [said[""]] == word_paths.moved(path(at))
+
+
+def parts(at: Judge) -> dict[str, float]:
+    """What each component adds to the logit of the prediction."""
+    capped = "logits.uncapped" in at.values
+    weights = [0.0] * at.values["logits"]["shape"][1]
+    weights[prediction(at)[0]] = 1.0
+    address = "logits.uncapped" if capped else "logits"
+    return Parts(at.values, address, at.followed, weights).parts
+
+
+def label(address: str) -> str:
+    """`layer 2, head 1`: how a part of this address is called."""
+    if match := HEAD.fullmatch(address):
+        layer, crosses, head = match.groups()
+        return f"layer {layer}, {'cross, ' if crosses else ''}head {head}"
+    *place, name = address.split(".")
+    if address in ("embedding.scaled", "unembedding.b_U"):
+        place, name = [], {"scaled": "embedding"}.get(name, name)
+    words = [re.sub(r"^(layer|expert|head)(\d+)$", r"\1 \2", each) for each in place]
+    names = {"ffn": "FFN", "cross_attention": "cross", "shared": "shared expert"}
+    words = [names.get(each, each) for each in words]
+    if words[-1:] == ["attention"] and name == "b_O":
+        words.pop()
+    if name == "shift":
+        final, norm = words[-1] == "final_norm", words.pop()
+        words += ["final norm"] * final
+        name = "β of the norm after it" if norm == "norm_after" else "β"
+    if "ffn" in place and name in ("gated", "activation", "hidden"):
+        return ", ".join(words)
+    return ", ".join([*words, {"position": "positions"}.get(name, name)])
+
+
+def is_rounded(printed: str, computed: float) -> bool:
+    """Whether a number is printed with the digits that it has."""
+    step = 10.0 ** int(exact(printed).as_tuple().exponent)
+    return abs(float(exact(printed)) - computed) <= 0.51 * step
+
+
+@form(
+    r"The (?P<capped>uncapped )?logit of “(?P<word>.*)” after “(?P<who>.*)” is (?P<n>\S+)\. It is "
+    r"the sum of what (?P<kinds>.+) adds?\."
+)
+def is_a_sum(at: Judge, said: dict[str, Any]) -> None:
+    column, word = prediction(at)
+    capped = "logits.uncapped" in at.values
+    row = at.row(at.values["logits.uncapped" if capped else "logits"])
+    assert (said["word"], said["who"], said["n"]) == (as_shown(word), at.who, row.shown[column])
+    assert bool(said["capped"]) == capped
+
+
+@form(r"In size, the largest part is (?P<n>\S+) \((?P<name>.+)\)\.")
+def largest_part(at: Judge, said: dict[str, Any]) -> None:
+    found = parts(at)
+    largest = max(found, key=lambda address: abs(found[address]))
+    assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
+
+
+@form(
+    r"Of the heads, the largest part is (?P<n>\S+) \((?P<name>.+)\)\."
+    r"(?: It gives (?P<share>\S+) % of its attention to “(?P<token>.*)”(?P<other> of the encoder)?"
+    r"\.)?"
+)
+def largest_head(at: Judge, said: dict[str, Any]) -> None:
+    found = {address: x for address, x in parts(at).items() if HEAD.fullmatch(address)}
+    largest = max(found, key=lambda address: abs(found[address]))
+    assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
+    weights = at.values[largest.replace("output", "weights")]
+    data = weights["data"][at.followed - len(at.tokens)]
+    shown = sorted(map(exact, weights["printed"][at.followed - len(at.tokens)]))
+    assert bool(said["share"]) == (len(shown) > 1 and shown[-1] > shown[-2])
+    if said["share"]:
+        most = data.index(max(data))
+        assert said["token"] == told_apart(weights["axes"][1]["labels"])[most]
+        printed = weights["printed"][at.followed - len(at.tokens)][most]
+        assert exact(said["share"]) == 100 * exact(printed)
+        assert bool(said["other"]) == ("cross_attention" in largest)
+
+
+def shares_of_first(at: Judge) -> list[float]:
+    """How much of its attention the followed token gives to the first one, in each head."""
+    heads = [
+        v for a, v in at.values.items() if re.fullmatch(r"layer\d+\.attention\.head\d+\.weights", a)
+    ]
+    return [float(value["data"][at.followed - len(at.tokens)][0]) for value in heads]
+
+
+@form(
+    rf"(?P<n>\d+) of (?P<all>\d+) heads? gives? at least {ALMOST_ALL} % of the attention of "
+    r"“(?P<who>.*)” to the first token, “(?P<first>.*)”\."
+)
+def looks_at_the_first(at: Judge, said: dict[str, Any]) -> None:
+    shares = shares_of_first(at)
+    almost_all = [share for share in shares if share >= ALMOST_ALL / 100]
+    assert (int(said["n"]), int(said["all"])) == (len(almost_all), len(shares)) and almost_all
+    assert (said["who"], said["first"]) == (at.who, at.names[0]) and at.followed
+
+
+@form(
+    r"The attention weights of a head sum to 1, even if no token has what the head looks for\. If "
+    r"the value of the first token is a short vector, a head that gives it almost all of its "
+    r"attention adds little\. The token is then called an attention sink \(Xiao et al\. 2023\)\."
+)
+def is_a_sink(at: Judge, said: dict[str, Any]) -> None:
+    assert not any(address.endswith(".sink") for address in at.values)
+
+
+@form(r"Of the parts of a logit, at most the (?P<n>\d+) largest are written out\.")
+def parts_written_out(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["n"]) == 10

@@ -1,0 +1,108 @@
+"""The parts of the predicted word's logit, as the summary of a trained model shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tracer.decoder import roles
+from tracer.decoder.attribution import Attribution, Part, attribute, label
+from tracer.decoder.comparison import predicted
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Pinned
+from tracer.decoder.value import Entry
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.attribution import largest_part
+from tracer.lesson.steps.claims import Row
+from tracer.lesson.texts.attribution import HELD, LARGEST, divides, introduction
+from tracer.lesson.texts.lens import percent
+from tracer.lesson.working.lines import Writer
+from tracer.lesson.working.sums import Terms
+from tracer.names import distinct
+
+TITLE = "The parts of the logit"
+
+
+def parts_of_prediction(trace: Trace, token: int) -> Attribution | None:
+    """The parts of the logit of the word that is predicted after a token (counted from 0).
+
+    Where logits are capped, it is the logit before the cap. None if the logits are given.
+    """
+    answer = predicted(trace, token)
+    if answer is None:
+        return None
+    value = trace.values.get(roles.UNCAPPED_LOGITS.name, answer.value)
+    is_given = isinstance(trace.producers[value].operation, Pinned)
+    return None if is_given else attribute(trace, Entry(value, answer.at))
+
+
+class LogitParts:
+    """Writes the parts of a logit: a table with what the heads attend to, and their sum."""
+
+    def __init__(self, ctx: LessonContext, found: Attribution, terms: Terms | None) -> None:
+        self.ctx, self.found = replace(ctx, trace=found.trace), found
+        self.writer = Writer(self.ctx, terms or LARGEST)
+        (self.joined,) = found.trace.producers[found.sum].inputs
+
+    def section(self, *, full: bool) -> doc.Section:
+        """What the logit is a sum of, and the largest parts."""
+        shown = self.writer.terms.of(self.joined.numbers)
+        rows = [
+            (label(part.of), self.ctx.number(self.joined, i), *self.attends(part))
+            for i in shown
+            for part in (self.found.parts[i],)
+        ]
+        held = HELD if full and divides(self.found) else None
+        sentences = introduction(self.ctx, self.found), held
+        blocks: tuple[doc.Block, ...] = (
+            *doc.paragraphs(*sentences),
+            doc.Table.of(("part", "adds", "attends most to", "share"), rows),
+            *doc.paragraphs(*self.claims()),
+        )
+        return doc.Section(None, TITLE, blocks)
+
+    def lines(self) -> tuple[doc.Line, ...]:
+        """The logit as the sum of its parts, the largest first; nothing if there is only one."""
+        value, (_, column) = self.found.entry
+        chain = self.writer.chain(self.found.trace.producers[self.found.sum], ())
+        word = distinct(value.axes[1].labels)[column]
+        return (doc.Line(word, chain),) if chain.relations else ()
+
+    def claims(self) -> Iterator[doc.Sentence | None]:
+        """Say which part is the largest, and which that of a head, with what this head reads."""
+        if self.ctx.is_padding:
+            return
+        yield largest_part(self.joined, self.ctx)
+        heads = [i for i, part in enumerate(self.found.parts) if part.of.role is roles.HEAD_OUTPUT]
+        numbers = [self.ctx.number(self.joined, i) for i in heads[:2]]
+        if len(numbers) == 2 and abs(numbers[0].value) > abs(numbers[1].value):
+            part = self.found.parts[heads[0]]
+            of_head: doc.Sentence = ("Of the heads, the largest part is ", numbers[0])
+            yield (*of_head, f" ({label(part.of)}).", *self.reads(part))
+
+    def reads(self, part: Part) -> doc.Sentence:
+        """Say to which token a head gives most of its attention, if to one."""
+        most = self.most_read(part)
+        if most is None:
+            return ()
+        row, column = most
+        whose = " of the encoder" * (part.of.place.sub_layer == "cross_attention")
+        share: doc.Sentence = (doc.Percent(row.printed(column)), " of its attention to ")
+        return (" It gives ", *share, *row.name(column), f"{whose}.")
+
+    def attends(self, part: Part) -> tuple[str, str]:
+        """The token that a head gives most of its attention to, and the share."""
+        most = self.most_read(part)
+        if most is None:
+            return "—", "—"
+        row, column = most
+        return row.labels[column], percent(row.printed(column))
+
+    def most_read(self, part: Part) -> tuple[Row, int] | None:
+        """The attention weights of a head for the followed token, and the largest, if one is."""
+        is_head = part.of.role is roles.HEAD_OUTPUT
+        weights = self.ctx.value(part.of.place, roles.WEIGHTS) if is_head else None
+        row = Row.of(weights, self.ctx) if weights else None
+        ranked = row.ranked() if row else []
+        return (row, ranked[0]) if row and ranked else None
