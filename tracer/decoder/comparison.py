@@ -15,14 +15,12 @@ from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
-from tracer.decoder.value import ENCODER_TOKEN, Entry, Index, Value
+from tracer.decoder.value import ENCODER_TOKEN, Entry, Index, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 
 TOLERANCE = 1e-9
 """The relative difference that does not count: it may be the rounding of floats."""
-
-TOKEN_AXES = ("token", ENCODER_TOKEN)
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int_]
@@ -218,19 +216,17 @@ class Comparison:
         return _margin(found[roles.LOGITS.name], self.answers)
 
 
-def predicted(found: Trace) -> Entry | None:
-    """Return the logit of the word predicted after the last token; None without a vocabulary."""
+def predicted(found: Trace, token: int = -1) -> Entry | None:
+    """Return the logit of the word predicted after a token; None without a vocabulary.
+
+    The token is counted from 0, by default it is the last.
+    """
     words = found.values.get(roles.PREDICTION.name)
     if words is None:
         return None
     logits = found[roles.LOGITS.name]
-    last = logits.shape[0] - 1
-    return Entry(logits, (last, logits.axes[1].labels.index(words.read((last,)))))
-
-
-def has_token_rows(value: Value) -> bool:
-    """Return whether a value has a row for each token, or for some."""
-    return bool(value.axes) and value.axes[0].name in TOKEN_AXES
+    row = range(logits.shape[0])[token]
+    return Entry(logits, (row, logits.axes[1].labels.index(words.read((row,)))))
 
 
 def _has_numbers(value: Value) -> bool:

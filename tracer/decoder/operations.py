@@ -22,10 +22,18 @@ class Given:
     name: ClassVar[str] = "given"
 
 
+@frozen
 class Pinned:
-    """Numbers that replace computed ones; the operands are those of the replaced operation."""
+    """Numbers that replace computed ones; the operands are those of the replaced operation.
+
+    Only `given_rows` are given, counted from 0, and the others are `computed`; None for all. With
+    `is_mean`, each row is the mean of the rows in a pass without given values.
+    """
 
     name: ClassVar[str] = "given"
+    given_rows: tuple[int, ...] | None = None
+    is_mean: bool = False
+    computed: Operation | None = None
 
 
 class Reused(SameAxes):

@@ -11,10 +11,10 @@ from dataclasses import replace
 from tracer.console import progress
 from tracer.dataclass import frozen
 from tracer.decoder import memory, roles
-from tracer.decoder.comparison import Comparison, has_token_rows
+from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.lazy import LazyTensor, Patch
-from tracer.decoder.value import Value
+from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
 from tracer.names import distinct, name_text
 

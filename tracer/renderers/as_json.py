@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from tracer.decoder.attribution import Attribution, Part, label
 from tracer.decoder.comparison import predicted
-from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -320,17 +319,25 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
     ]
 
 
-ONLY_IF_SET = ("unit_offset",)
+ONLY_IF_SET = ("unit_offset", "given_rows", "is_mean", "computed")
 """Parameters without which documents stay as they were before there was such a parameter."""
+
+
+OPERATIONS = get_args(Operation)
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
     """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
-        name: _plain(parameter)
+        name: _named(parameter) if isinstance(parameter, OPERATIONS) else _plain(parameter)
         for name, parameter in vars(operation).items()
         if parameter != operation.name and (parameter or name not in ONLY_IF_SET)
     }
+
+
+def _named(operation: Operation) -> dict[str, Any]:
+    """An operation that is a parameter of another one."""
+    return {"operation": operation.name, "parameters": _parameters(operation)}
 
 
 def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
@@ -369,7 +376,5 @@ def _plain(data: Any) -> Any:
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
-        case Elementwise():  # whose gradient an operation gives
-            return {"operation": data.name, "parameters": _parameters(data)}
         case _:
             return data

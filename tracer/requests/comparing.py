@@ -11,8 +11,7 @@ from tracer.decoder.generation import with_tokens
 from tracer.decoder.patches import Experiment, Site, heads, layers, patched, sweep, tokens
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.lookup import suggestion
-from tracer.lesson.texts.selection import position_of
-from tracer.names import count
+from tracer.names import count, position_of
 from tracer.requests.request import Request, Sweep
 from tracer.requests.resolve import resolve, run_pass, subject_of, training_of
 from tracer.scenario.loading import Loaded

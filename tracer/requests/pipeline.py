@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
@@ -17,10 +18,12 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
+from tracer.lesson.texts.given_values import what_changes
 from tracer.lesson.texts.lookup import find
-from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
-from tracer.names import closest
+from tracer.lesson.texts.selection import of_encoder, select, steps
+from tracer.names import closest, position_of
 from tracer.renderers import Format
+from tracer.requests.given import filled_out
 from tracer.requests.request import Request, Split
 from tracer.requests.resolve import (
     Computed,
@@ -36,6 +39,9 @@ from tracer.scenario.parts import has_experts
 
 Content: TypeAlias = Document | str | bytes
 """A document to render, a complete text, or the bytes of an archive."""
+
+WITH_CHANGES = ("run", "tutorial", "lens")
+"""Commands whose text says what given values of the command line change."""
 
 DEFAULT_SEED = 1
 """The seed of a worksheet."""
@@ -81,7 +87,9 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
             return Answer(_compared(request, loaded))
         case _:
             computed = compute(request, loaded)
-            trained = computed.training.trained.without_words() if computed.training else None
+            training, trained = computed.training, None
+            if training:
+                trained = filled_out(training.trained.without_words(), computed.trace)
             return Answer(explain(request, computed), trained=trained)
 
 
@@ -92,7 +100,14 @@ def explain(request: Request, computed: Computed) -> Content:
         TracerError: a requested part does not exist, or a number cannot be computed.
     """
     with computed.loaded.locating_problems():
-        return _explained(request, computed)
+        content = _explained(request, computed)
+        shows = request.command in WITH_CHANGES and not request.blanks
+        if not shows or not isinstance(content, Document) or not computed.plain:
+            return content
+        section = what_changes(
+            computed.plain, computed.trace, _token(request, computed.trace.tokens)
+        )
+        return replace(content, sections=(*content.sections, section))
 
 
 def _explained(request: Request, computed: Computed) -> Content:

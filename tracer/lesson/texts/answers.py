@@ -23,6 +23,7 @@ from tracer.lesson.working.lines import MOST_GUARD_DIGITS
 MOST_EFFECTS = 20
 """The most rows of a ranking; the others are in one sentence."""
 EFFECT_DECIMALS = 3
+SIGNS = "Here, z is the logit of a word and p its probability."
 
 
 def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
@@ -46,6 +47,30 @@ def worked(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.
     return doc.Line(label, ex.Chain((left, result), (relation(left, result),)))
 
 
+def side_by_side(runs: Sequence[tuple[str, Trace]], token: int = -1) -> doc.Table:
+    """Return the logits and probabilities after a token of the words that the runs predict.
+
+    `runs` have their names; the token is counted from 0, by default it is the last.
+    """
+    seen = [(run, found, entry) for run, found in runs if (entry := predicted(found, token))]
+    words = dict.fromkeys(word_of(entry) for _, _, entry in seen)
+    header = ["word", *(f"{what}, {run}" for run, _, _ in seen for what in ("z", "p"))]
+    rows = [
+        [word, *(cell for _, found, entry in seen for cell in _cells(word, found, entry.at[0]))]
+        for word in words
+    ]
+    return doc.Table.of(header, rows)
+
+
+def _cells(word: str, found: Trace, row: int) -> Iterator[str | ex.Number]:
+    """The logit and the probability of a word in one run; a run may not have the word."""
+    for role in (roles.LOGITS, roles.PROBABILITIES):
+        value = found[role.name]
+        labels = value.axes[1].labels
+        there = word in labels
+        yield number(found.pencil, value, (row, labels.index(word))) if there else "—"
+
+
 @frozen
 class _Writer:
     experiment: Experiment
@@ -61,14 +86,7 @@ class _Writer:
         seen = {run: entry for run, found in runs if (entry := predicted(found))}
         if not seen:
             return
-        words = dict.fromkeys(_word(entry) for entry in seen.values())
-        rows = [[word, *self._cells(word, runs)] for word in words]
-        shown = [run for run, _ in runs if run in seen]
-        header = ["word", *(f"{what}, {run}" for run in shown for what in ("z", "p"))]
-        blocks: list[doc.Block] = [
-            doc.Paragraph(tuple(self._says(seen))),
-            doc.Table.of(header, rows),
-        ]
+        blocks: list[doc.Block] = [doc.Paragraph(tuple(self._says(seen))), side_by_side(runs)]
         if self.experiment.patched:
             blocks += self._patched()
         yield doc.Section(None, "Predictions", tuple(blocks))
@@ -76,22 +94,9 @@ class _Writer:
     def _says(self, seen: dict[str, Entry]) -> Iterator[doc.Inline]:
         yield "After the last token, "
         yield from joined(
-            [(f"the {run} run predicts ", doc.Name(_word(each))) for run, each in seen.items()]
+            [(f"the {run} run predicts ", doc.Name(word_of(each))) for run, each in seen.items()]
         )
-        yield ". Here, z is the logit of a word and p its probability."
-
-    def _cells(self, word: str, runs: Sequence[tuple[str, Trace]]) -> Iterator[str | ex.Number]:
-        for _, found in runs:
-            if predicted(found) is None:
-                continue
-            for role in (roles.LOGITS, roles.PROBABILITIES):
-                value = found[role.name]
-                labels = value.axes[1].labels
-                if word not in labels:
-                    yield "—"
-                else:
-                    at = (value.shape[0] - 1, labels.index(word))
-                    yield number(found.pencil, value, at)
+        yield f". {SIGNS}"
 
     def _patched(self) -> Iterator[doc.Block]:
         sites = listed([site.name for site in self.experiment.sites])
@@ -124,7 +129,7 @@ class _Writer:
     def _effect_is(self) -> doc.Sentence:
         ours, theirs = predicted(self.comparison.first), predicted(self.comparison.second)
         assert ours and theirs
-        own, other = doc.Name(_word(ours)), doc.Name(_word(theirs))
+        own, other = doc.Name(word_of(ours)), doc.Name(word_of(theirs))
         return (
             *("The effect is the change of the logit of ", other, " minus that of ", own, ", "),
             "divided by the change from the first run to the second: 0 if nothing changes, 1 if "
@@ -155,7 +160,8 @@ class _Writer:
         yield doc.Section(None, "What restores the second run's answer", tuple(blocks))
 
 
-def _word(entry: Entry) -> str:
+def word_of(entry: Entry) -> str:
+    """Return the word whose logit an entry is."""
     return entry.value.axes[1].labels[entry.at[1]]
 
 
