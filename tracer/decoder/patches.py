@@ -164,10 +164,11 @@ def heads(comparison: Comparison) -> Iterator[Site]:
 
 
 def layers(comparison: Comparison) -> Iterator[Site]:
-    """Yield the last token's row of the output of each layer."""
+    """Yield the followed token's row of the output of each layer, by default the last's."""
     first = comparison.first
+    token = range(len(first.tokens))[comparison.followed[0]]
     for value in outputs_of_layers(first).values():
-        yield Site(value, len(first.tokens) - 1)
+        yield Site(value, token)
 
 
 def tokens(comparison: Comparison) -> Iterator[Site]:

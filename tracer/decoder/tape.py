@@ -153,7 +153,7 @@ class Tape:
         if role.parameter and self.place.example:
             return self.shared(role)
         if self.unpatched and (unchanged := self._unchanged(address, ())):
-            return self._recorded(unchanged.operation, (), unchanged.output)
+            return self._append(unchanged.operation, (), unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(operation_of(self.pinned[address]), (), pinned)
         # Typed numbers are printed as typed; an array with a shape comes from a file.
@@ -193,7 +193,7 @@ class Tape:
         """
         address = self._prefix + role.name
         if self.unpatched and (unchanged := self._unchanged(address, inputs)):
-            return self._recorded(unchanged.operation, inputs, unchanged.output)
+            return self._append(unchanged.operation, inputs, unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(operation_of(self.pinned[address]), inputs, pinned)
         is_moved = type(operation) in _MOVED
@@ -274,6 +274,10 @@ class Tape:
             operation, value = _PATCHED, self._patched(value, patch)
         if self.pinned and isinstance(given := self.pinned.get(value.address), GivenRows):
             operation, value = self._with_given_rows(given, operation, value)
+        return self._append(operation, inputs, value)
+
+    def _append(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
+        """Record a value as it is."""
         self.records.append(Record(operation, inputs, value))
         if value.role.parameter or value.role in _OF_PARAMETERS:
             self._shared[value.address] = value

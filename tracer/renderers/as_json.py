@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 
 from tracer.decoder.attribution import Attribution, Part, label
-from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -160,8 +159,11 @@ def compared(found: Experiment) -> str:
                 {"address": address, "difference": _plain(each.largest)}
                 for address, each in comparison.differences.items()
             ],
-            "predictions": [_predicted(each) for each in (comparison.first, comparison.second)],
-            "patched": _predicted(patched) if patched else None,
+            "predictions": [
+                _predicted(each, comparison.predicted(each))
+                for each in (comparison.first, comparison.second)
+            ],
+            "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
             "sweep": [{"address": each.site.name, "effect": each.share} for each in found.effects],
         }
     )
@@ -188,9 +190,8 @@ def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
         yield {**named, "entry": Entry(part.terms, (0, i))}
 
 
-def _predicted(found: Trace) -> dict[str, Any] | None:
-    """Return the word predicted after the last token; None without a vocabulary."""
-    logit = predicted(found)
+def _predicted(found: Trace, logit: Entry | None) -> dict[str, Any] | None:
+    """Return a predicted word by its logit; None without a vocabulary."""
     if logit is None:
         return None
     return {

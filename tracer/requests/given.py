@@ -57,6 +57,11 @@ def plain_pass(loaded: Loaded) -> Trace | None:
     return loaded.plain.found if isinstance(loaded, Overridden) else None
 
 
+def without_given(loaded: Loaded) -> Loaded:
+    """Return a scenario without given values of the command line."""
+    return loaded.plain.loaded if isinstance(loaded, Overridden) else loaded
+
+
 def with_given(loaded: Loaded, texts: Iterable[str]) -> Loaded:
     """Return a scenario with the given values of the command line.
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tracer.dataclass import frozen
 from tracer.decoder import roles
-from tracer.decoder.comparison import Comparison, predicted
+from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Trace
 from tracer.decoder.patches import Effect, Experiment
 from tracer.decoder.value import Entry
@@ -19,6 +19,7 @@ from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.working.lines import MOST_GUARD_DIGITS
+from tracer.names import distinct
 
 MOST_EFFECTS = 20
 """The most rows of a ranking; the others are in one sentence."""
@@ -47,12 +48,11 @@ def worked(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.
     return doc.Line(label, ex.Chain((left, result), (relation(left, result),)))
 
 
-def side_by_side(runs: Sequence[tuple[str, Trace]], token: int = -1) -> doc.Table:
-    """Return the logits and probabilities after a token of the words that the runs predict.
+def side_by_side(seen: Sequence[tuple[str, Trace, Entry]]) -> doc.Table:
+    """Return the logits and probabilities of the words that several runs predict.
 
-    `runs` have their names; the token is counted from 0, by default it is the last.
+    Each run has its name and the logit of its word.
     """
-    seen = [(run, found, entry) for run, found in runs if (entry := predicted(found, token))]
     words = dict.fromkeys(word_of(entry) for _, _, entry in seen)
     header = ["word", *(f"{what}, {run}" for run, _, _ in seen for what in ("z", "p"))]
     rows = [
@@ -83,20 +83,36 @@ class _Writer:
         runs = [("first", self.comparison.first), ("second", self.comparison.second)]
         if self.experiment.patched:
             runs.append(("patched", self.experiment.patched))
-        seen = {run: entry for run, found in runs if (entry := predicted(found))}
+        seen = {run: entry for run, found in runs if (entry := self.comparison.predicted(found))}
         if not seen:
             return
-        blocks: list[doc.Block] = [doc.Paragraph(tuple(self._says(seen))), side_by_side(runs)]
+        rows = [(run, found, seen[run]) for run, found in runs if run in seen]
+        blocks: list[doc.Block] = [doc.Paragraph(tuple(self._says(seen))), side_by_side(rows)]
         if self.experiment.patched:
             blocks += self._patched()
         yield doc.Section(None, "Predictions", tuple(blocks))
 
     def _says(self, seen: dict[str, Entry]) -> Iterator[doc.Inline]:
-        yield "After the last token, "
-        yield from joined(
-            [(f"the {run} run predicts ", doc.Name(word_of(each))) for run, each in seen.items()]
-        )
+        yield from self._after()
+        words = {word_of(each) for each in seen.values()}
+        if len(words) == 1 and len(seen) > 1:
+            runs = "both" if len(seen) == 2 else "all"
+            yield from (f"{runs} runs predict ", doc.Name(*words))
+        else:
+            yield from joined(
+                [
+                    (f"the {run} run predicts ", doc.Name(word_of(each)))
+                    for run, each in seen.items()
+                ]
+            )
         yield f". {SIGNS}"
+
+    def _after(self) -> doc.Sentence:
+        """`After the last token, `, or after the followed one."""
+        token, tokens = self.comparison.followed[0], self.comparison.first.tokens
+        if token < 0:
+            return ("After the last token, ",)
+        return ("After ", doc.Name(distinct(tokens)[token]), ", ")
 
     def _patched(self) -> Iterator[doc.Block]:
         sites = listed([site.name for site in self.experiment.sites])
@@ -119,15 +135,17 @@ class _Writer:
 
     def _margin(self, found: Trace, guard: int) -> ex.Expression:
         assert self.comparison.answers
-        logits = found[roles.LOGITS.name]
+        entry = self.comparison.predicted(found)
+        assert entry
+        logits, (row, _) = entry
         own, other = (
-            number(found.pencil, logits, (logits.shape[0] - 1, column), guard)
-            for column in self.comparison.answers
+            number(found.pencil, logits, (row, column), guard) for column in self.comparison.answers
         )
         return ex.Difference(other, own)
 
     def _effect_is(self) -> doc.Sentence:
-        ours, theirs = predicted(self.comparison.first), predicted(self.comparison.second)
+        comparison = self.comparison
+        ours, theirs = map(comparison.predicted, (comparison.first, comparison.second))
         assert ours and theirs
         own, other = doc.Name(word_of(ours)), doc.Name(word_of(theirs))
         return (

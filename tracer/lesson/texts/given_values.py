@@ -81,7 +81,7 @@ def _predictions(plain: Trace, found: Trace, token: int) -> Iterator[doc.Block]:
     else:
         said = (*said, " without the given values, and ", new, " with them. ")
     yield doc.Paragraph((*said, SIGNS))
-    yield side_by_side([(WITHOUT, plain), (WITH, found)], token)
+    yield side_by_side([(WITHOUT, plain, before), (WITH, found, after)])
     lines = tuple(
         _change(plain, found, entry.at) for entry in {before.at: before, after.at: after}.values()
     )
