@@ -79,7 +79,7 @@ def attribute(
     The entry must be one that `check` accepts.
     """
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
-    back = _Back(tape, found, entry, other, split)
+    back = Back(tape, found, entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
         with tape.within(roles.Place(phase="attribution")):
@@ -121,7 +121,7 @@ def _is_attributed(found: Trace, value: Value) -> bool:
 
 
 @frozen
-class _Back:
+class Back:
     """Carries the direction of an entry back to where it ends."""
 
     tape: Tape
@@ -230,9 +230,10 @@ class _Back:
                     yield head, self.derive(head, "logit_direction", columns, axes, u)
             case op.MixExperts(rows):
                 weights, *outputs = x
+                rows_of = tuple(range(u.shape[0]))
                 for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
                     if self.token in own:
-                        held, times = self.row(weights, y), el.TimesExpertWeight((0,), expert)
+                        held, times = self.row(weights, y), el.TimesExpertWeight(rows_of, expert)
                         yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
             case el.Normalize():
                 yield from self.through_norm(record, record.operation, u)

@@ -420,6 +420,14 @@ class TakeEntry:
     column: int
 
 
+@frozen
+class TakeEntries:
+    """Some entries, one after the other: (n, m) → (k,)."""
+
+    name: ClassVar[str] = "take_entries"
+    entries: tuple[tuple[int, int], ...]
+
+
 class AccumulateGradients:
     """a + b + …, of the same shape: all paths of a gradient."""
 
@@ -523,7 +531,9 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry
+Taken: TypeAlias = (
+    AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry | TakeEntries
+)
 """Operations of training and attribution that move the numbers of their inputs."""
 
 Trained: TypeAlias = (

@@ -19,16 +19,19 @@ from tracer.decoder.roles import (
     ENCODER_OUTPUT,
     HEAD_OUTPUT,
     LOSS,
+    PARTS,
     PREDICTION,
     PROBABILITIES,
+    Place,
 )
+from tracer.decoder.score_attribution import ScoreAttribution
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Value
 from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
-from tracer.lesson.entries import name
+from tracer.lesson.entries import labels, name
 from tracer.lesson.steps import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
@@ -118,20 +121,51 @@ def attribution(found: Attribution) -> str:
 
     A part that is split has its terms instead. The parts and the remainder sum to the value.
     """
-    trace, words = found.trace, distinct(found.entry.value.axes[1].labels)
+    words = distinct(found.entry.value.axes[1].labels)
     entry = found.entry if found.other is None else Entry(found.attributed, ())
-    value = _exact(entry)
     contributions = sorted(
         (each for part in found.parts for each in _contributions(found, part)),
         key=lambda each: -abs(_exact(each["entry"])),
     )
+    other = None if found.other is None else words[found.other]
+    return _attributed(found, entry, other, contributions)
+
+
+def score_attribution(found: ScoreAttribution) -> str:
+    """Return an attention score and its parts, the largest in size first.
+
+    A part is a pair: `address` is that of the query part, × and that of the key part; `label` is
+    `embedding of Alex · layer 1, head 2 of Frank`; `row` is the query's token, `column` the key's.
+    """
+    sides = found.query.components, found.key.components
+    row, column = labels(found.entry)
+    names = found.query.names, found.key.names
+    contributions = [
+        {
+            "address": f"{sides[0][i].address} × {sides[1][j].address}",
+            **{"row": row, "column": column},
+            "label": f"{names[0][i]} of {row} · {names[1][j]} of {column}",
+            "entry": Entry(found.trace[_PARTS], (at,)),
+        }
+        for at, (i, j) in enumerate(found.pairs)
+    ]
+    return _attributed(found, found.entry, None, contributions)
+
+
+def _attributed(
+    found: Attribution,
+    entry: Entry,
+    instead_of: str | None,
+    contributions: Sequence[dict[str, Any]],
+) -> str:
+    trace, value = found.trace, _exact(entry)
     total = total_of([_exact(each["entry"]) for each in contributions])
     return strict_json(
         {
             "schema": SCHEMA,
             "scenario": trace.name,
             "entry": name(found.entry),
-            "instead_of": None if found.other is None else words[found.other],
+            "instead_of": instead_of,
             "value": _plain(value),
             "printed": printed_entry(trace, *entry),
             "parts": [
@@ -319,6 +353,8 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
         for record, output in zip(records, outputs, strict=True)
     ]
 
+
+_PARTS = Place(phase="attribution").address(PARTS)
 
 ONLY_IF_SET = ("unit_offset", "given_rows", "is_mean", "computed")
 """Parameters without which documents stay as they were before there was such a parameter."""

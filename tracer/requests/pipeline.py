@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document
@@ -364,9 +365,11 @@ def _why(request: Request, found: Trace) -> Content:
 
 def _attributed(request: Request, found: Trace) -> Content:
     from tracer.decoder.attribution import attribute, check
-    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS
+    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
 
     entry = find(found, " ".join(request.entry))
+    if entry.value.role is SCORES:
+        return _attributed_score(request, found, entry)
     check(found, entry)
     other = None
     if request.instead_of is not None:
@@ -383,3 +386,22 @@ def _attributed(request: Request, found: Trace) -> Content:
     from tracer.lesson.texts.attribution import attribution_text
 
     return attribution_text(parts, full=not request.brief, terms=request.terms)
+
+
+def _attributed_score(request: Request, found: Trace, entry: Entry) -> Content:
+    """Split an attention score into pairs of a part of the query and a part of the key."""
+    from tracer.decoder.score_attribution import attribute_score, check_score
+
+    options = {"--instead-of": request.instead_of is not None, "--by": request.by != Split.PART}
+    if refused := [name for name, is_set in options.items() if is_set]:
+        message = "works only with a logit, not with an attention score"
+        raise TracerError(*(Problem(message, address=name) for name in refused))
+    check_score(found, entry)
+    parts = attribute_score(found, entry)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.score_attribution(parts)
+    from tracer.lesson.texts.score_attribution import score_text
+
+    return score_text(parts, full=not request.brief, terms=request.terms)

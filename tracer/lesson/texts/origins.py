@@ -178,6 +178,8 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             return Entry(first, (rows[index[0]], *index[1:]))
         case op.TakeColumn(column):
             return Entry(first, (*index[1:], column))
+        case op.TakeEntries(entries):
+            return Entry(first, entries[index[0]])
         case op.TakeEntry(row, column):
             return Entry(first, (row, column))
         case op.PlaceRows(rows, _):
