@@ -13,12 +13,16 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
+from tests.helpers.claims_of_comparisons import faults
 from tests.helpers.command import printed, problems, run
 from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_text
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
+from tests.helpers.sentences import unbroken
 from tests.helpers.strict_json import refuse
+from tests.helpers.terminal_page import Prose, read_blocks
+from tests.helpers.truth import without_pictures
 from tracer.decoder.comparison import _share_of_row
 
 ONLY_JSON = ("--format", "json")
@@ -75,8 +79,17 @@ def test_random_scenarios(
     assert faults_of_comparison(found, first, second) == []
     text = printed("compare", *files, width=width)
     assert list(faults_of_table(text, found)) == []
+    assert false_claims(*files) == []
     choice, _, _ = FORMATS[form]
     assert faults_of_text(printed("compare", *files, *choice), form) == []
+
+
+def false_claims(*words: str, stdin: str = "") -> list[str]:
+    """The sentences of a comparison that are unknown or false."""
+    text = unbroken(printed("compare", *words, width=5000, stdin=stdin))
+    blocks = read_blocks(without_pictures(text))
+    said = [block.text for block in blocks if isinstance(block, Prose)][1:]  # behind the title
+    return faults(said, compared(*words, stdin=stdin))
 
 
 SECOND = {
@@ -98,6 +111,21 @@ def test_every_equation_is_true(second: str, carry: str, form: str) -> None:
 
 
 TEXT = ("pizza", "--text", "<START> Me gusta la <START>")
+
+CLAIMING = (
+    *SECOND.values(),
+    ("pizza", "pizza"),
+    (*TEXT, *PATCHED),
+    (*TEXT, "--sweep", "layers"),
+    (*TEXT, "--patch", "layer1.ffn.output", "--token", "gusta"),
+    ("pizza", "--text", "<START> Me la la la", "--token", "gusta", "--sweep", "heads"),
+    (*TEXT, "--given", "output[la]=0", "--given", "layer1.ffn.output=mean"),
+)
+
+
+@pytest.mark.parametrize("words", CLAIMING, ids=" ".join)
+def test_every_claim_is_true(words: tuple[str, ...]) -> None:
+    assert false_claims(*words) == []
 
 
 @pytest.mark.parametrize("carry", ["line", "step", "never"])
