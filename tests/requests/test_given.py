@@ -204,6 +204,20 @@ def test_the_other_rows_are_worked() -> None:
     assert "given:" in why and "×" not in why
 
 
+def test_an_attribution_goes_through_computed_rows() -> None:
+    words = ("attribute", "output[Alex,cheap]", "-s", "alex", "--format", "json")
+    plain, other, own = (
+        [part["address"] for part in json.loads(printed(*words, *given))["parts"]]
+        for given in (
+            (),
+            ("--given", "layer1.ffn.output[Frank]=0.5"),
+            ("--given", "layer1.ffn.output[Alex]=0.5"),
+        )
+    )
+    assert sorted(plain) == sorted(other)
+    assert "layer1.ffn.output" in own and "layer1.ffn.output" not in plain
+
+
 def test_all_rows_can_be_given_each_in_its_own_way() -> None:
     ways = ("=1", "=[1, 2, 3]", "=mean", "=-0.50")
     words = [w for i, each in enumerate(ways, 1) for w in ("--given", f"{HEAD}[{i}]{each}")]

@@ -25,7 +25,7 @@ from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import Entry, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
 
@@ -171,7 +171,7 @@ class Back:
             yield Part(b, self.of_word(b, derived(b.role, "part"), b, (self.row_axis,)))
         while waiting:
             value, u = waiting.pop()
-            record = self.found.producers[value]
+            record = self.producer(value)
             if self.is_end(record):
                 yield self.end(record, u)
             else:
@@ -196,6 +196,15 @@ class Back:
         word = self.derive(weights, "word", column, axes, weights)
         other = self.derive(weights, "other_word", op.TakeColumn(self.other), axes, weights)
         return self.record(at, role, el.Difference(), axes, word, other)
+
+    def producer(self, value: Value) -> Record:
+        """The record that the token's row of a value comes from."""
+        record = self.found.producers[value]
+        return record.of_row(self.row_of(value)) if has_token_rows(value) else record
+
+    def row_of(self, value: Value) -> int:
+        """The row of the token in a value."""
+        return value.row(self.token, len(self.found.tokens))
 
     def is_end(self, record: Record) -> bool:
         """Whether a direction goes no further than the value of a record."""
@@ -276,7 +285,7 @@ class Back:
 
     def row(self, value: Value, at: Value | None = None) -> Value:
         """The token's row of a value with a row or a number for each token: (1, …)."""
-        rows = op.Rows((value.row(self.token, len(self.found.tokens)),))
+        rows = op.Rows((self.row_of(value),))
         axes = (self.row_axis, *value.axes[1:])
         return self.record(at or value, derived(value.role, "row"), rows, axes, value)
 

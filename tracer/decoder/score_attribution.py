@@ -159,7 +159,7 @@ class _VectorBack(Back):
             waiting = [(self.of, self.tape.given(role, one, axes))]
         while waiting:
             value, u = waiting.pop()
-            record = self.found.producers[value]
+            record = self.producer(value)
             if self.is_end(record):
                 yield value, self.added(value, u)
             else:

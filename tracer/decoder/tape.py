@@ -64,6 +64,14 @@ class Record:
     inputs: tuple[Value, ...]
     output: Value
 
+    def of_row(self, row: int) -> Record:
+        """The record of one row: a computed row of a value with given rows has its operation."""
+        given = self.operation
+        if not isinstance(given, op.Pinned) or given.computed is None:
+            return self
+        is_given = given.given_rows is None or row in given.given_rows
+        return self if is_given else Record(given.computed, self.inputs, self.output)
+
 
 @mutable
 class Tape:

@@ -294,13 +294,11 @@ class Teacher:
 
     def computed(self, record: Record, step: Step) -> list[doc.Block]:
         """The working of the followed token's row, if only other rows are given."""
-        operation, value = record.operation, record.output
-        assert isinstance(operation, op.Pinned)
-        if operation.given_rows is None or operation.computed is None or not value.per_token:
+        value = record.output
+        if not value.per_token or not self.ctx.at(value.place).follows(value):
             return []
-        if self.ctx.at(value.place).row(value) in operation.given_rows:
-            return []
-        return self.record(Record(operation.computed, record.inputs, value), step, again=True)
+        own = record.of_row(self.ctx.at(value.place).row(value))
+        return self.record(own, step, again=True) if own is not record else []
 
     def shown(self, value: Value) -> list[doc.Block]:
         """A value without its working, and that it is given, if it is."""
