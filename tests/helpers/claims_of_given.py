@@ -50,12 +50,12 @@ def given_rows(at: Judge, said: dict[str, Any]) -> None:
     match = re.fullmatch(r"(?:(The rows?) of (“.+”) in )?(.+?) (?:is|are) given.*", said["rows"])
     assert match
     named = [v for v in at.values.values() if v["symbol"] == match[3]]
-    rows = [v["parameters"].get("given_rows") for v in named if v["operation"] == "given"]
+    given = [v for v in named if v["operation"] == "given"]
     tokens = re.findall("“(.+?)”(?:, | and |$)", match[2]) if match[2] else None
     assert (match[1] == "The row") == (tokens is not None and len(tokens) == 1)
     wanted = [
-        None if each is None else [told_apart(v["axes"][0]["labels"])[row] for row in each]
-        for v, each in zip(named, rows, strict=False)
+        None if rows is None else [told_apart(v["axes"][0]["labels"])[row] for row in rows]
+        for v, rows in ((v, v["parameters"].get("given_rows")) for v in given)
     ]
     assert tokens in wanted
 
