@@ -48,6 +48,8 @@ FORMATS = {
     "lora.md": ("tutorial", "lora.yaml"),
     "lora.txt": ("train", "lora.yaml"),
     "attribute.txt": ("attribute", "output[Alex,cheap]"),
+    "attribute-score.txt": ("attribute", "layer1.attention.head1.scores[Alex,Frank]"),
+    "given.txt": ("lens", "pizza.yaml", "--given", "layer1.attention.head1.output=mean"),
     "attribute.md": (
         *("attribute", "logits[la,pizza]", "-s", "pizza.yaml", "--instead-of", "la"),
         *("--by", "token", "--format", "markdown"),

@@ -16,9 +16,9 @@ from tracer.decoder import forward
 from tracer.lesson import document as doc
 from tracer.lesson.texts import author, forward_pass
 from tracer.lesson.texts.lookup import suggestion
-from tracer.lesson.texts.selection import position_of, select, steps
+from tracer.lesson.texts.selection import select, steps
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import count, name_text
+from tracer.names import count, name_text, position_of
 from tracer.renderers import Format, render as rendered
 from tracer.renderers.quote import printed
 from tracer.renderers.text import text

@@ -8,6 +8,11 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 
+from tracer.errors import Problem, TracerError
+
+SEVERAL = 8
+"""The most positions of a token that a message lists."""
+
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 JOINED = f"{PICTURE}\ufe0f?\u200d(?={PICTURE})"
 """A picture with the sign behind it that joins it to the next; seldom needed, slow to compile."""
@@ -43,6 +48,23 @@ def places(name: str, names: Sequence[str]) -> list[int]:
         if found := [place for place, known in enumerate(names) if known == wanted]:
             return found
     return [place for place, known in enumerate(names) if known.strip() == name.strip()]
+
+
+def position_of(token: str, tokens: tuple[str, ...]) -> int:
+    """The place, counted from 0, of a token given by its position or its text."""
+    positions = [str(position) for position in range(1, len(tokens) + 1)]
+    if token in positions:
+        return positions.index(token)
+    found = places(token, tokens)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(str(place + 1) for place in found[:SEVERAL])
+        several += " …" * (len(found) > SEVERAL)
+        message = f"the token {token!r} occurs at several positions, choose one: {several}"
+        raise TracerError(Problem(message))
+    hint = closest(token, tokens)
+    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
 
 
 def similar(name: str, known: Iterable[str]) -> list[str]:

@@ -154,9 +154,9 @@ def test_tokens_and_neurons_have_addresses_that_can_be_looked_up() -> None:
     ("words", "message"),
     [
         (
-            "layer1.attention.head1.scores[a,a]",
-            "layer1.attention.head1.scores: this value is not a sum of parts, expected an entry of "
-            "output or logits\n",
+            "layer1.attention.head1.weights[a,a]",
+            "layer1.attention.head1.weights: this value is not a sum of parts, expected an entry "
+            "of output or logits\n",
         ),
         ("prediction[a]", "prediction: this value is not a sum of parts, expected an entry of "),
         ("logits[a,z]", "logits: no word 'z', expected 1 to 2 or a label, such as 'x'\n"),

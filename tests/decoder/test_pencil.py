@@ -334,7 +334,7 @@ SHARED = {
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
     *("router.exp", "router.exp_sum"),
 }
-EXACT = {"dot", "scale"}
+EXACT = {"dot", "scale", "pairs.dot"}
 ALL, OF_ALIBI = {"sampling.cumulative", "parts.sum", "rounding"}, {"slope"}
 
 

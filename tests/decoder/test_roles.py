@@ -19,6 +19,7 @@ from tracer.decoder.operations import Copy, Given, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
+from tracer.decoder.score_attribution import attribute_score
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry
@@ -206,6 +207,9 @@ def attributions() -> Iterator[Trace]:
     for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
         plain = trace("f", scenario)
         yield from _attributions(plain)
+        for value in plain.values.values():
+            if value.role is roles.SCORES:
+                yield attribute_score(plain, Entry(value, (0, 0))).trace
         for value in plain.values.values():
             if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
                 rows = tuple(map(tuple, value.numbers))

@@ -13,6 +13,7 @@ from itertools import pairwise
 from tests.helpers import (
     claims_of_blocks,
     claims_of_experts,
+    claims_of_given,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -35,6 +36,7 @@ __all__ = [
     "Judge",
     "claims_of_blocks",
     "claims_of_experts",
+    "claims_of_given",
     "claims_of_learning",
     "claims_of_lora",
     "claims_of_losses",
@@ -54,7 +56,7 @@ UNNUMBERED = {
     **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
     **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
     **{"What is left out": "own", "Stacking layers": "own", "No cross-attention": "own"},
-    "Padding": "own",
+    **{"Padding": "own", "What the given values change": "own"},
     **{"Squared error loss": "loss", "Binary cross-entropy loss": "loss"},
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""

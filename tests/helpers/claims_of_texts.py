@@ -237,7 +237,7 @@ def takes(at: Judge, said: dict[str, Any]) -> None:
     assert all(int(n) < here for n in re.findall(r"\(step (\d+)\)", said["parts"]))
 
 
-@form(r"(?P<symbol>.+) is given, not computed\.")
+@form(r"(?P<symbol>(?!The row|“).+) is given, not computed\.")
 def given(at: Judge, said: dict[str, Any]) -> None:
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
     assert any(value["operation"] == "given" for value in named)

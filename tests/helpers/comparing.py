@@ -20,6 +20,8 @@ TOLERANCE = 1e-9
 ROW = re.compile(r"^(▸| ) (\d+) +(\S+) +(\S+) +(\S+)$", re.MULTILINE)
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 IDS = "token_ids"
+EXTREME = re.compile(r"-?(inf|[\d.]+E[-+]?\d{3,})")
+"""Numbers that no float can be, which JSON has as strings."""
 
 
 def faults_of_comparison(found: Document, first: Document, second: Document) -> list[str]:
@@ -136,7 +138,7 @@ def _tokens(values: dict[str, Any], name: str) -> list[str]:
 
 def _is_words(value: Any) -> bool:
     entries = np.array(value["data"], object).ravel().tolist()
-    return any(isinstance(entry, str) and entry not in ("inf", "-inf") for entry in entries)
+    return any(isinstance(entry, str) and not EXTREME.fullmatch(entry) for entry in entries)
 
 
 def _array(value: Any) -> NDArray[np.float64]:

@@ -25,6 +25,8 @@ GOALS = frozenset(
 PHRASES = frozenset(
     {
         "The tokens as vectors.",
+        "The head's columns of the normalized queries.",
+        "The head's columns of the normalized keys.",
         "A vector for each position.",
         "The embeddings, multiplied by a constant.",
         "An angle for each position and pair of columns.",

@@ -253,7 +253,7 @@ def test_the_main_source_of_a_number_is_due() -> None:
 
 ELSEWHERE = tuple(
     f"tests.helpers.claims_of_{what}"
-    for what in ("tokens", "trained", "words", "learning", "losses", "lora")
+    for what in ("tokens", "trained", "words", "learning", "losses", "lora", "given")
 )
 """What is said of texts, of trained models and of training has random ones of its own."""
 

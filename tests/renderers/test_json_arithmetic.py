@@ -22,6 +22,7 @@ from tracer.decoder.attribution import attribute
 from tracer.decoder.elementwise import Activate, Elementwise, GradientOf
 from tracer.decoder.operations import Recorded
 from tracer.decoder.roles import HEAD_OUTPUT
+from tracer.decoder.score_attribution import attribute_score
 from tracer.decoder.value import Entry
 from tracer.formula.activations import ACTIVATIONS
 from tracer.renderers import as_json
@@ -170,6 +171,8 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return a[-1:, [int(j) for j in given["columns"]]]
         case "take_column", [a]:
             return a[:, [int(given["column"])]].T
+        case "take_entries", [a]:
+            return np.array([a[int(i), int(j)] for i, j in given["entries"]])
         case "take_entry", [a]:
             return a[int(given["row"]), int(given["column"])]
         case "cumulate", [a]:
@@ -298,6 +301,14 @@ PARAMETERS = {
 DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9")
 
 
+def attributed_score(scenario: str) -> dict[str, Any]:
+    """All values of a pass and of the attribution of one of its attention scores."""
+    found = bundled(scenario, Carry.NEVER)
+    whole = attribute_score(found, Entry(found["layer1.attention.head1.scores"], (1, 0))).trace
+    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
+    return {value["address"]: value for value in read["values"]}
+
+
 def attributed(scenario: str) -> dict[str, Any]:
     """All values of a pass and of the attribution of one of its logits."""
     found = bundled(scenario, Carry.NEVER)
@@ -328,6 +339,7 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("train", "-", *NEVER, stdin=every_part(layout)))
     done |= assert_the_same(values("train", "experts", *NEVER))
     done |= assert_the_same(attributed("science"))
+    done |= assert_the_same(attributed_score("science"))
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:

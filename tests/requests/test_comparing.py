@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
 from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
+from tests.helpers.claims_of_comparisons import faults
 from tests.helpers.command import printed, problems, run
-from tests.helpers.comparing import faults_of_comparison, faults_of_table
+from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_text
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
+from tests.helpers.sentences import unbroken
 from tests.helpers.strict_json import refuse
+from tests.helpers.terminal_page import Prose, read_blocks
+from tests.helpers.truth import without_pictures
+from tracer.decoder.comparison import _share_of_row
 
 ONLY_JSON = ("--format", "json")
 
@@ -72,8 +80,17 @@ def test_random_scenarios(
     assert faults_of_comparison(found, first, second) == []
     text = printed("compare", *files, width=width)
     assert list(faults_of_table(text, found)) == []
+    assert false_claims(*files) == []
     choice, _, _ = FORMATS[form]
     assert faults_of_text(printed("compare", *files, *choice), form) == []
+
+
+def false_claims(*words: str, stdin: str = "") -> list[str]:
+    """The sentences of a comparison that are unknown or false."""
+    text = unbroken(printed("compare", *words, width=5000, stdin=stdin))
+    blocks = read_blocks(without_pictures(text))
+    said = [block.text for block in blocks if isinstance(block, Prose)][1:]  # behind the title
+    return faults(said, compared(*words, stdin=stdin))
 
 
 SECOND = {
@@ -102,6 +119,21 @@ def test_every_equation_is_true(second: str, carry: str, form: str) -> None:
 
 
 TEXT = ("pizza", "--text", "<START> Me gusta la <START>")
+
+CLAIMING = (
+    *SECOND.values(),
+    ("pizza", "pizza"),
+    (*TEXT, *PATCHED),
+    (*TEXT, "--sweep", "layers"),
+    (*TEXT, "--patch", "layer1.ffn.output", "--token", "gusta"),
+    ("pizza", "--text", "<START> Me la la la", "--token", "gusta", "--sweep", "heads"),
+    (*TEXT, "--given", "output[la]=0", "--given", "layer1.ffn.output=mean"),
+)
+
+
+@pytest.mark.parametrize("words", CLAIMING, ids=" ".join)
+def test_every_claim_is_true(words: tuple[str, ...]) -> None:
+    assert false_claims(*words) == []
 
 
 @pytest.mark.parametrize(("carry", "form"), [*zip(cycle(CARRY_MODES), FORMATS, strict=False)])
@@ -208,3 +240,93 @@ def test_what_cannot_be_compared_is_refused(words: tuple[str, ...]) -> None:
 @given(spec=scenarios(), form=st.sampled_from(sorted(FORMATS)))
 def test_training_of_random_scenarios(spec: Scenario, form: str) -> None:
     assert faults_of_command(spec, form, ("compare", "--train")) == []
+
+
+# --- with a token, with given values -------------------------------------------------------------
+
+HEAD = "layer1.attention.head1.output"
+
+
+@pytest.mark.parametrize("token", ["Me", "gusta", "la"])
+def test_predictions_after_a_token(token: str) -> None:
+    second = "<START> Me la la la"
+    words = ("pizza", "--text", second, "--token", token, "--patch", "input")
+    found, text = compared(*words), " ".join(printed("compare", *words).split())
+    row = ["<START>", "Me", "gusta", "la"].index(token)
+    runs = [document("pizza"), document("-", stdin=reading(second))]
+    for claimed, run_of in zip(found["predictions"], runs, strict=True):
+        values = {value["address"]: value for value in run_of["values"]}
+        word = values["prediction"]["data"][row]
+        column = values["logits"]["axes"][1]["labels"].index(word)
+        logit = values["logits"]["data"][row][column]
+        assert (claimed["word"], claimed["logit"]) == (word, logit)
+    assert found["patched"] == found["predictions"][1]
+    said = [each["word"] for each in found["predictions"]]
+    if said[0] == said[1]:
+        assert f"After “{token}”, all runs predict “{said[0]}”." in text
+    else:
+        assert f"After “{token}”, the first run predicts “{said[0]}”, " in text
+
+
+def reading(text: str) -> str:
+    """The scenario `pizza` with another text, and without its author's words."""
+    scenario = (Path(__file__).parents[2] / "scenarios" / "pizza.yaml").read_text(encoding="utf-8")
+    spec = yaml.safe_load(scenario)
+    for key in ("intro", "notes", "summary"):
+        spec.pop(key)
+    return yaml.safe_dump({**spec, "tokens": text.split()})
+
+
+def test_equal_words_are_said_together() -> None:
+    text = " ".join(printed("compare", "pizza", "--text", "<START> Me gusta la pizza").split())
+    assert "After the last token, both runs predict “<END>”." in text
+
+
+def test_a_sweep_follows_the_token() -> None:
+    words = ("--text", "<START> Me la la la", "--token", "gusta", "--sweep", "layers")
+    found = compared("pizza", *words)
+    assert {each["address"] for each in found["sweep"]} >= {"layer1.ffn.norm[gusta]"}
+    assert max(each["effect"] for each in found["sweep"]) == pytest.approx(1)
+
+
+def test_given_values_hold_in_both_runs() -> None:
+    for pin in (f"{HEAD}=0", f"{HEAD}=mean", f"{HEAD}[Me]=[1, 2, 3]"):
+        given = ("--given", pin)
+        second = "<START> Me gusta la <START>"
+        found = compared("pizza", "--text", second, *given)
+        runs = [document("pizza", *given), document("-", *given, stdin=reading(second))]
+        assert faults_of_comparison(found, *runs) == []
+        text = " ".join(printed("compare", "pizza", "--text", second, *given).split())
+        assert f"In both runs, “{HEAD}” is given, not computed." in text
+    found = compared("pizza", "pizza", "--given", f"{HEAD}=0")
+    assert found["first_difference"] is None
+
+
+def test_the_relative_difference_is_that_of_a_row() -> None:
+    """The table's third column: the largest quotient of any row, against the runs' own JSON."""
+    second = "<START> odio gusta la la"
+    text = printed("compare", "pizza", "--text", second)
+    runs = [document("pizza"), document("-", stdin=reading(second))]
+    ours, theirs = ({v["address"]: v for v in each["values"]} for each in runs)
+    rows = re.findall(r"^[▸ ] \d+ +\S+ +(\S+) +(\S+)$", text, re.M)
+    compared_rows = 0
+    for printed_share, address in rows:
+        if len(ours[address]["shape"]) != 2 or "token" not in ours[address]["axes"][0]["name"]:
+            continue
+        a, b = (np.array(each[address]["data"], object).astype(float) for each in (ours, theirs))
+        off = np.where(a == b, 0, np.abs(np.where(a == b, 0, a) - np.where(a == b, 0, b)))
+        size = np.where(np.isfinite(a), np.abs(a), 0).max(axis=1)
+        share = float((off.max(axis=1) / np.where(size, size, 1)).max())
+        assert float(printed_share.replace("×10⁻", "e-").translate(RAISED)) == pytest.approx(
+            share, rel=0.051, abs=1e-12
+        )
+        compared_rows += 1
+    assert compared_rows > 40
+
+
+def test_a_large_row_does_not_hide_the_others() -> None:
+    """As of an attention sink: the first token's row is far larger than all others."""
+    first = np.array([[1000.0, -900], [0.5, 0.25]])
+    second = np.array([[1000.0, -900], [-0.5, 0.25]])
+    assert max(map(_share_of_row, first, second)) == 2
+    assert _share_of_row(np.zeros(2), np.full(2, 1e-12)) == 0

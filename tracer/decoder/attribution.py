@@ -26,7 +26,7 @@ from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import Entry, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
 
@@ -80,7 +80,7 @@ def attribute(
     The entry must be one that `check` accepts.
     """
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
-    back = _Back(tape, found, entry, other, split)
+    back = Back(tape, found, entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
         with tape.within(roles.Place(phase="attribution")):
@@ -129,7 +129,7 @@ def _is_attributed(found: Trace, value: Value) -> bool:
 
 
 @frozen
-class _Back:
+class Back:
     """Carries the direction of an entry back to where it ends."""
 
     tape: Tape
@@ -190,7 +190,7 @@ class _Back:
                 yield Part(b, self.of_word(b, part, b, axes))
         while waiting:
             value, u = waiting.pop()
-            record = self.found.producers[value]
+            record = self.producer(value)
             if self.is_end(record):
                 yield self.end(record, u)
             else:
@@ -221,6 +221,15 @@ class _Back:
         word = self.derive(weights, "word", column, axes, weights)
         other = self.derive(weights, "other_word", op.TakeColumn(self.other), axes, weights)
         return self.record(at, role, el.Difference(), axes, word, other)
+
+    def producer(self, value: Value) -> Record:
+        """The record that the token's row of a value comes from."""
+        record = self.found.producers[value]
+        return record.of_row(self.row_of(value)) if has_token_rows(value) else record
+
+    def row_of(self, value: Value) -> int:
+        """The row of the token in a value."""
+        return value.row(self.token, len(self.found.tokens))
 
     def is_end(self, record: Record) -> bool:
         """Whether a direction goes no further than the value of a record."""
@@ -258,9 +267,10 @@ class _Back:
                     yield head, self.derive(head, "logit_direction", columns, axes, u)
             case op.MixExperts(rows):
                 weights, *outputs = x
+                rows_of = tuple(range(u.shape[0]))
                 for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
                     if self.token in own:
-                        held, times = self.row(weights, y), el.TimesExpertWeight((0,), expert)
+                        held, times = self.row(weights, y), el.TimesExpertWeight(rows_of, expert)
                         yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
             case el.Normalize():
                 yield from self.through_norm(record, record.operation, u)
@@ -303,7 +313,7 @@ class _Back:
 
     def row(self, value: Value, at: Value | None = None) -> Value:
         """The token's row of a value with a row or a number for each token: (1, …)."""
-        rows = op.Rows((value.row(self.token, len(self.found.tokens)),))
+        rows = op.Rows((self.row_of(value),))
         axes = (self.row_axis, *value.axes[1:])
         return self.record(at or value, derived(value.role, "row"), rows, axes, value)
 

@@ -15,14 +15,12 @@ from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
-from tracer.decoder.value import ENCODER_TOKEN, Entry, Index, Value
+from tracer.decoder.value import ENCODER_TOKEN, Entry, Index, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 
 TOLERANCE = 1e-9
 """The relative difference that does not count: it may be the rounding of floats."""
-
-TOKEN_AXES = ("token", ENCODER_TOKEN)
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int_]
@@ -99,13 +97,16 @@ class Difference:
     """A value of both passes: the two entries that are furthest apart, and how far.
 
     `largest` is the largest absolute difference of two entries, `relative` its share of the
-    largest absolute number of the first pass's value.
+    largest absolute number of the first pass's value. `of_row` is the largest over the rows of
+    tokens of the same share, of the row's own largest number: some tokens have rows that are far
+    larger than all others (Sun et al. 2024, massive activations).
     """
 
     first: Entry
     second: Entry
     largest: float
     relative: float
+    of_row: float
 
     @property
     def counts(self) -> bool:
@@ -115,12 +116,16 @@ class Difference:
 
 @frozen
 class Comparison:
-    """Two passes, and the tokens that are compared."""
+    """Two passes, and the tokens that are compared.
+
+    `followed` is the token after which predictions are compared, by its position in each text.
+    """
 
     first: Trace
     second: Trace
     tokens: Alignment
     encoder_tokens: Alignment | None
+    followed: tuple[int, int] = (-1, -1)
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
@@ -146,7 +151,7 @@ class Comparison:
                 continue
             if _is_same_tensor(ours, theirs):
                 start = tuple(0 for _ in ours.axes)
-                yield Difference(Entry(ours, start), Entry(theirs, start), 0.0, 0.0)
+                yield Difference(Entry(ours, start), Entry(theirs, start), 0.0, 0.0, 0.0)
                 continue
             axes = self._indices(ours, theirs)
             if axes is not None and all(len(own) for own, _ in axes):
@@ -204,36 +209,38 @@ class Comparison:
 
         None without predictions, for equal words, and if their logits are as far apart in both.
         """
-        ours, theirs = predicted(self.first), predicted(self.second)
+        ours, theirs = self.predicted(self.first), self.predicted(self.second)
         if ours is None or theirs is None or ours.at[1] == theirs.at[1]:
             return None
         if ours.value.axes[1].labels != theirs.value.axes[1].labels:
             return None
         answers = ours.at[1], theirs.at[1]
-        return answers if _margin(ours.value, answers) != _margin(theirs.value, answers) else None
+        differ = _margin(ours, answers) != _margin(theirs, answers)
+        return answers if differ else None
 
     def margin(self, found: Trace) -> float:
         """Return the logit of the second pass's word minus that of the first's."""
-        assert self.answers
-        return _margin(found[roles.LOGITS.name], self.answers)
+        entry = self.predicted(found)
+        assert self.answers and entry
+        return _margin(entry, self.answers)
+
+    def predicted(self, found: Trace) -> Entry | None:
+        """Return the logit of the word that a pass, or a patched one, predicts after the token."""
+        return predicted(found, self.followed[found is self.second])
 
 
-def predicted(found: Trace, token: int | None = None) -> Entry | None:
-    """Return the logit of the word predicted after a token, counted from 0; by default the last.
+def predicted(found: Trace, token: int = -1) -> Entry | None:
+    """Return the logit of the word predicted after a token; None without a vocabulary.
 
-    None without a vocabulary.
+    The token is counted from 0, by default it is the last.
     """
     words = found.values.get(roles.PREDICTION.name)
     if words is None:
         return None
     logits = found[roles.LOGITS.name]
-    row = words.shape[0] - 1 if token is None else words.row(token, len(found.tokens))
+    tokens = len(found.tokens)
+    row = words.row(token % tokens, tokens)
     return Entry(logits, (row, logits.axes[1].labels.index(words.read((row,)))))
-
-
-def has_token_rows(value: Value) -> bool:
-    """Return whether a value has a row for each token, or for some."""
-    return bool(value.axes) and value.axes[0].name in TOKEN_AXES
 
 
 def _has_numbers(value: Value) -> bool:
@@ -249,12 +256,23 @@ def _is_same_tensor(ours: Value, theirs: Value) -> bool:
 
 
 def _difference(ours: Value, theirs: Value, own: list[Indices], other: list[Indices]) -> Difference:
-    found = gap(_part(ours, own), _part(theirs, other))
+    a, b = _part(ours, own), _part(theirs, other)
+    found = gap(a, b)
     here, there = (
         tuple(int(of[i]) for of, i in zip(indices, found.at, strict=True))
         for indices in (own, other)
     )
-    return Difference(Entry(ours, here), Entry(theirs, there), found.largest, found.relative)
+    entries = Entry(ours, here), Entry(theirs, there)
+    of_row = found.relative
+    if has_token_rows(ours) and a.ndim > 1:
+        of_row = max(map(_share_of_row, a, b))
+    return Difference(*entries, found.largest, found.relative, of_row)
+
+
+def _share_of_row(ours: Floats, theirs: Floats) -> float:
+    """The largest difference of a row as a share of its largest number; 0 if it may be noise."""
+    found = gap(ours, theirs)
+    return found.relative if found.relative > TOLERANCE else 0.0
 
 
 def _part(value: Value, indices: list[Indices]) -> Floats:
@@ -263,18 +281,25 @@ def _part(value: Value, indices: list[Indices]) -> Floats:
     return np.asarray(numbers[np.ix_(*indices)] if indices else numbers, np.float64)
 
 
-def _margin(logits: Value, answers: tuple[int, int]) -> float:
-    own, other = answers
-    last = logits.shape[0] - 1
-    return float(logits.read((last, other)) - logits.read((last, own)))
+def _margin(entry: Entry, answers: tuple[int, int]) -> float:
+    """The second answer's logit minus the first's, in the row of an entry."""
+    (logits, (row, _)), (own, other) = entry, answers
+    return float(logits.read((row, other)) - logits.read((row, own)))
 
 
-def compare(first: Trace, second: Trace) -> Comparison:
-    """Return two passes side by side.
+def compare(first: Trace, second: Trace, token: int | None = None) -> Comparison:
+    """Return two passes side by side, followed at a token of the first, by default the last.
 
     Raises:
-        TracerError: their texts cannot be aligned.
+        TracerError: their texts cannot be aligned, or the second has no such token.
     """
     towers = first.scenario.encoder, second.scenario.encoder
     encoders = align(towers[0].tokens, towers[1].tokens) if towers[0] and towers[1] else None
-    return Comparison(first, second, align(first.tokens, second.tokens), encoders)
+    tokens = align(first.tokens, second.tokens)
+    if token is None:
+        return Comparison(first, second, tokens, encoders)
+    pair = next((pair for pair in tokens.pairs if pair[0] == token), None)
+    if pair is None:
+        message = f"the token {first.tokens[token]!r} has no counterpart in the second text"
+        raise TracerError(Problem(message, address="--token"))
+    return Comparison(first, second, tokens, encoders, pair)

@@ -127,7 +127,7 @@ class PassOptions:
 class Earlier:
     """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
 
-    `unpatched` is the same pass without patches.
+    `unpatched` is the same pass without patches, or with fewer given values.
     """
 
     cache: Trace | None = None
@@ -159,7 +159,7 @@ def trace(
     if arithmetic is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=arithmetic is DECIMALS)
-    others = others or {}
+    others, unpatched = others or {}, earlier.unpatched
     pinned, address_in_file = dict(_pinned(scenario, earlier.encoded)), dict[str, str]()
     for number, other in others.items():
         within = roles.Place(example=number).prefix
@@ -177,7 +177,7 @@ def trace(
             located=tuple,
             patches=None,
         )
-        trace(name, scenario, shapes, others=others, earlier=earlier)
+        trace(name, scenario, shapes, others=others, earlier=replace(earlier, unpatched=None))
     tape = Tape(
         arithmetic,
         pencil,
@@ -187,7 +187,8 @@ def trace(
         routing=options.routing or {},
         address_in_file=address_in_file,
         patches=options.patches or {},
-        unpatched=earlier.unpatched.by_address if earlier.unpatched else {},
+        unpatched=unpatched.by_address if unpatched else {},
+        given_anew=_given_anew(pinned, unpatched.scenario) if unpatched else (),
         standardizes=options.standardized,
     )
     with tape.computing():
@@ -357,6 +358,11 @@ def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
         for address, numbers in scenario.given.items()
         if address not in before or not before[address].place.encoder
     }
+
+
+def _given_anew(pinned: Mapping[str, Any], before: Scenario) -> frozenset[str]:
+    """The addresses whose given numbers an earlier pass does not have."""
+    return frozenset(a for a, numbers in pinned.items() if before.given.get(a) is not numbers)
 
 
 def check_numbers(scenario: Scenario) -> None:

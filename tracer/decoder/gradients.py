@@ -100,6 +100,11 @@ def _learned(records: Sequence[Record], is_trained: Callable[[Value], bool]) -> 
         can_learn = is_parameter or value.role in LEARNED
         is_given = isinstance(operation, op.Given) and can_learn and is_trained(value)
         comes_from = not isinstance(operation, op.Pinned) and not found.isdisjoint(record.inputs)
+        if isinstance(operation, op.Pinned) and operation.given_rows is not None:
+            message = "only some of its rows are given; for gradients, give all or none"
+            raise TracerError(
+                Problem(message, address=value.address, yaml_path=("given", value.address))
+            )
         if is_given or comes_from:
             found.add(value)
     return found

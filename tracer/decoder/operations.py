@@ -22,10 +22,18 @@ class Given:
     name: ClassVar[str] = "given"
 
 
+@frozen
 class Pinned:
-    """Numbers that replace computed ones; the operands are those of the replaced operation."""
+    """Numbers that replace computed ones; the operands are those of the replaced operation.
+
+    Only `given_rows` are given, counted from 0, and the others are `computed`; None for all. With
+    `is_mean`, each row is the mean of the rows in a pass without given values.
+    """
 
     name: ClassVar[str] = "given"
+    given_rows: tuple[int, ...] | None = None
+    is_mean: bool = False
+    computed: Operation | None = None
 
 
 class Reused(SameAxes):
@@ -412,6 +420,14 @@ class TakeEntry:
     column: int
 
 
+@frozen
+class TakeEntries:
+    """Some entries, one after the other: (n, m) → (k,)."""
+
+    name: ClassVar[str] = "take_entries"
+    entries: tuple[tuple[int, int], ...]
+
+
 class AccumulateGradients:
     """a + b + …, of the same shape: all paths of a gradient."""
 
@@ -515,7 +531,9 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry
+Taken: TypeAlias = (
+    AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry | TakeEntries
+)
 """Operations of training and attribution that move the numbers of their inputs."""
 
 Trained: TypeAlias = (

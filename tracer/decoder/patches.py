@@ -11,10 +11,10 @@ from dataclasses import replace
 from tracer.console import progress
 from tracer.dataclass import frozen
 from tracer.decoder import memory, roles
-from tracer.decoder.comparison import Comparison, has_token_rows
+from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.lazy import LazyTensor, Patch
-from tracer.decoder.value import Value
+from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
 from tracer.names import distinct, name_text
 
@@ -164,10 +164,11 @@ def heads(comparison: Comparison) -> Iterator[Site]:
 
 
 def layers(comparison: Comparison) -> Iterator[Site]:
-    """Yield the last token's row of the output of each layer."""
+    """Yield the followed token's row of the output of each layer, by default the last's."""
     first = comparison.first
+    token = range(len(first.tokens))[comparison.followed[0]]
     for value in outputs_of_layers(first).values():
-        yield Site(value, len(first.tokens) - 1)
+        yield Site(value, token)
 
 
 def tokens(comparison: Comparison) -> Iterator[Site]:

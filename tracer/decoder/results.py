@@ -118,6 +118,8 @@ def _result(
             return x[0][:, start:stop]
         case op.TakeColumn(column):
             return x[0].T[[column]]
+        case op.TakeEntries(entries):
+            return np.asarray(x[0][tuple(zip(*entries, strict=True))])
         case op.TakeEntry(row, column):
             return np.asarray(x[0][row, column])
         case op.PlaceRows(kept, n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,16 +27,25 @@ from tracer.decoder.lazy import (
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.pinned import (
+    MisfitError,
+    filled,
+    form_of,
+    given_rows,
+    operation_of,
+    operation_of_rows,
+)
 from tracer.decoder.results import result
 from tracer.decoder.value import TOKEN, Form, Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import ON_DEMAND, SHAPES, Arithmetic, Array, RoundPart, no_rounding
-from tracer.names import closest, count
+from tracer.names import closest
+from tracer.scenario.given import GivenRows
 from tracer.scenario.model import GRADIENT
 
 _DECLARED = frozenset(roles.ROLES)
 _OF_PARAMETERS = frozenset((*roles.LOW_RANK, *roles.ADAPTED))
-_GIVEN, _PINNED = op.Given(), op.Pinned()
+_GIVEN, _PATCHED = op.Given(), op.Pinned()
 
 _MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
 
@@ -54,6 +63,14 @@ class Record:
     operation: op.Operation
     inputs: tuple[Value, ...]
     output: Value
+
+    def of_row(self, row: int) -> Record:
+        """The record of one row: a computed row of a value with given rows has its operation."""
+        given = self.operation
+        if not isinstance(given, op.Pinned) or given.computed is None:
+            return self
+        is_given = given.given_rows is None or row in given.given_rows
+        return self if is_given else Record(given.computed, self.inputs, self.output)
 
 
 @mutable
@@ -78,6 +95,8 @@ class Tape:
     """Values of another pass, by address, that replace those of this pass."""
     unpatched: Mapping[str, Record] = field(default_factory=dict)
     """The same pass without the patches: what they do not change is taken from it."""
+    given_anew: Container[str] = ()
+    """The addresses that are pinned here, but not in the unpatched pass."""
     standardizes: bool = False
     """Whether norms record their numbers before γ and β, too."""
     place: roles.Place = field(default_factory=roles.Place)
@@ -142,9 +161,9 @@ class Tape:
         if role.parameter and self.place.example:
             return self.shared(role)
         if self.unpatched and (unchanged := self._unchanged(address, ())):
-            return self._recorded(unchanged.operation, (), unchanged.output)
+            return self._append(unchanged.operation, (), unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
-            return self._recorded(_PINNED, (), pinned)
+            return self._recorded(operation_of(self.pinned[address]), (), pinned)
         # Typed numbers are printed as typed; an array with a shape comes from a file.
         from_file = hasattr(numbers, "shape")
         form = _ROUNDED if from_file else _AS_THEY_ARE
@@ -186,9 +205,9 @@ class Tape:
     ) -> Value:
         address = self._prefix + role.name
         if self.unpatched and (unchanged := self._unchanged(address, inputs)):
-            return self._recorded(unchanged.operation, inputs, unchanged.output)
+            return self._append(unchanged.operation, inputs, unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
-            return self._recorded(_PINNED, inputs, pinned)
+            return self._recorded(operation_of(self.pinned[address]), inputs, pinned)
         is_moved = type(operation) in _MOVED
         form = _form_of_moved(operation, inputs) if is_moved else _ROUNDED
         if role.words:
@@ -264,9 +283,13 @@ class Tape:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         if self.patches and (patch := self.patches.get(value.address)):
-            operation = _PINNED
-            lazy = self.arithmetic is ON_DEMAND
-            value = LazyPatched(value, patch, self._lazy_context) if lazy else patch.apply(value)
+            operation, value = _PATCHED, self._patched(value, patch)
+        if self.pinned and isinstance(given := self.pinned.get(value.address), GivenRows):
+            operation, value = self._with_given_rows(given, operation, value)
+        return self._append(operation, inputs, value)
+
+    def _append(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
+        """Record a value as it is."""
         self.records.append(Record(operation, inputs, value))
         if value.role.parameter or value.role in _OF_PARAMETERS:
             self._shared[value.address] = value
@@ -276,7 +299,22 @@ class Tape:
         """The record of the unpatched pass, if it has the same inputs and is not patched."""
         found = self.unpatched.get(address)
         is_same = found and found.inputs == inputs and address not in self.patches
-        return found if is_same else None
+        return found if is_same and address not in self.given_anew else None
+
+    def _patched(self, value: Value, patch: Patch) -> Value:
+        lazy = self.arithmetic is ON_DEMAND
+        return LazyPatched(value, patch, self._lazy_context) if lazy else patch.apply(value)
+
+    def _with_given_rows(
+        self, given: GivenRows, operation: op.Operation, value: Value
+    ) -> tuple[op.Operation, Value]:
+        """The value with the given rows, and how it is computed; unchanged if they do not fit."""
+        try:
+            patch = given_rows(given, value, self.arithmetic, rounds=self.pencil.rounds)
+        except MisfitError as error:
+            self._misfit(value.address, str(error))
+            return operation, value
+        return operation_of_rows(given, patch, operation), self._patched(value, patch)
 
     def _with_overrides(self, address: str, numbers: Array) -> Array:
         if address not in self.overrides:
@@ -291,30 +329,20 @@ class Tape:
         if role.words:
             return None
         pinned = self.pinned[address]
-        from_file = isinstance(pinned, np.ndarray)
-        array = pinned if from_file else np.array(pinned, dtype=object)
+        if isinstance(pinned, GivenRows):
+            pinned = pinned.whole
+        if pinned is None:
+            return None
         if self.arithmetic is SHAPES and axes and axes[0].positions is not None:
             return None  # which tokens an expert gets is only known from the numbers
-        if misfit := _unfit(role, array, tuple(len(axis.labels) for axis in axes)):
-            self._misfit(address, f"given {misfit}")
+        try:
+            array = filled(pinned, role, tuple(len(axis.labels) for axis in axes))
+        except MisfitError as error:
+            self._misfit(address, str(error))
             return None
         numbers = self.arithmetic.array(array)
-        form = _ROUNDED if from_file else _AS_THEY_ARE
+        form = form_of(pinned, rounds=self.pencil.rounds)
         return Value(role, self.place, address, numbers, axes, form, numbers)
-
-
-def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | None:
-    """What is wrong with pinned numbers, if anything."""
-    if array.dtype == object and any(isinstance(entry, tuple) for entry in array.flat):
-        return "as rows of different lengths"
-    if array.shape != expected:
-        return f"as {_shape(array.shape)}, expected {_shape(expected)}"
-    floats = array.astype(np.float64)
-    if not (floats < np.inf).all():
-        return "as NaN or ∞, expected numbers"
-    if role not in roles.MASKS and np.isneginf(floats).any():
-        return "as -∞, which only a mask and masked scores can be"
-    return None
 
 
 def _has_many_rows(axes: Axes) -> bool:
@@ -327,14 +355,3 @@ def _form_of_moved(operation: op.Recorded, inputs: tuple[Value, ...]) -> Form:
         return inputs[0].form  # the scores' form; the added mask has no digits of its own
     as_they_are = all(value.form is _AS_THEY_ARE for value in inputs)
     return _AS_THEY_ARE if as_they_are else _ROUNDED
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    """`2×3 numbers`, `a row of 3 numbers`, `one number`."""
-    match shape:
-        case ():
-            return "one number"
-        case (length,):
-            return f"a row of {count(length, 'number')}"
-        case _:
-            return f"{'×'.join(map(str, shape))} numbers"

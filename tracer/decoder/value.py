@@ -94,3 +94,8 @@ class Entry(NamedTuple):
 
     value: Value
     at: Index
+
+
+def has_token_rows(value: Value) -> bool:
+    """Return whether a value has a row for each token of a tower, or for some."""
+    return bool(value.axes) and value.axes[0].name in (TOKEN, ENCODER_TOKEN)

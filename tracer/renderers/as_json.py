@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from tracer.decoder.attribution import Attribution, Part, label
-from tracer.decoder.comparison import predicted
-from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -21,9 +19,12 @@ from tracer.decoder.roles import (
     ENCODER_OUTPUT,
     HEAD_OUTPUT,
     LOSS,
+    PARTS,
     PREDICTION,
     PROBABILITIES,
+    Place,
 )
+from tracer.decoder.score_attribution import ScoreAttribution
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Value
@@ -31,7 +32,7 @@ from tracer.decoder.word_path import WordPath
 from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
-from tracer.lesson.entries import name
+from tracer.lesson.entries import labels, name
 from tracer.lesson.steps import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
@@ -145,20 +146,51 @@ def attribution(found: Attribution) -> str:
 
     A part that is split has its terms instead. The parts and the remainder sum to the value.
     """
-    trace, words = found.trace, distinct(found.entry.value.axes[1].labels)
+    words = distinct(found.entry.value.axes[1].labels)
     entry = found.entry if found.other is None else Entry(found.attributed, ())
-    value = _exact(entry)
     contributions = sorted(
         (each for part in found.parts for each in _contributions(found, part)),
         key=lambda each: -abs(_exact(each["entry"])),
     )
+    other = None if found.other is None else words[found.other]
+    return _attributed(found, entry, other, contributions)
+
+
+def score_attribution(found: ScoreAttribution) -> str:
+    """Return an attention score and its parts, the largest in size first.
+
+    A part is a pair: `address` is that of the query part, × and that of the key part; `label` is
+    `embedding of Alex · layer 1, head 2 of Frank`; `row` is the query's token, `column` the key's.
+    """
+    sides = found.query.components, found.key.components
+    row, column = labels(found.entry)
+    names = found.query.names, found.key.names
+    contributions = [
+        {
+            "address": f"{sides[0][i].address} × {sides[1][j].address}",
+            **{"row": row, "column": column},
+            "label": f"{names[0][i]} of {row} · {names[1][j]} of {column}",
+            "entry": Entry(found.trace[_PARTS], (at,)),
+        }
+        for at, (i, j) in enumerate(found.pairs)
+    ]
+    return _attributed(found, found.entry, None, contributions)
+
+
+def _attributed(
+    found: Attribution,
+    entry: Entry,
+    instead_of: str | None,
+    contributions: Sequence[dict[str, Any]],
+) -> str:
+    trace, value = found.trace, _exact(entry)
     total = total_of([_exact(each["entry"]) for each in contributions])
     return strict_json(
         {
             "schema": SCHEMA,
             "scenario": trace.name,
             "entry": name(found.entry),
-            "instead_of": None if found.other is None else words[found.other],
+            "instead_of": instead_of,
             "value": _plain(value),
             "printed": printed_entry(trace, *entry),
             "parts": [
@@ -186,8 +218,11 @@ def compared(found: Experiment) -> str:
                 {"address": address, "difference": _plain(each.largest)}
                 for address, each in comparison.differences.items()
             ],
-            "predictions": [_predicted(each) for each in (comparison.first, comparison.second)],
-            "patched": _predicted(patched) if patched else None,
+            "predictions": [
+                _predicted(each, comparison.predicted(each))
+                for each in (comparison.first, comparison.second)
+            ],
+            "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
             "sweep": [{"address": each.site.name, "effect": each.share} for each in found.effects],
         }
     )
@@ -214,9 +249,8 @@ def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
         yield {**named, "entry": Entry(part.terms, (0, i))}
 
 
-def _predicted(found: Trace) -> dict[str, Any] | None:
-    """Return the word predicted after the last token; None without a vocabulary."""
-    logit = predicted(found)
+def _predicted(found: Trace, logit: Entry | None) -> dict[str, Any] | None:
+    """Return a predicted word by its logit; None without a vocabulary."""
     if logit is None:
         return None
     return {
@@ -345,17 +379,27 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
     ]
 
 
-ONLY_IF_SET = ("unit_offset",)
+_PARTS = Place(phase="attribution").address(PARTS)
+
+ONLY_IF_SET = ("unit_offset", "given_rows", "is_mean", "computed")
 """Parameters without which documents stay as they were before there was such a parameter."""
+
+
+OPERATIONS = get_args(Operation)
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
     """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
-        name: _plain(parameter)
+        name: _named(parameter) if isinstance(parameter, OPERATIONS) else _plain(parameter)
         for name, parameter in vars(operation).items()
         if parameter != operation.name and (parameter or name not in ONLY_IF_SET)
     }
+
+
+def _named(operation: Operation) -> dict[str, Any]:
+    """An operation that is a parameter of another one."""
+    return {"operation": operation.name, "parameters": _parameters(operation)}
 
 
 def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
@@ -394,7 +438,5 @@ def _plain(data: Any) -> Any:
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
-        case Elementwise():  # whose gradient an operation gives
-            return {"operation": data.name, "parameters": _parameters(data)}
         case _:
             return data

@@ -11,8 +11,8 @@ from tracer.decoder.generation import with_tokens
 from tracer.decoder.patches import Experiment, Site, heads, layers, patched, sweep, tokens
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.lookup import suggestion
-from tracer.lesson.texts.selection import position_of
-from tracer.names import count
+from tracer.names import count, position_of
+from tracer.requests.given import with_given, without_given
 from tracer.requests.request import Request, Sweep
 from tracer.requests.resolve import resolve, run_pass, subject_of, training_of
 from tracer.scenario.loading import Loaded
@@ -29,7 +29,8 @@ def experiment(request: Request, loaded: Loaded) -> Experiment:
     other, name = _second(request, loaded)
     first, second = run_pass(loaded, FORWARD), run_pass(other, FORWARD)
     with loaded.locating_problems():
-        found = compare(first, second)
+        token = None if request.token is None else position_of(request.token, first.tokens)
+        found = compare(first, second, token)
         names = (first.name, name)
         sites = tuple(_site(first, asked) for asked in request.patch)
         if sites and predicted(first) is None:
@@ -53,7 +54,9 @@ def _second(request: Request, loaded: Loaded) -> tuple[Loaded, str]:
             read = loaded.scenario.tokens_of(request.text)
             if not read:
                 raise TracerError(Problem("a text without tokens", address="--text"))
-            return replace(loaded, scenario=with_tokens(loaded.scenario, read)), loaded.name
+            plain = without_given(loaded)
+            other = replace(plain, scenario=with_tokens(plain.scenario, read))
+            return with_given(other, request.given), loaded.name
     trained = training_of(request, loaded).trained.without_words()
     steps = count(request.steps or 1, "training step")
     return replace(loaded, scenario=trained), f"{loaded.name} after {steps}"

@@ -78,7 +78,9 @@ COMMANDS: dict[Command, Usage] = {
     "attribute": Usage(
         LOOK,
         "Split a logit into what each head, each FFN and each bias adds.\n\n"
-        "The parts sum to the logit. With --instead-of, they sum to the difference of two logits.",
+        "The parts sum to the logit. With --instead-of, they sum to the difference of two logits. "
+        "An attention score (layer1.attention.head1.scores[4,1]) splits into pairs of a part of "
+        "the query and a part of the key.",
         (
             'attribute "logits[la,pizza]" -s pizza --instead-of la',
             'attribute "output[Alex,cheap]" --by token',
@@ -108,7 +110,7 @@ COMMANDS: dict[Command, Usage] = {
             "compare pizza --train --steps 10",
             "compare pizza --text '<START> odio la pizza' --sweep heads",
         ),
-        f"SCENARIO OTHER text train steps patch sweep {COMPARED}",
+        f"SCENARIO OTHER text token train steps patch sweep given {COMPARED}",
     ),
     "loss": Usage(
         TRAIN_AND_GENERATE,

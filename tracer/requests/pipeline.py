@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document
@@ -17,10 +19,12 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
+from tracer.lesson.texts.given_values import what_changes
 from tracer.lesson.texts.lookup import find
-from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
-from tracer.names import closest
+from tracer.lesson.texts.selection import of_encoder, select, steps
+from tracer.names import closest, position_of
 from tracer.renderers import Format
+from tracer.requests.given import filled_out
 from tracer.requests.request import Request, Split
 from tracer.requests.resolve import (
     Computed,
@@ -36,6 +40,9 @@ from tracer.scenario.parts import has_experts
 
 Content: TypeAlias = Document | str | bytes
 """A document to render, a complete text, or the bytes of an archive."""
+
+WITH_CHANGES = ("run", "tutorial", "lens")
+"""Commands whose text says what given values of the command line change."""
 
 DEFAULT_SEED = 1
 """The seed of a worksheet."""
@@ -81,7 +88,9 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
             return Answer(_compared(request, loaded))
         case _:
             computed = compute(request, loaded)
-            trained = computed.training.trained.without_words() if computed.training else None
+            training, trained = computed.training, None
+            if training:
+                trained = filled_out(training.trained.without_words(), computed.trace)
             return Answer(explain(request, computed), trained=trained)
 
 
@@ -92,7 +101,14 @@ def explain(request: Request, computed: Computed) -> Content:
         TracerError: a requested part does not exist, or a number cannot be computed.
     """
     with computed.loaded.locating_problems():
-        return _explained(request, computed)
+        content = _explained(request, computed)
+        shows = request.command in WITH_CHANGES and not request.blanks
+        if not shows or not isinstance(content, Document) or not computed.plain:
+            return content
+        section = what_changes(
+            computed.plain, computed.trace, _token(request, computed.trace.tokens)
+        )
+        return replace(content, sections=(*content.sections, section))
 
 
 def _explained(request: Request, computed: Computed) -> Content:
@@ -362,9 +378,11 @@ def _why(request: Request, found: Trace) -> Content:
 
 def _attributed(request: Request, found: Trace) -> Content:
     from tracer.decoder.attribution import attribute, check
-    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS
+    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
 
     entry = find(found, " ".join(request.entry))
+    if entry.value.role is SCORES:
+        return _attributed_score(request, found, entry)
     check(found, entry)
     other = None
     if request.instead_of is not None:
@@ -381,3 +399,22 @@ def _attributed(request: Request, found: Trace) -> Content:
     from tracer.lesson.texts.attribution import attribution_text
 
     return attribution_text(parts, full=not request.brief, terms=request.terms)
+
+
+def _attributed_score(request: Request, found: Trace, entry: Entry) -> Content:
+    """Split an attention score into pairs of a part of the query and a part of the key."""
+    from tracer.decoder.score_attribution import attribute_score, check_score
+
+    options = {"--instead-of": request.instead_of is not None, "--by": request.by != Split.PART}
+    if refused := [name for name, is_set in options.items() if is_set]:
+        message = "works only with a logit, not with an attention score"
+        raise TracerError(*(Problem(message, address=name) for name in refused))
+    check_score(found, entry)
+    parts = attribute_score(found, entry)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.score_attribution(parts)
+    from tracer.lesson.texts.score_attribution import score_text
+
+    return score_text(parts, full=not request.brief, terms=request.terms)

@@ -207,7 +207,9 @@ class Request:
         values.terms,
     )
     given: tuple[str, ...] = values.option(
-        'Use these numbers instead of computing them: "input=[[1,2],[3,4]]".',
+        'Use these numbers instead of computing them: "input=[[1,2],[3,4]]". One number fills a '
+        'value (ADDRESS=0) or the row of a token ("ADDRESS[TOKEN]=0"); mean is the mean over the '
+        "tokens. Repeat the option for several.",
         "ADDRESS=VALUES",
         None,
         (),

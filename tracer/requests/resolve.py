@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracer.dataclass import fields_of, frozen
-from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts import author
-from tracer.lesson.texts.selection import position_of
+from tracer.names import position_of
+from tracer.requests.given import plain_pass, with_given
 from tracer.requests.request import Request
 from tracer.scenario.carry import Carry
-from tracer.scenario.loading import Loaded, load, parse_given
+from tracer.scenario.loading import Loaded, load
 
 if TYPE_CHECKING:
     from tracer.decoder.training import Training, TrainingOptions
@@ -85,11 +86,7 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which works only with never"
         raise TracerError(Problem(message, address="--carry"))
-    overrides = dict(map(parse_given, subject.given))
-    if overrides:
-        scenario = scenario.without_words()
-    pinned = {**scenario.given, **overrides}
-    scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
+    scenario = scenario.model_copy(update={"rounding": rounding})
     if subject.sequence is not None:
         _check_number(subject.sequence, "sequence", len(scenario.batch), "--sequence")
         scenario = scenario.reading(scenario.batch[subject.sequence - 1])
@@ -98,7 +95,7 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         number = subject.example or 1
         _check_number(number, "training example", len(scenario.training), "--example")
         scenario = scenario.reading_example(scenario.training[number - 1])
-    return replace(loaded, scenario=scenario, overrides=frozenset(overrides))
+    return with_given(replace(loaded, scenario=scenario), subject.given)
 
 
 def _check_number(number: int, what: str, there: int, option: str) -> None:
@@ -111,9 +108,14 @@ def _check_number(number: int, what: str, there: int, option: str) -> None:
 
 
 def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
-    """Return the pass of a scenario; a problem names its place in the scenario's file."""
+    """Return the pass of a scenario; a problem names its place in the scenario's file.
+
+    What given values of the command line do not change is taken from the pass without them.
+    """
+    plain = None if options.arithmetic else plain_pass(loaded)
     with loaded.locating_problems():
-        found = trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
+        options = replace(options, located=loaded.located)
+        found = trace(loaded.name, loaded.scenario, options, earlier=Earlier(unpatched=plain))
         author.check(found)
         return found
 
@@ -157,6 +159,11 @@ class Computed:
     loaded: Loaded
     trace: Trace
     training: Training | None = None
+
+    @property
+    def plain(self) -> Trace | None:
+        """The pass without given values of the command line; None if it has no result."""
+        return plain_pass(self.loaded)
 
 
 def compute(request: Request, loaded: Loaded) -> Computed:

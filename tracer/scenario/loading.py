@@ -9,18 +9,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
-from tracer.scenario.fields import Pinned
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.parts import learned
-from tracer.scenario.problems import message_of, of_keys
+from tracer.scenario.problems import of_keys
 from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
 from tracer.scenario.shorthand import with_tokens, written_out, wrong
@@ -47,24 +46,6 @@ def bundled() -> dict[str, Path]:
     """Return the bundled scenarios by name."""
     found = {path.stem: path for path in sorted(folder().glob("*.yaml"))}
     return {name: path for name, path in found.items() if not path.name.endswith(FIGURES)}
-
-
-def parse_given(text: str) -> tuple[str, Any]:
-    """Parse `ADDRESS=VALUES` of the command line, with values as in YAML: 1, [1, 2], [[1], [2]].
-
-    Raises:
-        TracerError: not of that form.
-    """
-    address, _, numbers = text.partition("=")
-    if not (address and numbers.strip()):
-        form = "expected ADDRESS=VALUES, such as layer1.attention.head1.scale=2"
-        raise TracerError(Problem(f"got {text!r}, {form}", address="--given"))
-    data = read(numbers, "--given").data
-    try:
-        return address, TypeAdapter[Any](Pinned).validate_python(data)
-    except ValidationError as error:
-        wrong = (f"{address}: {message_of(detail)}" for detail in error.errors())
-        raise TracerError(*(Problem(each, address="--given") for each in wrong)) from None
 
 
 @frozen

@@ -84,7 +84,8 @@ def renderer(path: Path) -> Callable[[Words], str]:
             charge(costs, passes_of_training(1, loaded.scenario))
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
             return Computed(loaded, run_training(loaded, options).steps[0]), costs
-        allowed.compute(costs, 1, len(loaded.scenario.tokens))
+        passes_needed = 2 if loaded.overrides else 1  # what --given changes is shown, too
+        allowed.compute(costs, passes_needed, len(loaded.scenario.tokens))
         return Computed(loaded, run_pass(loaded, subject.options)), costs
 
     def content(request: Request) -> Content:

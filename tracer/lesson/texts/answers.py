@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tracer.dataclass import frozen
 from tracer.decoder import roles
-from tracer.decoder.comparison import Comparison, predicted
+from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Trace
 from tracer.decoder.patches import Effect, Experiment
 from tracer.decoder.value import Entry
@@ -19,10 +19,12 @@ from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.working.lines import MOST_GUARD_DIGITS
+from tracer.names import distinct
 
 MOST_EFFECTS = 20
 """The most rows of a ranking; the others are in one sentence."""
 EFFECT_DECIMALS = 3
+SIGNS = "Here, z is the logit of a word and p its probability."
 
 
 def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
@@ -46,6 +48,29 @@ def worked(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.
     return doc.Line(label, ex.Chain((left, result), (relation(left, result),)))
 
 
+def side_by_side(seen: Sequence[tuple[str, Trace, Entry]]) -> doc.Table:
+    """Return the logits and probabilities of the words that several runs predict.
+
+    Each run has its name and the logit of its word.
+    """
+    words = dict.fromkeys(word_of(entry) for _, _, entry in seen)
+    header = ["word", *(f"{what}, {run}" for run, _, _ in seen for what in ("z", "p"))]
+    rows = [
+        [word, *(cell for _, found, entry in seen for cell in _cells(word, found, entry.at[0]))]
+        for word in words
+    ]
+    return doc.Table.of(header, rows)
+
+
+def _cells(word: str, found: Trace, row: int) -> Iterator[str | ex.Number]:
+    """The logit and the probability of a word in one run; a run may not have the word."""
+    for role in (roles.LOGITS, roles.PROBABILITIES):
+        value = found[role.name]
+        labels = value.axes[1].labels
+        there = word in labels
+        yield number(found.pencil, value, (row, labels.index(word))) if there else "—"
+
+
 @frozen
 class _Writer:
     experiment: Experiment
@@ -58,40 +83,36 @@ class _Writer:
         runs = [("first", self.comparison.first), ("second", self.comparison.second)]
         if self.experiment.patched:
             runs.append(("patched", self.experiment.patched))
-        seen = {run: entry for run, found in runs if (entry := predicted(found))}
+        seen = {run: entry for run, found in runs if (entry := self.comparison.predicted(found))}
         if not seen:
             return
-        words = dict.fromkeys(_word(entry) for entry in seen.values())
-        rows = [[word, *self._cells(word, runs)] for word in words]
-        shown = [run for run, _ in runs if run in seen]
-        header = ["word", *(f"{what}, {run}" for run in shown for what in ("z", "p"))]
-        blocks: list[doc.Block] = [
-            doc.Paragraph(tuple(self._says(seen))),
-            doc.Table.of(header, rows),
-        ]
+        rows = [(run, found, seen[run]) for run, found in runs if run in seen]
+        blocks: list[doc.Block] = [doc.Paragraph(tuple(self._says(seen))), side_by_side(rows)]
         if self.experiment.patched:
             blocks += self._patched()
         yield doc.Section(None, "Predictions", tuple(blocks))
 
     def _says(self, seen: dict[str, Entry]) -> Iterator[doc.Inline]:
-        yield "After the last token, "
-        yield from joined(
-            [(f"the {run} run predicts ", doc.Name(_word(each))) for run, each in seen.items()]
-        )
-        yield ". Here, z is the logit of a word and p its probability."
+        yield from self._after()
+        words = {word_of(each) for each in seen.values()}
+        if len(words) == 1 and len(seen) > 1:
+            runs = "both" if len(seen) == 2 else "all"
+            yield from (f"{runs} runs predict ", doc.Name(*words))
+        else:
+            yield from joined(
+                [
+                    (f"the {run} run predicts ", doc.Name(word_of(each)))
+                    for run, each in seen.items()
+                ]
+            )
+        yield f". {SIGNS}"
 
-    def _cells(self, word: str, runs: Sequence[tuple[str, Trace]]) -> Iterator[str | ex.Number]:
-        for _, found in runs:
-            if predicted(found) is None:
-                continue
-            for role in (roles.LOGITS, roles.PROBABILITIES):
-                value = found[role.name]
-                labels = value.axes[1].labels
-                if word not in labels:
-                    yield "—"
-                else:
-                    at = (value.shape[0] - 1, labels.index(word))
-                    yield number(found.pencil, value, at)
+    def _after(self) -> doc.Sentence:
+        """`After the last token, `, or after the followed one."""
+        token, tokens = self.comparison.followed[0], self.comparison.first.tokens
+        if token < 0:
+            return ("After the last token, ",)
+        return ("After ", doc.Name(distinct(tokens)[token]), ", ")
 
     def _patched(self) -> Iterator[doc.Block]:
         sites = listed([site.name for site in self.experiment.sites])
@@ -114,17 +135,19 @@ class _Writer:
 
     def _margin(self, found: Trace, guard: int) -> ex.Expression:
         assert self.comparison.answers
-        logits = found[roles.LOGITS.name]
+        entry = self.comparison.predicted(found)
+        assert entry
+        logits, (row, _) = entry
         own, other = (
-            number(found.pencil, logits, (logits.shape[0] - 1, column), guard)
-            for column in self.comparison.answers
+            number(found.pencil, logits, (row, column), guard) for column in self.comparison.answers
         )
         return ex.Difference(other, own)
 
     def _effect_is(self) -> doc.Sentence:
-        ours, theirs = predicted(self.comparison.first), predicted(self.comparison.second)
+        comparison = self.comparison
+        ours, theirs = map(comparison.predicted, (comparison.first, comparison.second))
         assert ours and theirs
-        own, other = doc.Name(_word(ours)), doc.Name(_word(theirs))
+        own, other = doc.Name(word_of(ours)), doc.Name(word_of(theirs))
         return (
             *("The effect is the change of the logit of ", other, " minus that of ", own, ", "),
             "divided by the change from the first run to the second: 0 if nothing changes, 1 if "
@@ -155,7 +178,8 @@ class _Writer:
         yield doc.Section(None, "What restores the second run's answer", tuple(blocks))
 
 
-def _word(entry: Entry) -> str:
+def word_of(entry: Entry) -> str:
+    """Return the word whose logit an entry is."""
     return entry.value.axes[1].labels[entry.at[1]]
 
 

@@ -44,7 +44,8 @@ class AttributionTeacher(TrainingTeacher):
     """Writes the sections of an attribution, all of whose values are worked."""
 
     def __init__(self, found: Attribution, *, full: bool, terms: Terms | None) -> None:
-        super().__init__(found.trace, found.entry.at[0], "", full=full)
+        last = len(found.trace.tokens) - 1  # a score may be that of a longer text of the encoder
+        super().__init__(found.trace, min(found.entry.at[0], last), "", full=full)
         self.found = found
         self.writer = Writer(self.ctx, terms)
 
@@ -85,11 +86,16 @@ class AttributionTeacher(TrainingTeacher):
         is_row = value.place.phase == "attribution" and isinstance(record.operation, Rows)
         return record.inputs[0] if is_row else value
 
-    def parts(self, value: Value) -> doc.Matrix:
-        """The parts below each other; of a trained model, those that are written out."""
-        names, shown = value.axes[0].labels, range(value.shape[0])
-        if self.trace.scenario.on_demand:
-            shown = shown[: len(self.writer.terms.of(value.numbers))]
+    def indices(self, value: Value) -> range:
+        """The indices of the parts to show; of a trained model, of those that are written out."""
+        every = range(value.shape[0])
+        if not self.trace.scenario.on_demand:
+            return every
+        return every[: len(self.writer.terms.of(value.numbers))]
+
+    def parts(self, value: Value) -> doc.Block:
+        """The parts below each other."""
+        names, shown = value.axes[0].labels, self.indices(value)
         cells = tuple((self.ctx.number(value, i),) for i in shown)
         symbol = self.ctx.symbols[value.address]
         return doc.Matrix(symbol, tuple(names[i] for i in shown), ("",), cells)
@@ -122,7 +128,7 @@ class AttributionTeacher(TrainingTeacher):
         names = distinct(of.axes[1].labels)
         matrix = doc.Matrix(
             self.ctx.symbols[of.address],
-            (self.ctx.names[row],),
+            (distinct(of.axes[0].labels)[row],),
             tuple(names[j] for j in columns),
             (tuple(self.ctx.number(of, row, j) for j in columns),),
             0,

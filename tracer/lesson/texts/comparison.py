@@ -14,7 +14,7 @@ from tracer.decoder.patches import Experiment, outputs_of_layers
 from tracer.decoder.value import Entry
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import joined
+from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.texts import sentences
@@ -26,10 +26,11 @@ MOST_NAMES = 8
 ONLY_ONE = "only one run has these values or their shapes differ"
 
 DISTANCE: doc.Sentence = (
-    "The difference of a value is the largest absolute difference of two of its entries. The "
-    "relative difference is this number divided by the largest absolute number of the value in "
-    "the first run. Both are rounded to two significant digits. ",
-    *("Relative differences up to ", ex.Number(Decimal(str(TOLERANCE))), " do not count."),
+    "The difference of a value is the largest absolute difference of two of its entries. For the "
+    "relative difference, the largest difference of each token's row is divided by the largest "
+    "absolute number of the same row in the first run; the table shows the largest quotient. Both "
+    "are rounded to two significant digits. Relative ",
+    *("differences up to ", ex.Number(Decimal(str(TOLERANCE))), " do not count."),
 )
 
 
@@ -71,6 +72,12 @@ class _Writer:
             yield ("The second run is ", doc.Name(other), " with the same tokens.")
         else:
             yield ("The second run is ", doc.Name(other), " with ", doc.Name(texts[1]), ".")
+        given = [
+            a for a in comparison.first.scenario.given if a in comparison.second.scenario.given
+        ]
+        if given:
+            are = "is" if len(given) == 1 else "are"
+            yield ("In both runs, ", *listed(given), f" {are} given, not computed.")
         yield from _alignment("texts", comparison.tokens)
         if comparison.encoder_tokens:
             yield from _alignment("encoder's texts", comparison.encoder_tokens)
@@ -120,7 +127,7 @@ class _Writer:
         differences = self.comparison.differences
         listed = [differences[address] for address in self._listed() if address in differences]
         rows = [
-            (self._step(each), _size(each.largest), _size(each.relative), each.first.value.address)
+            (self._step(each), _size(each.largest), _size(each.of_row), each.first.value.address)
             for each in listed
         ]
         marked = next((i for i, each in enumerate(listed) if each.counts), None)

@@ -27,10 +27,24 @@ class Origins:
     def __init__(self, trace: Trace, terms: Terms | None = None) -> None:
         self.producers, self.teacher = trace.producers, Teacher(trace, terms=terms)
         self.follows_all = terms is None
+        self.other_rows = {
+            record.output: Record(given.computed, record.inputs, record.output)
+            for record in trace.records
+            if isinstance(given := record.operation, op.Pinned) and given.computed
+        }
+        """How the other rows are computed of values of which only some rows are given."""
+
+    def record_of(self, entry: Entry) -> Record:
+        """Return the record of an entry; of a computed row of a value with given rows, its own."""
+        record = self.producers[entry.value]
+        if not isinstance(record.operation, op.Pinned) or not record.operation.given_rows:
+            return record
+        is_given = entry.at[0] in record.operation.given_rows
+        return record if is_given else self.other_rows[entry.value]
 
     def inputs_of(self, entry: Entry) -> list[Entry]:
         """Return the entries in its line, each followed to where it was computed or given."""
-        record = self.producers[entry.value]
+        record = self.record_of(entry)
         if is_worked(record, entry):
             side = self.teacher.writer.first_side(record, entry.at)
             operands = entries_in(side, hidden=self.follows_all)
@@ -58,8 +72,10 @@ class Origins:
 
     def before(self, entry: Entry) -> Entry | None:
         """Return the entry that this one copies, as [O¹ O²] copies O¹."""
-        record = self.producers.get(entry.value)
-        if record is None or not isinstance(record.operation, op.Moved | Taken):
+        if entry.value not in self.producers:
+            return None
+        record = self.record_of(entry)
+        if not isinstance(record.operation, op.Moved | Taken):
             return None
         moved = moved_from(record, record.operation, entry)
         return moved if moved and moved.value in self.producers else None
@@ -73,7 +89,7 @@ class Origins:
     def worked(self, entry: Entry) -> Line | None:
         """Return the line of an entry; None if it is given or masked."""
         entry = self.followed(entry)
-        record = self.producers[entry.value]
+        record = self.record_of(entry)
         return self.line(record, entry) if is_worked(record, entry) else None
 
     def line(self, record: Record, entry: Entry) -> Line:
@@ -162,6 +178,8 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             return Entry(first, (rows[index[0]], *index[1:]))
         case op.TakeColumn(column):
             return Entry(first, (*index[1:], column))
+        case op.TakeEntries(entries):
+            return Entry(first, entries[index[0]])
         case op.TakeEntry(row, column):
             return Entry(first, (row, column))
         case op.PlaceRows(rows, _):

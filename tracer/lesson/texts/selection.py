@@ -11,10 +11,7 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Step, StepKind
 from tracer.lesson.steps.inputs import ENCODER_STEP
 from tracer.lesson.wiring import in_order
-from tracer.names import closest, places
-
-SEVERAL = 8
-"""The most positions of a token that a message lists."""
+from tracer.names import closest
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 ENCODER = ENCODER_STEP.name
@@ -136,20 +133,3 @@ def _groups(step: Step) -> tuple[str, ...]:
     sub_layer = (step.place.sub_layer,) if step.kind.inner and step.place.sub_layer else ()
     tower = (ENCODER,) if step.place.encoder else ()
     return (step.kind.name, *step.kind.groups, *sub_layer, *tower)
-
-
-def position_of(token: str, tokens: tuple[str, ...]) -> int:
-    """The place, counted from 0, of a token given by its position or its text."""
-    positions = [str(position) for position in range(1, len(tokens) + 1)]
-    if token in positions:
-        return positions.index(token)
-    found = places(token, tokens)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(str(place + 1) for place in found[:SEVERAL])
-        several += " …" * (len(found) > SEVERAL)
-        message = f"the token {token!r} occurs at several positions, choose one: {several}"
-        raise TracerError(Problem(message))
-    hint = closest(token, tokens)
-    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))

@@ -22,6 +22,7 @@ from tracer.lesson.steps.experts import EXPERT_INPUT_STEP, NO_TOKENS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
+from tracer.lesson.texts.given_values import not_computed
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -219,7 +220,8 @@ class Teacher:
         """Parameters, caption, formula, worked lines; less, where the like was told before."""
         operation, value = record.operation, record.output
         if isinstance(operation, op.Pinned):
-            return [self.pinned(value), *([self.alone(value)] if value.role in SHOWN_ALONE else [])]
+            line = [self.alone(value)] if value.role in SHOWN_ALONE else []
+            return [self.pinned(value), *line, *self.computed(record, step)]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
         alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
@@ -289,9 +291,18 @@ class Teacher:
         return doc.Matrix(FACTOR, ("",), tuple(labels[i] for i in shown), (row,))
 
     def pinned(self, value: Value) -> doc.Paragraph:
-        """That a value is not computed."""
-        symbol = self.ctx.symbols[value.address]
-        return doc.Paragraph((symbol, " is given, not computed."))
+        """That a value, or some of its rows, are not computed."""
+        operation = self.trace.producers[value].operation
+        assert isinstance(operation, op.Pinned)
+        return doc.Paragraph(not_computed(value, operation, self.ctx.symbols[value.address]))
+
+    def computed(self, record: Record, step: Step) -> list[doc.Block]:
+        """The working of the followed token's row, if only other rows are given."""
+        value = record.output
+        if not value.per_token or not self.ctx.at(value.place).follows(value):
+            return []
+        own = record.of_row(self.ctx.at(value.place).row(value))
+        return self.record(own, step, again=True) if own is not record else []
 
     def shown(self, value: Value) -> list[doc.Block]:
         """A value without its working, and that it is given, if it is."""

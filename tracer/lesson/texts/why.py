@@ -72,11 +72,11 @@ class _Explanation(Origins):
     """Origins, written as blocks of a document."""
 
     def blocks(self, level: Iterable[Entry]) -> Iterator[doc.Block]:
-        together: dict[Value, list[Entry]] = defaultdict(list)
+        together: dict[Record, list[Entry]] = defaultdict(list)
         for entry in level:
-            together[entry.value].append(entry)
-        for value, entries in together.items():
-            record = self.producers[value]
+            together[self.record_of(entry)].append(entry)
+        for record, entries in together.items():
+            value = record.output
             words = [entry for entry in entries if value.role.words]
             yield from (doc.Paragraph(self.word(record, entry)) for entry in words)
             if words:
@@ -95,7 +95,7 @@ class _Explanation(Origins):
             isinstance(record.operation, Worked)
             and any(found(self.teacher.writer.first_side(record, entry.at), Rest))
             for entry in shown
-            if is_worked(record := self.producers[entry.value], entry)
+            if is_worked(record := self.record_of(entry), entry)
         )
         parts: list[str] = []
         if sums:

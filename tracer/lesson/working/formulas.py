@@ -67,7 +67,7 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
-        case op.Columns() | op.Keep() | op.TakeColumn() | op.TakeEntry():
+        case op.Columns() | op.Keep() | op.TakeColumn() | op.TakeEntry() | op.TakeEntries():
             return None
         case op.MixExperts():
             weights, *experts = of

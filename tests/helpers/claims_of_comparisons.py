@@ -1,0 +1,116 @@
+"""The judge of a comparison's sentences: it knows all of them, and holds them against the JSON.
+
+It reads the page of a terminal, unwrapped, and the JSON of the same request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.helpers.judge import as_shown
+from tests.helpers.terminal_page import NUMBER
+
+SIGNS = r" Here, z is the logit of a word and p its probability\."
+Said = dict[str, str]
+
+
+def _difference(said: Said, document: Any) -> bool:
+    steps = {each["address"]: float(each["difference"]) for each in document["steps"]}
+    address = document["first_difference"]
+    return said["at"].partition("[")[0] == address and steps[address] > 0
+
+
+def _none_differs(said: Said, document: Any) -> bool:
+    return document["first_difference"] is None
+
+
+def _words(document: Any) -> list[str]:
+    runs = [*document["predictions"], document["patched"]]
+    return [as_shown(each["word"]) for each in runs if each]
+
+
+def _predicts(said: Said, document: Any) -> bool:
+    """Equal words are said together, others run by run."""
+    words = _words(document)
+    if together := re.fullmatch("(both|all) runs predict “(.+)”", said["what"]):
+        counts = {"both": len(words) == 2, "all": len(words) > 2}
+        return set(words) == {together[2]} and counts[together[1]]
+    named = re.findall(
+        r"the (first|second|patched) run predicts “(.+?)”(?:, | and |$)", said["what"]
+    )
+    alone = len(set(words)) == 1 and len(words) > 1
+    return [word for _, word in named] == words and not alone
+
+
+def _ranges(said: Said, document: Any) -> bool:
+    rest = [each["effect"] for each in document["sweep"][20:]]
+    ends = (rest[-1], rest[0])
+    return len(rest) == int(said["n"]) and all(
+        abs(float(each) - end) <= 0.00051
+        for each, end in zip((said["least"], said["most"]), ends, strict=True)
+    )
+
+
+def _true(said: Said, document: Any) -> bool:
+    return True
+
+
+def _patched(said: Said, document: Any) -> bool:
+    return document["patched"] is not None or not any(document["predictions"])
+
+
+def _has_effects(said: Said, document: Any) -> bool:
+    return document["patched"] is not None or document["sweep"] != []
+
+
+FORMS: dict[str, Callable[[Said, Any], bool]] = {
+    r"The first run is “.+” with the tokens “.*”\.": _true,
+    r"The second run is “.+” with (the same tokens|“.*”)\.": _true,
+    r"In both runs, “.+” (is|are) given, not computed\.": _true,
+    r"Tokens at the same position of the (texts|encoder's texts) are compared\.": _true,
+    r"The (texts|encoder's texts) have (?P<n>\d+) and (?P<m>\d+) tokens\. Only the tokens that "
+    r"they share at the beginning or at the end are compared: .+\.": (
+        lambda said, document: said["n"] != said["m"]
+    ),
+    r"Not compared, because only one run has these values or their shapes differ: .+\.": _true,
+    r"No compared value differs\.": _none_differs,
+    rf"“(?P<at>.+?)” is ({NUMBER}|∞|-∞) in the first run,? and (“.+” is )?({NUMBER}|∞|-∞) in the "
+    r"second run\.( No other difference in this value is larger\.)?": _difference,
+    r"The difference of a value is the largest absolute difference of two of its entries\. For the "
+    r"relative difference, the largest difference of each token's row is divided by the largest "
+    r"absolute number of the same row in the first run; the table shows the largest quotient\. "
+    r"Both are rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not "
+    r"count\.": (lambda said, document: document["first_difference"] is not None),
+    rf"After (the last token|“.+?”), (?P<what>.+)\.{SIGNS}": _predicts,
+    r"The patched run is the first with the second's numbers at .+\.": _patched,
+    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The "
+    r"effect is the change of the logit of “.+” minus that of “.+”, divided by the change from the "
+    r"first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that "
+    r"of the second run\.": _has_effects,
+    r"Each row is a run of its own: the first with the second's numbers at one place\. ?.*": _true,
+    rf"The effects of the other (?P<n>\d+) places range from (?P<least>{NUMBER}) to "
+    rf"(?P<most>{NUMBER})\.": _ranges,
+    rf"The effect of the other place is {NUMBER}\.": _true,
+    r"The sign = means .+": _true,
+}
+
+
+def faults(said: Sequence[str], document: Any) -> list[str]:
+    """The paragraphs of a comparison that are unknown or false."""
+    found = []
+    for line in said:
+        forms = [
+            (match, holds)
+            for pattern, holds in FORMS.items()
+            if (match := re.fullmatch(pattern, line, re.DOTALL))
+        ]
+        if not forms:
+            found.append(f"unknown: {line}")
+        elif not any(holds(match.groupdict(), document) for match, holds in forms[:1]):
+            found.append(f"false: {line}")
+    predicts = sum(line.startswith("After ") for line in said)
+    if predicts != any(document["predictions"]):
+        found.append(f"{predicts} sentences about predictions")
+    return found
