@@ -25,6 +25,7 @@ OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 250, 420, 130, 120
 
 NOT_DRAWN = {
     r"(Trained|InPackage)\..*": "needs a checkpoint: tests/scenario/test_trained.py",
+    r"ContrastText\..*": "needs a checkpoint: tests/lesson/texts/test_model_tutorial.py",
     r"EncoderText\..*": "needs a checkpoint with an encoder: tests/checkpoints/test_marian.py",
     r"Scenario\.given: string": "needs a file of arrays: tests/scenario/test_activations.py",
     r"encoder Layer\.cross_attention": "refused: nothing is above the encoder",

@@ -283,7 +283,8 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
             records = summarized(every)
             explained = [step for step in every if step.last in records]
             return _data(request, found, records, token, explained, whole=True)
-        return model_summary(found, token, full=full, terms=request.terms)
+        as_tutorial = request.command == "tutorial"
+        return model_summary(found, token, full=full, terms=request.terms, as_tutorial=as_tutorial)
     if request.format.is_data:
         shown = None if whole else [record for step in chosen for record in step.records]
         of = None if request.token is None else token

@@ -43,7 +43,22 @@ class InPackage(Frozen):
 TokenIds = Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None
 
 
-class EncoderText(Frozen):
+class _TextOrIds(Frozen):
+    """A text, or the ids of its tokens."""
+
+    text: fields.Text | None
+    token_ids: TokenIds = described(
+        "The ids of the tokens, instead of a text.", "[504, 3575, 0]", None
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.text is None) == (self.token_ids is None):
+            raise ValueError(ONE_OF_BOTH)
+        return self
+
+
+class EncoderText(_TextOrIds):
     """The text that the encoder of a trained model reads."""
 
     text: fields.Text | None = described(
@@ -51,15 +66,14 @@ class EncoderText(Frozen):
         "The capital of France is Paris.",
         None,
     )
-    token_ids: TokenIds = described(
-        "The ids of the tokens, instead of a text.", "[504, 3575, 0]", None
-    )
 
-    @model_validator(mode="after")
-    def _one_of_both(self) -> EncoderText:
-        if (self.text is None) == (self.token_ids is None):
-            raise ValueError(ONE_OF_BOTH)
-        return self
+
+class ContrastText(_TextOrIds):
+    """Another text for a trained model."""
+
+    text: fields.Text | None = described(
+        "The text to read; the model's tokenizer splits it.", "The capital of Germany is", None
+    )
 
 
 class Trained(Frozen):
@@ -87,6 +101,11 @@ class Trained(Frozen):
     encoder: EncoderText | None = described(
         "The text that the encoder reads, for a model that has one (Marian).",
         "{text: The capital of France is Paris.}",
+        None,
+    )
+    contrast: ContrastText | None = described(
+        "Another text that the tutorial compares with this one: it differs in what matters.",
+        "{text: The capital of Germany is}",
         None,
     )
     targets: fields.Words | None = model.TARGETS
@@ -132,6 +151,8 @@ class FromCheckpoint(_ReadsRows, model.Scenario):
     """The ids of the tokens that end a text."""
     excluded_ids: tuple[int, ...]
     """The ids of the tokens that are never generated."""
+    contrast: Names | None = None
+    """The tokens of another text, to compare with."""
 
     @property
     def tokenization(self) -> Tokenization | None:
@@ -196,6 +217,9 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     lookup = Lookup(words, embeddings)
     encoder = _encoder(asked, found, lookup)
     ids = _ids(asked, tokenizer, architecture, words, start=found.start)
+    contrast = asked.contrast and _ids(
+        asked.contrast, tokenizer, architecture, words, path=("contrast",)
+    )
     unembedding: dict[str, Any] = {
         "W_U": parameters.get("unembedding.W_U", embeddings.T),
         "b_U": parameters.get("unembedding.b_U"),
@@ -216,6 +240,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         tokenizer=tokenizer,
         end_ids=tuple(id for id in found.ends if id < len(words)),
         excluded_ids=tuple(id for id in found.excluded if 0 <= id < len(words)),
+        contrast=contrast and tuple(words[number] for number in contrast),
         features=None,
         embeddings=lookup,
         positions=_positions(architecture, parameters),
@@ -298,7 +323,7 @@ def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) 
 
 
 def _ids(
-    asked: Trained | EncoderText,
+    asked: Trained | _TextOrIds,
     tokenizer: Tokenizer,
     architecture: Architecture,
     words: Names,

@@ -78,9 +78,9 @@ class _Writer:
         if given:
             are = "is" if len(given) == 1 else "are"
             yield ("In both runs, ", *listed(given), f" {are} given, not computed.")
-        yield from _alignment("texts", comparison.tokens)
+        yield from alignment("texts", comparison.tokens)
         if comparison.encoder_tokens:
-            yield from _alignment("encoder's texts", comparison.encoder_tokens)
+            yield from alignment("encoder's texts", comparison.encoder_tokens)
         if names := comparison.not_compared:
             more = [(f"{len(names) - MOST_NAMES} more",)] if len(names) > MOST_NAMES else []
             parts = joined([*((doc.Name(each),) for each in names[:MOST_NAMES]), *more])
@@ -146,7 +146,8 @@ class _Writer:
         return [roles.INPUT.name, *between, *(role.name for role in ends)]
 
 
-def _alignment(what: str, found: Alignment) -> Iterator[doc.Sentence]:
+def alignment(what: str, found: Alignment) -> Iterator[doc.Sentence]:
+    """Say which tokens of two texts are compared, if they differ."""
     n, m = len(found.first), len(found.second)
     if found.is_complete:
         if found.first != found.second:

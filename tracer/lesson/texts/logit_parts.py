@@ -10,18 +10,22 @@ from tracer.decoder.attribution import Attribution, Part, attribute, label
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Pinned
+from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import largest_part
 from tracer.lesson.steps.claims import Row
 from tracer.lesson.texts.attribution import HELD, LARGEST, divides, introduction
 from tracer.lesson.texts.lens import percent
+from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
 from tracer.names import distinct
 
 TITLE = "The parts of the logit"
+OF_PARTS: doc.Sentence = ("The logit as the sum of its parts, the largest first:",)
 
 
 def parts_of_prediction(trace: Trace, token: int) -> Attribution | None:
@@ -106,3 +110,29 @@ class LogitParts:
         row = Row.of(weights, self.ctx) if weights else None
         ranked = row.ranked() if row else []
         return (row, ranked[0]) if row and ranked else None
+
+
+class SummaryTeacher(Teacher):
+    """Writes the sections of a summary: of the logits, one is worked, as the sum of its parts."""
+
+    def __init__(self, trace: Trace, token: int, *, full: bool, terms: Terms | None) -> None:
+        super().__init__(trace, token, full=full, terms=terms)
+        found = parts_of_prediction(trace, token)
+        self.parts = LogitParts(self.ctx, found, terms) if found else None
+
+    def record(self, record: Record, step: Step, again: bool) -> list[doc.Block]:
+        """As in other texts; before the line of the parts, that it is this."""
+        blocks = super().record(record, step, again)
+        if self.is_parted(record) and isinstance(blocks[-1], doc.Working):
+            blocks.insert(-1, doc.Paragraph(OF_PARTS))
+        return blocks
+
+    def lines(self, record: Record) -> tuple[doc.Line, ...]:
+        """The worked lines of a record: of the logits, that of the parts."""
+        if self.parts and self.is_parted(record):
+            return self.parts.lines()
+        return super().lines(record)
+
+    def is_parted(self, record: Record) -> bool:
+        """Whether a record gives the logit that is a sum of parts."""
+        return self.parts is not None and record.output is self.parts.found.entry.value

@@ -23,9 +23,9 @@ from tracer.lesson.texts import lens
 from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.attribution import LARGEST
 from tracer.lesson.texts.forward_pass import SUMMARY
-from tracer.lesson.texts.logit_parts import LogitParts, parts_of_prediction
+from tracer.lesson.texts.logit_parts import SummaryTeacher
+from tracer.lesson.texts.model_tutorial import another_text, decisive_head
 from tracer.lesson.texts.picture import NAMES
-from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.word_path import RANK_IS, claims, curve, printed, sub_layer_at
 from tracer.lesson.wiring import in_order
 from tracer.lesson.working.sums import Terms
@@ -35,7 +35,6 @@ HEADS_NAMED = 3
 WRITTEN_OUT: doc.Sentence = (
     f"Of the parts of a logit, at most the {LARGEST.shown} largest are written out.",
 )
-OF_PARTS: doc.Sentence = ("The logit as the sum of its parts, the largest first:",)
 ALMOST_ALL = Decimal("0.9")
 """The share of the attention from which on a head looks almost only at a token."""
 
@@ -49,34 +48,13 @@ AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
 WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
 
 
-class SummaryTeacher(Teacher):
-    """Writes the sections of a summary: of the logits, one is worked, as the sum of its parts."""
+def model_summary(
+    trace: Trace, token: int, *, full: bool, terms: Terms | None, as_tutorial: bool = False
+) -> doc.Document:
+    """The way of a token (counted from 0) through all layers; the words at its end are worked.
 
-    def __init__(self, trace: Trace, token: int, *, full: bool, terms: Terms | None) -> None:
-        super().__init__(trace, token, full=full, terms=terms)
-        found = parts_of_prediction(trace, token)
-        self.parts = LogitParts(self.ctx, found, terms) if found else None
-
-    def record(self, record: Record, step: Step, again: bool) -> list[doc.Block]:
-        """As in other texts; before the line of the parts, that it is this."""
-        blocks = super().record(record, step, again)
-        if self.is_parted(record) and isinstance(blocks[-1], doc.Working):
-            blocks.insert(-1, doc.Paragraph(OF_PARTS))
-        return blocks
-
-    def lines(self, record: Record) -> tuple[doc.Line, ...]:
-        """The worked lines of a record: of the logits, that of the parts."""
-        if self.parts and self.is_parted(record):
-            return self.parts.lines()
-        return super().lines(record)
-
-    def is_parted(self, record: Record) -> bool:
-        """Whether a record gives the logit that is a sum of parts."""
-        return self.parts is not None and record.output is self.parts.found.entry.value
-
-
-def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> doc.Document:
-    """The way of a token (counted from 0) through all layers; the words at its end are worked."""
+    As a tutorial, so is the head that adds most to the answer, and another text follows.
+    """
     teacher = SummaryTeacher(trace, token, full=full, terms=terms)
     ctx, parts = teacher.ctx, teacher.parts
     answer = predicted(trace, token)
@@ -87,7 +65,9 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
         doc.Section(None, "Layer by layer", _layers(ctx, path)),
         *([parts.section(full=full)] if parts else []),
         *([doc.Section(None, ATTENDS_TO, looked_at)] if (looked_at := _heads(ctx)) else []),
+        *(decisive_head(teacher) if as_tutorial else ()),
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
+        *(another_text(teacher) if as_tutorial else ()),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
     signed = teacher.with_signs(sections)
