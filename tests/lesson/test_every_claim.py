@@ -183,7 +183,7 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
 
 
 few = settings(
-    max_examples=200,
+    max_examples=160,
     derandomize=True,
     deadline=None,
     database=None,
