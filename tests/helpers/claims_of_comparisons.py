@@ -81,8 +81,10 @@ FORMS: dict[str, Callable[[Said, Any], bool]] = {
     r"The difference of a value is the largest absolute difference of two of its entries\. For the "
     r"relative difference, the largest difference of each token's row is divided by the largest "
     r"absolute number of the same row in the first run; the table shows the largest quotient\. "
-    r"Both are rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not "
-    r"count\.": (lambda said, document: document["first_difference"] is not None),
+    r"A value without a row for each token counts as one row\. Both differences are "
+    r"rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not count\.": (
+        lambda said, document: document["first_difference"] is not None
+    ),
     rf"After (the last token|“.+?”), (?P<what>.+)\.{SIGNS}": _predicts,
     r"The patched run is the first with the second's numbers at .+\.": _patched,
     r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The "

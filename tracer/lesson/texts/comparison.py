@@ -28,8 +28,9 @@ ONLY_ONE = "only one run has these values or their shapes differ"
 DISTANCE: doc.Sentence = (
     "The difference of a value is the largest absolute difference of two of its entries. For the "
     "relative difference, the largest difference of each token's row is divided by the largest "
-    "absolute number of the same row in the first run; the table shows the largest quotient. Both "
-    "are rounded to two significant digits. Relative ",
+    "absolute number of the same row in the first run; the table shows the largest quotient. A "
+    "value without a row for each token counts as one row. Both differences are rounded to two "
+    "significant digits. Relative ",
     *("differences up to ", ex.Number(Decimal(str(TOLERANCE))), " do not count."),
 )
 
