@@ -122,6 +122,21 @@ class Curve(Node):
     figure: Figure
 
 
+class Bar(Node):
+    """A number and its name. It is the sum of so many `parts`."""
+
+    label: str
+    number: Number
+    parts: int = 1
+
+
+class Bars(Node):
+    """Signed numbers below each other, as bars with a common scale."""
+
+    bars: tuple[Bar, ...]
+    figure: Figure
+
+
 class Box(Node):
     """A step in the picture of a model: its number, sign and result's shape.
 
@@ -215,7 +230,7 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars
 
 
 class Section(Node):

@@ -25,7 +25,7 @@ WRITTEN = "output force no_pager"
 TEXT = f"{ROUNDING} {SHOWN} {WRITTEN}"
 """The output options of every command that prints a text."""
 PAGE = f"{ROUNDING} {SHOWN} figures {WRITTEN}"
-"""The output options for texts with pictures of attention weights."""
+"""The output options for texts with pictures."""
 COMPARED = f"{ROUNDING} format math heading standalone {WRITTEN}"
 """The output options of comparisons, which have no reasons to leave out."""
 DRAWING = "temperature top_k top_p seed"
@@ -83,7 +83,7 @@ COMMANDS: dict[Command, Usage] = {
             'attribute "logits[la,pizza]" -s pizza --instead-of la',
             'attribute "output[Alex,cheap]" --by token',
         ),
-        f"ENTRY scenario instead_of by terms sequence given {TEXT}",
+        f"ENTRY scenario instead_of by terms sequence given {PAGE}",
     ),
     "value": Usage(
         LOOK,

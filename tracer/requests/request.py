@@ -275,7 +275,8 @@ class Request:
         "In LaTeX: write a complete file instead of a fragment.", rule=_LATEX
     )
     figures: Path | None = values.option(
-        "Write a picture of each head's attention weights to this folder; Markdown shows them.",
+        "Write the pictures of the text, such as each head's attention weights, to this folder; "
+        "Markdown shows them.",
         *("FOLDER", _FOLDER),
         rule=_PICTURES,
     )

@@ -148,7 +148,7 @@ def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
                 if key not in matrices:
                     matrices.add(key)
                     yield from found(block, Number)
-            case doc.Paragraph():
+            case doc.Paragraph() | doc.Bars():
                 yield from found(block, Number)
             case doc.Working(lines):
                 results = (line.chain.sides[-1] for line in lines)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import count, name_text, visible
-from tracer.renderers import curve, mathml
+from tracer.renderers import bars, curve, mathml
 from tracer.renderers.page.lines import Numbers
 from tracer.renderers.text import in_percent, sides, text
 
@@ -57,6 +57,8 @@ class Blocks:
                 image = b64encode(curve.image_of(block).encode()).decode()
                 words = f"{curve.description(block)} {count(len(block.numbers), 'number')}."
                 return str(self.macros.image(f"data:image/svg+xml;base64,{image}", words))
+            case doc.Bars():
+                return str(self.macros.bars(self.bars(block)))
             case _:
                 assert_never(block)
 
@@ -158,6 +160,25 @@ class Blocks:
                 for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
             ],
         )
+
+    def bars(self, block: doc.Bars) -> Any:
+        """A table whose numbers have bars; a length is in percent of both sides together."""
+        zero = 100 * bars.zero_line(block)
+
+        def row(bar: doc.Bar) -> Any:
+            length = 100 * bars.share(block, bar.number)
+            return SimpleNamespace(
+                label=name_text(bar.label),
+                of=self.name(bar.number),
+                text=text(bar.number),
+                side=bars.side(bar),
+                start=f"{zero + min(length, 0):.2f}",
+                length=f"{abs(length):.2f}",
+            )
+
+        title, words = name_text(block.figure.title), bars.description(block)
+        rows = list(map(row, block.bars))
+        return SimpleNamespace(title=title, description=words, zero=f"{zero:.2f}", rows=rows)
 
 
 def symbol(expression: Expression) -> Markup:
