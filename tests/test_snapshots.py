@@ -73,6 +73,7 @@ def test_format(name: str, snapshot: SnapshotAssertion) -> None:
 
 PICTURES = {
     "alex.output.parts.svg": ("attribute", "output[Alex,cheap]"),
+    "pizza.logits.heads.svg": ("attribute", "logits[la,pizza]", "-s", "pizza"),
 }
 
 

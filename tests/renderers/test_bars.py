@@ -216,5 +216,5 @@ def test_an_attribution_shows_its_largest_parts_and_the_rest(name: str, tmp_path
     assert lengths == pytest.approx([whole * each for each in shown], abs=8)  # they are rounded
     assert all(abs(a) >= abs(b) for a, b in pairwise(sizes))
     sign = "positive" if sizes[0] > 0 else "negative"
-    (words_of,) = re.findall(r"^!\[(.*)\]", text.split("Their sum:")[1], re.MULTILINE)
+    words_of, *_ = re.findall(r"^!\[(.*)\]", text.split("Their sum:")[1], re.MULTILINE)
     assert f"the largest in size is {labels[0]} ({numbers[0]}, {sign})" in words_of

@@ -92,11 +92,16 @@ class Working(Node):
 
 
 class Figure(Node):
-    """A block as a figure: file name without ending, title, names of its rows and columns."""
+    """A block as a figure: file name without ending, title, names of its rows and columns.
+
+    The numbers of a matrix are shares; with a `scale`, they are signed, and it is the largest in
+    size, which has the deepest color.
+    """
 
     name: str
     title: str
     axes: tuple[str, str] = ("who looks", "at whom")
+    scale: Number | None = None
 
 
 class Matrix(Node):

@@ -8,6 +8,7 @@ from math import ceil
 from tracer.formula.expression import Number
 from tracer.lesson.document import Bar, Bars
 from tracer.names import name_text
+from tracer.renderers import signed
 from tracer.renderers.lettering import breakable
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.palette import BLUE, CLAY
@@ -86,7 +87,7 @@ def image_of(bars: Bars) -> str:
         lines += [
             f'<text x="{MARGIN}" y="{text:g}">{escape(label)}</text>',
             f'<text x="{right_of_number:g}" y="{text:g}" text-anchor="end">{number}</text>',
-            f'<rect class="{side(bar)}" x="{zero + span * min(length, 0):.2f}" '
+            f'<rect class="{signed.side(bar.number)}" x="{zero + span * min(length, 0):.2f}" '
             f'y="{y + (HEIGHT - BAR) / 2:g}" width="{span * abs(length):.2f}" height="{BAR}"/>',
         ]
     lines.append(f'<path class="axis" d="M{zero:.2f} {TOP}V{bottom}"/>')
@@ -96,16 +97,8 @@ def image_of(bars: Bars) -> str:
 
 def description(bars: Bars) -> str:
     """The bars in words: which part is the largest in size, if one is, and its sign."""
-    title = name_text(bars.figure.title)
-    sizes = [abs(bar.number.value) for bar in bars.bars]
-    if not any(sizes):
-        return f"{title}: all are 0."
-    parts = [bar for bar in bars.bars if bar.parts == 1]
-    largest = max(abs(bar.number.value) for bar in parts)
-    ahead = [bar for bar in parts if abs(bar.number.value) == largest]
-    named = [f"{name_text(bar.label)} ({number_text(bar.number)}, {side(bar)})" for bar in ahead]
-    verb = "is" if len(named) == 1 else "are"
-    return f"{title}: the largest in size {verb} {', '.join(named)}."
+    parts = [(bar.label, bar.number) for bar in bars.bars if bar.parts == 1]
+    return signed.description(bars.figure.title, parts)
 
 
 def in_latex(bars: Bars) -> str:
@@ -141,10 +134,3 @@ def share(bars: Bars, number: Number) -> float:
     """The length of a bar, negative to the left, where the longest of both sides fill 1."""
     numbers = [0.0, *(float(bar.number.value) for bar in bars.bars)]
     return float(number.value) / ((max(numbers) - min(numbers)) or 1)
-
-
-def side(bar: Bar) -> str:
-    """`positive`, `negative` or `zero`."""
-    if not bar.number.value:
-        return "zero"
-    return "positive" if bar.number.value > 0 else "negative"

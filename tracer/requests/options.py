@@ -107,7 +107,7 @@ COMMANDS: dict[Command, Usage] = {
             "compare pizza --train --steps 10",
             "compare pizza --text '<START> odio la pizza' --sweep heads",
         ),
-        f"SCENARIO OTHER text train steps patch sweep {COMPARED}",
+        f"SCENARIO OTHER text train steps patch sweep figures {COMPARED}",
     ),
     "loss": Usage(
         TRAIN_AND_GENERATE,

@@ -15,7 +15,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, joined
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import SUM_STEP
-from tracer.lesson.texts.attribution_pictures import bars, title
+from tracer.lesson.texts.attribution_pictures import bars, maps, title
 from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
@@ -70,7 +70,7 @@ class AttributionTeacher(TrainingTeacher):
             self.tables.add(value)  # its line says it
         blocks = super().learned(record, step)
         if value.role is roles.PARTS_SUM:
-            blocks.append(bars(self.found, self.writer))
+            blocks += [bars(self.found, self.writer), *maps(self.found, self.writer)]
             blocks += [*self.heads("attention"), *self.heads("cross_attention")]
         return blocks
 
