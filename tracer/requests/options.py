@@ -139,8 +139,12 @@ COMMANDS: dict[Command, Usage] = {
     "page": Usage(
         WRITE,
         "Write a page for a browser: point at a number to see its line.",
-        ("page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html"),
-        f"SCENARIO token layer head train steps given vary {ROUNDING} brief output force",
+        (
+            "page alex -o alex.html",
+            'page alex --attribute "output[Alex,spicy]" -o parts.html',
+        ),
+        "SCENARIO token layer head train steps attribute instead_of by given vary "
+        f"{ROUNDING} brief output force",
     ),
     "check": Usage(
         WRITE,

@@ -193,5 +193,5 @@ def _shade(number: Number | Blank, figure: doc.Figure) -> str | None:
         return None
     if figure.scale is None:
         return f"heat-{ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)}"
-    depth = ceil(signed.depth(number, figure.scale) * SHADES)
+    depth = round(signed.depth(number, figure.scale) * SHADES)
     return f"{'cold' if number.value < 0 else 'heat'}-{depth}" if depth else None
