@@ -170,6 +170,16 @@ def test_labels_are_cut_and_escaped(label: str) -> None:
     assert r"\textless{}b\textgreater{}" in bars.in_latex(of) or "<" not in label
 
 
+def test_numbers_may_be_larger_than_floats() -> None:
+    drawn = tuple(Bar("a", Number(Decimal(number))) for number in ("3E+400", "-1E+400"))
+    of = Bars(drawn, Figure("x", "t"))
+    assert bars.lengths(of) == [0.75, -0.25]
+    found, words = in_svg(bars.image_of(of))
+    assert found[0] == pytest.approx(-3 * found[1], abs=0.05)
+    assert words[2::2] == ["3×10⁴⁰⁰", "-1×10⁴⁰⁰"]
+    assert "3 \\times 10^{400}" in bars.in_latex(of)
+
+
 def test_colors_on_a_terminal_are_those_of_the_sign() -> None:
     of = block("both signs")
     for row, bar in zip(bars.in_characters(of, 80), of.bars, strict=True):

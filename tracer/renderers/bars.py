@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from html import escape
 from math import ceil
 
-from tracer.formula.expression import Number
 from tracer.lesson.document import Bar, Bars
 from tracer.names import name_text
 from tracer.renderers import signed
@@ -44,8 +44,7 @@ def in_characters(bars: Bars, width: int) -> list[Row]:
     unit = 2 * min(max(room, LEAST_CELLS), MOST_CELLS)  # half cells
     below = ceil(unit * zero_line(bars) / 2)
     rows = []
-    for label, number, bar in zip(labels, numbers, bars.bars, strict=True):
-        length = share(bars, bar.number)
+    for label, number, length in zip(labels, numbers, lengths(bars), strict=True):
         drawn = _drawn(length, round(unit * abs(length)))
         row = Row(f"{padded(label, stub)}{GAP}{number:>{wide}}{GAP}")
         start = len(row.plain)
@@ -80,8 +79,8 @@ def image_of(bars: Bars) -> str:
         f'<rect class="page" width="{WIDTH}" height="{bottom + MARGIN}"/>',
         f'<text x="{MARGIN}" y="24">{escape(name_text(bars.figure.title))}</text>',
     ]
-    for i, (label, number, bar) in enumerate(zip(labels, numbers, bars.bars, strict=True)):
-        length = share(bars, bar.number)
+    drawn = zip(labels, numbers, bars.bars, lengths(bars), strict=True)
+    for i, (label, number, bar, length) in enumerate(drawn):
         y = TOP + HEIGHT * i
         text = y + HEIGHT / 2 + 5
         lines += [
@@ -103,34 +102,36 @@ def description(bars: Bars) -> str:
 
 def in_latex(bars: Bars) -> str:
     """A line for each bar, so that many of them can go on on the next page."""
+    zero = BARS_IN_LATEX * zero_line(bars)
+    drawn = zip(bars.bars, lengths(bars), strict=True)
     return "\n".join(
         [
             r"\par\medskip\begingroup\footnotesize\offinterlineskip\parskip0pt\parindent0pt",
-            *(_line_in_latex(bars, bar) for bar in bars.bars),
+            *(_line_in_latex(bar, BARS_IN_LATEX * length, zero) for bar, length in drawn),
             r"\endgroup\medskip",
         ]
     )
 
 
-def _line_in_latex(bars: Bars, bar: Bar) -> str:
-    length = BARS_IN_LATEX * share(bars, bar.number)
-    below = BARS_IN_LATEX * zero_line(bars)
+def _line_in_latex(bar: Bar, length: float, zero: float) -> str:
+    """A bar behind its label and its number; its length and the zero line are in millimeters."""
     color = "orange" if length < 0 else "blue"
     rule = rf"\textcolor{{{color}!60}}{{\rule{{{abs(length):.2f}mm}}{{2.4mm}}}}"
     left, right = (rule, "") if length < 0 else ("", rule)
     return (
         rf"\leavevmode\makebox[{LABEL_IN_LATEX}mm][l]{{{breakable(short(bar.label))}}}"
         rf"\makebox[{NUMBER_IN_LATEX}mm][r]{{${PAPER.in_lines.write(bar.number)}$}}\hspace{{4mm}}"
-        rf"\makebox[{below:.2f}mm][r]{{{left}}}\rule[-1mm]{{0.2mm}}{{4.4mm}}{right}\par"
+        rf"\makebox[{zero:.2f}mm][r]{{{left}}}\rule[-1mm]{{0.2mm}}{{4.4mm}}{right}\par"
     )
+
+
+def lengths(bars: Bars) -> list[float]:
+    """The length of each bar, negative to the left; the longest of both sides make 1 together."""
+    numbers = [bar.number.value for bar in bars.bars]
+    span = max(Decimal(0), *numbers) - min(Decimal(0), *numbers)
+    return [float(number / (span or 1)) for number in numbers]
 
 
 def zero_line(bars: Bars) -> float:
     """The part of the width, from 0 to 1, that is left of the zero line."""
-    return max([0.0, *(-share(bars, bar.number) for bar in bars.bars)])
-
-
-def share(bars: Bars, number: Number) -> float:
-    """The length of a bar, negative to the left, where the longest of both sides fill 1."""
-    numbers = [0.0, *(float(bar.number.value) for bar in bars.bars)]
-    return float(number.value) / ((max(numbers) - min(numbers)) or 1)
+    return max(0.0, -min(lengths(bars)))

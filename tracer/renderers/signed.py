@@ -18,7 +18,7 @@ def side(number: Number) -> str:
 
 def depth(number: Number, scale: Number) -> float:
     """The size of a number, from 0 to 1, as a share of the largest."""
-    return abs(float(number.value)) / (abs(float(scale.value)) or 1)
+    return float(abs(number.value) / (abs(scale.value) or 1))
 
 
 def description(title: str, named: Sequence[tuple[str, Number]]) -> str:

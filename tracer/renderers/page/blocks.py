@@ -166,19 +166,18 @@ class Blocks:
         """A table whose numbers have bars; a length is in percent of both sides together."""
         zero = 100 * bars.zero_line(block)
 
-        def row(bar: doc.Bar) -> Any:
-            length = 100 * bars.share(block, bar.number)
+        def row(bar: doc.Bar, length: float) -> Any:
             return SimpleNamespace(
                 label=name_text(bar.label),
                 of=self.name(bar.number),
                 text=text(bar.number),
                 side=signed.side(bar.number),
-                start=f"{zero + min(length, 0):.2f}",
-                length=f"{abs(length):.2f}",
+                start=f"{zero + 100 * min(length, 0):.2f}",
+                length=f"{100 * abs(length):.2f}",
             )
 
         title, words = name_text(block.figure.title), bars.description(block)
-        rows = list(map(row, block.bars))
+        rows = list(map(row, block.bars, bars.lengths(block)))
         return SimpleNamespace(title=title, description=words, zero=f"{zero:.2f}", rows=rows)
 
 
