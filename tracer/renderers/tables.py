@@ -8,7 +8,7 @@ from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Figure, Matrix, Table
 from tracer.names import name_text
 from tracer.renderers import signed
-from tracer.renderers.palette import LABEL, MARKED, hue
+from tracer.renderers.palette import BLUE, CLAY, LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
 from tracer.renderers.text import cell_text, text
 from tracer.renderers.wrapping import fitting
@@ -84,9 +84,16 @@ def _color(
     row.stylize(MARKED if marked else LABEL, 0, start)
     for cell, of in zip(written, numbers, strict=True):
         style = _heat(of, matrix.figure) if matrix.figure else MARKED if marked else ""
-        style += f" {hue(of)}"
+        style += f" {_hue(of, matrix.figure)}"
         row.stylize(style.strip(), start + len(GAP), start + len(GAP) + len(cell))
         start += len(GAP) + len(cell)
+
+
+def _hue(number: Number | Blank, figure: Figure | None) -> str:
+    """The color of a number: of its kind, or in a heat map of signed numbers of its sign."""
+    if isinstance(number, Blank) or figure is None or figure.scale is None:
+        return hue(number)
+    return CLAY if number.value < 0 else BLUE
 
 
 def _heat(number: Number | Blank, figure: Figure) -> str:

@@ -16,6 +16,10 @@ from tests.helpers.command import printed
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.strict_json import document
 from tests.renderers.test_svg import colors, contrast
+from tracer.formula.expression import Number, Symbol
+from tracer.lesson.document import Figure, Matrix
+from tracer.renderers.palette import BLUE, CLAY
+from tracer.renderers.tables import matrix_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 ADDRESS = re.compile(r"(encoder\.)?layer(\d+)\.(attention|cross_attention)\.head(\d+)\.output")
@@ -227,6 +231,18 @@ def test_every_format_colors_by_sign(tmp_path: Path) -> None:
         depth = round(40 * abs(as_float(number)) / largest)
         assert rf"\cellcolor{{{color}!{depth}}}{number}" in latex
     assert r"\colorbox{blue!40}{positive} \colorbox{orange!40}{negative}" in latex
+
+
+def test_a_terminal_with_colors_has_one_for_each_sign() -> None:
+    cells = tuple((Number(Decimal(a)), Number(Decimal(b))) for a, b in (("2", "-1"), ("0", "-0.2")))
+    figure = Figure("x", "t", ("layer", ""), Number(Decimal(2)))
+    matrix = Matrix(Symbol("c"), ("1", "2"), ("head 1", "head 2"), cells, None, figure)
+    _, *rows, _ = matrix_rows(matrix, 80)
+    styles = [[(row.plain[a:b].strip(), style) for a, b, style in row.spans[1:]] for row in rows]
+    assert styles == [
+        [("2", f"bold reverse {BLUE}"), ("-1", f"bold reverse {CLAY}")],
+        [("·", BLUE), ("-0.2", CLAY)],
+    ]
 
 
 def test_numbers_are_easy_to_read_on_every_color_by_day_and_by_night(tmp_path: Path) -> None:
