@@ -54,6 +54,7 @@ FORMATS = {
         *("attribute", "logits[la,pizza]", "-s", "pizza.yaml", "--instead-of", "la"),
         *("--by", "token", "--format", "markdown"),
     ),
+    "attribute.tex": ("attribute", "output[Alex,cheap]", "--brief", "--format", "latex"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "compare.txt": (
         *("compare", "lora.yaml", "--text", "bank river", "--sweep", "tokens"),
@@ -71,6 +72,18 @@ FORMATS = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_format(name: str, snapshot: SnapshotAssertion) -> None:
     assert printed(*FORMATS[name]) == snapshot(extension_class=TextFile)
+
+
+PICTURES = {
+    "alex.output.parts.svg": ("attribute", "output[Alex,cheap]"),
+    "pizza.logits.heads.svg": ("attribute", "logits[la,pizza]", "-s", "pizza"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture(name: str, snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    printed(*PICTURES[name], "--figures", str(tmp_path))
+    assert (tmp_path / name).read_text(encoding="utf-8") == snapshot(extension_class=TextFile)
 
 
 WIDE = [("attention", 120)]

@@ -92,11 +92,16 @@ class Working(Node):
 
 
 class Figure(Node):
-    """A block as a figure: file name without ending, title, names of its rows and columns."""
+    """A block as a figure: file name without ending, title, names of its rows and columns.
+
+    The numbers of a matrix are shares; with a `scale`, they are signed, and it is the largest in
+    size, which has the deepest color.
+    """
 
     name: str
     title: str
     axes: tuple[str, str] = ("who looks", "at whom")
+    scale: Number | None = None
 
 
 class Matrix(Node):
@@ -125,6 +130,21 @@ class Curve(Node):
     figure: Figure
     step: str = "step"
     of_ranks: bool = False
+
+
+class Bar(Node):
+    """A number and its name. It is the sum of so many `parts`."""
+
+    label: str
+    number: Number
+    parts: int = 1
+
+
+class Bars(Node):
+    """Signed numbers below each other, as bars with a common scale."""
+
+    bars: tuple[Bar, ...]
+    figure: Figure
 
 
 class Box(Node):
@@ -220,7 +240,7 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars
 
 
 class Section(Node):

@@ -7,7 +7,8 @@ from itertools import chain
 from typing import TypeAlias, assert_never
 
 from tracer.formula.expression import Blank, Chain, Number
-from tracer.lesson.document import Formula, Matrix, Working
+from tracer.lesson.document import Figure, Formula, Matrix, Working
+from tracer.renderers import signed
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import text
@@ -22,13 +23,24 @@ LABEL = 3
 DEEPEST = 40
 """The color of a share of 1, in hundredths: black digits are still easy to read on it."""
 
+POSITIVE, NEGATIVE = "blue", "orange"
+
+LEGEND = (
+    rf"{{\footnotesize\colorbox{{{POSITIVE}!{DEEPEST}}}{{positive}} "
+    rf"\colorbox{{{NEGATIVE}!{DEEPEST}}}{{negative}}}}"
+)
+"""Of the colors of signed numbers."""
+
 Displayed: TypeAlias = Formula | Working | Matrix
 
 
 def displayed(blocks: Sequence[Displayed]) -> str:
     """Displays that follow each other, in as few lines as possible."""
     narrow = (_narrow(block) if isinstance(block, Matrix) else [block] for block in blocks)
-    return "\n".join(map(_line, _lines(list(chain.from_iterable(narrow)))))
+    lines = list(map(_line, _lines(list(chain.from_iterable(narrow)))))
+    if any(isinstance(each, Matrix) and each.figure and each.figure.scale for each in blocks):
+        lines.append(LEGEND)
+    return "\n".join(lines)
 
 
 def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
@@ -136,7 +148,7 @@ def _array(matrix: Matrix) -> str:
     body = []
     for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
         bold = i == matrix.marked
-        shades = [_shade(number) if matrix.figure else "" for number in numbers]
+        shades = [_shade(number, matrix.figure) if matrix.figure else "" for number in numbers]
         written = map(PAPER.in_lines.write, numbers)
         cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
         shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
@@ -151,9 +163,14 @@ def _label(name: str, *, bold: bool = False) -> str:
     return rf"\{command}{{{in_text(short(name))}}}" if name else ""
 
 
-def _shade(share: Number | Blank) -> str:
-    """The color of a heat map's cell: the deeper, the larger the share."""
-    if isinstance(share, Blank):
+def _shade(number: Number | Blank, figure: Figure) -> str:
+    """The color of a heat map's cell: the deeper, the larger the share or the size."""
+    if isinstance(number, Blank):
         return ""
-    depth = round(DEEPEST * min(max(float(share.value), 0), 1))
-    return rf"\cellcolor{{blue!{depth}}}" if depth else ""
+    share = min(max(float(number.value), 0), 1)
+    color = POSITIVE
+    if figure.scale is not None:
+        share = signed.depth(number, figure.scale)
+        color = NEGATIVE if number.value < 0 else POSITIVE
+    depth = round(DEEPEST * share)
+    return rf"\cellcolor{{{color}!{depth}}}" if depth else ""

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from tracer.lesson import document as doc
-from tracer.renderers import curve, svg
+from tracer.renderers import bars, curve, svg
 from tracer.renderers.picture import as_svg
 
-Drawn: TypeAlias = doc.Matrix | doc.Picture | doc.Curve
+Drawn: TypeAlias = doc.Matrix | doc.Picture | doc.Curve | doc.Bars
 """Blocks that can be figures."""
 
 _WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     doc.Matrix: (svg.heat_map, svg.description),
     doc.Picture: (as_svg.image_of, as_svg.description),
     doc.Curve: (curve.image_of, curve.description),
+    doc.Bars: (bars.image_of, bars.description),
 }
 """The drawing and the description of each kind of figure."""
 

@@ -10,7 +10,7 @@ from typing import assert_never
 from tracer.dataclass import frozen
 from tracer.formula.expression import Sized
 from tracer.lesson import document as doc
-from tracer.renderers import curve, links
+from tracer.renderers import bars, curve, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
@@ -175,6 +175,8 @@ class _Page:
                 return in_latex(block, in_text)
             case doc.Curve():
                 return curve.in_latex(block)
+            case doc.Bars():
+                return bars.in_latex(block)
             case _:
                 assert_never(block)
 

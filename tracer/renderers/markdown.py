@@ -14,7 +14,7 @@ from tracer.dataclass import frozen
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import name_text, visible
-from tracer.renderers import Heading, curve, figures, links
+from tracer.renderers import Heading, bars, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
@@ -160,10 +160,13 @@ class _Page:
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
             case doc.Curve():
                 return "".join(self._figure(block)) or fenced(curve.in_characters(block, WIDTH))
+            case doc.Bars():
+                drawn = [row.plain for row in bars.in_characters(block, WIDTH)]
+                return "".join(self._figure(block)) or fenced(drawn)
             case _:
                 assert_never(block)
 
-    def _figure(self, block: doc.Matrix | doc.Picture | doc.Curve) -> list[str]:
+    def _figure(self, block: doc.Matrix | doc.Picture | doc.Curve | doc.Bars) -> list[str]:
         if self.figures is None or block.figure is None:
             return []
         path = quote(os.fsencode(f"{self.figures}/{figures.file_name(block.figure)}"))

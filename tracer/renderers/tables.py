@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 
 from tracer.formula.expression import Blank, Number
-from tracer.lesson.document import Matrix, Table
+from tracer.lesson.document import Figure, Matrix, Table
 from tracer.names import name_text
-from tracer.renderers.palette import LABEL, MARKED, hue
+from tracer.renderers import signed
+from tracer.renderers.palette import BLUE, CLAY, LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
 from tracer.renderers.text import cell_text, text
 from tracer.renderers.wrapping import fitting
@@ -16,19 +16,26 @@ from tracer.renderers.wrapping import fitting
 LEAST_ROOM, BELOW = 8, 4
 """The least cells for a name or a last column; its indent below the other columns."""
 
-WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
+WEIGHTS = ((0.5, "bold reverse"), (0.25, "bold"))
 """The smallest share for each style of a cell in a heat map."""
+
+LEAST_PARTS, SMALL = 20, "·"
+"""A number is small if so many of its size are less than the largest; the sign in its place."""
 
 
 def matrix_rows(matrix: Matrix, width: int, *, colored: bool = True) -> list[Row]:
-    """The matrix, in blocks of columns if too wide; if `colored`, its numbers have hues."""
+    """The matrix, in blocks of columns if too wide; if `colored`, its numbers have hues.
+
+    A heat map of signed numbers has only the large ones, so that they are seen without color.
+    """
+    scale = matrix.figure.scale if matrix.figure else None
     names = _corner_and_rows(matrix, width // 3)
     columns = [short(label, width // 3) if label else "" for label in matrix.columns]
-    numbers = map(aligned, zip(*matrix.cells, strict=True))
+    numbers = (_written(column, scale) for column in zip(*matrix.cells, strict=True))
     widest = max(map(cells, names))
-    stub = [padded(name, widest) for name in names]
+    stub = [padded(name, widest) + " │" * (scale is not None) for name in names]
     grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
-    room = width - INDENT - widest
+    room = width - INDENT - cells(stub[0])
     lines: list[Row] = []
     for first, last in fitting([len(GAP) + cells(column[0]) for column in grid], room):
         header, *rows = zip(*(column for column in grid[first:last]), strict=True)
@@ -40,7 +47,21 @@ def matrix_rows(matrix: Matrix, width: int, *, colored: bool = True) -> list[Row
             row.indented(INDENT)
             lines.append(row.marked() if i == matrix.marked else row)
         lines.append(Row())
-    return lines[:-1]
+    if scale is None or not any(_is_small(n, scale) for row in matrix.cells for n in row):
+        return lines[:-1]
+    of = f"{SMALL} is less than {100 // LEAST_PARTS} % of the size of {text(scale)}"
+    return [*lines[:-1], Row(" " * INDENT + of, LABEL)]
+
+
+def _written(numbers: Sequence[Number | Blank], scale: Number | None) -> list[str]:
+    """The numbers of a column, small ones as a sign if there is a scale."""
+    large = [number for number in numbers if scale is None or not _is_small(number, scale)]
+    written = iter(aligned(large))
+    return [next(written) if number in large else SMALL for number in numbers]
+
+
+def _is_small(number: Number | Blank, scale: Number) -> bool:
+    return isinstance(number, Number) and LEAST_PARTS * abs(number.value) < abs(scale.value)
 
 
 def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
@@ -62,16 +83,25 @@ def _color(
     marked = number == matrix.marked
     row.stylize(MARKED if marked else LABEL, 0, start)
     for cell, of in zip(written, numbers, strict=True):
-        style = f"{_weight(of) if matrix.figure else MARKED if marked else ''} {hue(of)}"
+        style = _heat(of, matrix.figure) if matrix.figure else MARKED if marked else ""
+        style += f" {_hue(of, matrix.figure)}"
         row.stylize(style.strip(), start + len(GAP), start + len(GAP) + len(cell))
         start += len(GAP) + len(cell)
 
 
-def _weight(share: Number | Blank) -> str:
-    """The style of a cell of a heat map, by its share."""
-    if isinstance(share, Blank):
+def _hue(number: Number | Blank, figure: Figure | None) -> str:
+    """The color of a number: of its kind, or in a heat map of signed numbers of its sign."""
+    if isinstance(number, Blank) or figure is None or figure.scale is None:
+        return hue(number)
+    return CLAY if number.value < 0 else BLUE
+
+
+def _heat(number: Number | Blank, figure: Figure) -> str:
+    """The style of a cell of a heat map, by its share or its size."""
+    if isinstance(number, Blank):
         return ""
-    return next((style for least, style in WEIGHTS if share.value >= least), "")
+    share = float(number.value) if figure.scale is None else signed.depth(number, figure.scale)
+    return next((style for least, style in WEIGHTS if share >= least), "")
 
 
 def _column(name: str, numbers: Sequence[str]) -> list[str]:

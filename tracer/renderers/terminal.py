@@ -158,6 +158,10 @@ def _rendered(block: doc.Block, width: int, colored: bool) -> Iterable[Row]:
             from tracer.renderers import curve
 
             return indented(map(Row, curve.in_characters(block, width - INDENT)), INDENT)
+        case doc.Bars():
+            from tracer.renderers import bars
+
+            return indented(bars.in_characters(block, width - INDENT), INDENT)
         case _:
             assert_never(block)
 

@@ -25,7 +25,7 @@ WRITTEN = "output force no_pager"
 TEXT = f"{ROUNDING} {SHOWN} {WRITTEN}"
 """The output options of every command that prints a text."""
 PAGE = f"{ROUNDING} {SHOWN} figures {WRITTEN}"
-"""The output options for texts with pictures of attention weights."""
+"""The output options for texts with pictures."""
 COMPARED = f"{ROUNDING} format math heading standalone {WRITTEN}"
 """The output options of comparisons, which have no reasons to leave out."""
 DRAWING = "temperature top_k top_p seed"
@@ -85,7 +85,7 @@ COMMANDS: dict[Command, Usage] = {
             'attribute "logits[la,pizza]" -s pizza --instead-of la',
             'attribute "output[Alex,cheap]" --by token',
         ),
-        f"ENTRY scenario instead_of by terms sequence given {TEXT}",
+        f"ENTRY scenario instead_of by terms sequence given {PAGE}",
     ),
     "value": Usage(
         LOOK,
@@ -110,7 +110,7 @@ COMMANDS: dict[Command, Usage] = {
             "compare pizza --train --steps 10",
             "compare pizza --text '<START> odio la pizza' --sweep heads",
         ),
-        f"SCENARIO OTHER text token train steps patch sweep given {COMPARED}",
+        f"SCENARIO OTHER text token train steps patch sweep figures given {COMPARED}",
     ),
     "loss": Usage(
         TRAIN_AND_GENERATE,
@@ -142,8 +142,12 @@ COMMANDS: dict[Command, Usage] = {
     "page": Usage(
         WRITE,
         "Write a page for a browser: point at a number to see its line.",
-        ("page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html"),
-        f"SCENARIO token layer head train steps given vary {ROUNDING} brief output force",
+        (
+            "page alex -o alex.html",
+            'page alex --attribute "output[Alex,spicy]" -o parts.html',
+        ),
+        "SCENARIO token layer head train steps attribute instead_of by given vary "
+        f"{ROUNDING} brief output force",
     ),
     "check": Usage(
         WRITE,

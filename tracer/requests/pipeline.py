@@ -259,10 +259,14 @@ def _token(request: Request, tokens: tuple[str, ...]) -> int:
 
 
 def _page(request: Request, computed: Computed) -> str:
-    from tracer.lesson.texts.page import page
+    from tracer.lesson.texts.page import page, page_of
     from tracer.renderers.page.as_html import render
 
     found, training = computed.trace, computed.training
+    if request.attribute is not None:
+        parts = _attributed(replace(request, entry=(request.attribute,)), found)
+        assert isinstance(parts, Document)
+        return render(page_of(parts))
     token, chosen = _token(request, found.tokens), _chosen(request, found)
     return render(page(found, chosen, token, training=training, full=not request.brief))
 

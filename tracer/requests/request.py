@@ -83,6 +83,11 @@ _PICTURES = values.Rule(
 _FORWARD = values.Rule("numbers of the forward pass, not of the loss", lambda r: not r.of_loss)
 _LOSS = values.Rule("numbers of the loss", lambda r: r.of_loss)
 _WHOLE = values.Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
+_ALONE = values.Rule(
+    "the whole pass, not --token, --layer, --head or --train",
+    lambda r: not (r.token or r.layer or r.head or r.train),
+)
+_ATTRIBUTE = values.Rule("--attribute", lambda r: r.attribute or r.command == "attribute")
 _TRAIN = values.Rule("--train", lambda r: r.train or r.command == "train")
 _BLANKS = values.Rule("--blanks", lambda r: r.blanks)
 _DRAWN = values.Rule("--blanks", lambda r: r.blanks or r.command == "generate")
@@ -182,8 +187,17 @@ class Request:
     depth: int | None = values.count(
         "Go back this many steps. Default: all the way; in a trained model, 3.", least=0, rule=_TEXT
     )
+    attribute: str | None = values.option(
+        "Show only the parts of this logit, as the command attribute splits it.",
+        *("ADDRESS[ROW,COLUMN]", str),
+        offers=completion.addresses,
+        rule=_ALONE,
+    )
     instead_of: str | None = values.option(
-        "Subtract the logit of this word.", *("WORD", str), offers=completion.words
+        "Subtract the logit of this word.",
+        *("WORD", str),
+        offers=completion.words,
+        rule=_ATTRIBUTE,
     )
     word: str | None = values.option(
         "Follow this word. Default: the one that the model predicts.",
@@ -196,6 +210,7 @@ class Request:
         "by hidden unit (neuron).",
         *("PARTS", Split),
         default=Split.PART,
+        rule=_ATTRIBUTE,
     )
     length: int | None = values.count(
         "Count for a text of this many tokens. Default: the scenario's.", most=MOST_TOKENS
@@ -284,7 +299,8 @@ class Request:
         "In LaTeX: write a complete file instead of a fragment.", rule=_LATEX
     )
     figures: Path | None = values.option(
-        "Write a picture of each head's attention weights to this folder; Markdown shows them.",
+        "Write the pictures of the text, such as each head's attention weights, to this folder; "
+        "Markdown shows them.",
         *("FOLDER", _FOLDER),
         rule=_PICTURES,
     )

@@ -18,6 +18,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import number
 from tracer.lesson.steps.gradient_claims import two_digits
+from tracer.lesson.texts.head_maps import head_maps
 from tracer.lesson.working.lines import MOST_GUARD_DIGITS
 from tracer.names import distinct
 
@@ -175,12 +176,20 @@ class _Writer:
                 others = f"The effects of the other {len(rest)} places range from "
                 said = (others, least, " to ", most, ".")
             blocks.append(doc.Paragraph(said))
+        blocks += _maps(effects, self.comparison.first.name)
         yield doc.Section(None, "What restores the second run's answer", tuple(blocks))
 
 
 def word_of(entry: Entry) -> str:
     """Return the word whose logit an entry is."""
     return entry.value.axes[1].labels[entry.at[1]]
+
+
+def _maps(effects: Sequence[Effect], name: str) -> Iterator[doc.Block]:
+    """Heat maps of the effects, if they are those of heads."""
+    heads = [each for each in effects if each.site.value.role is roles.HEAD_OUTPUT]
+    numbers = {each.site.value.place: _effect(each) for each in heads}
+    return head_maps(numbers, ex.Symbol("effect"), name, "The effects of the heads")
 
 
 def _effect(each: Effect) -> ex.Number:

@@ -9,13 +9,13 @@ from tracer.decoder.attribution import Attribution, label
 from tracer.decoder.operations import Rows, TakeEntry
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import Value
 from tracer.formula.expression import Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
-from tracer.lesson.entries import name
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import SUM_STEP
+from tracer.lesson.texts.attribution_pictures import bars, maps, title
 from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
@@ -71,6 +71,7 @@ class AttributionTeacher(TrainingTeacher):
             self.tables.add(value)  # its line says it
         blocks = super().learned(record, step)
         if value.role is roles.PARTS_SUM:
+            blocks += [bars(self.found, self.writer), *maps(self.found, self.writer)]
             blocks += [*self.heads("attention"), *self.heads("cross_attention")]
         return blocks
 
@@ -153,11 +154,7 @@ def attribution_text(
         sections = [teacher.section(step) for step in (*others, total)]
     begins = [introduction(teacher.ctx, found), *([HELD] if full and divides(found) else [])]
     signed = teacher.with_signs(sections)
-    title = f"The parts of {name(found.entry)}"
-    if found.other is not None:
-        value, (row, _) = found.entry
-        title += f" - {name(Entry(value, (row, found.other)))}"
-    return doc.Document(found.trace.name, title, tuple(map(doc.Paragraph, begins)), signed)
+    return doc.Document(found.trace.name, title(found), tuple(map(doc.Paragraph, begins)), signed)
 
 
 def _largest(found: Attribution) -> list[str]:

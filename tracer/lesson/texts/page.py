@@ -93,7 +93,9 @@ def page(
 
 def page_of(document: doc.Document) -> Page:
     """Return a page of a document that follows no token."""
-    return Page((), 0, (document,), sources_of([document], whole=True))
+    traces = [section.trace for section in document.sections if section.trace]
+    whole = not any(each.scenario.on_demand for each in traces)
+    return Page((), 0, (document,), sources_of([document], whole=whole))
 
 
 def _without_mask(found: Trace, chosen: Sequence[Step]) -> dict[int, Step]:
@@ -126,13 +128,13 @@ def _with(
 def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, Source]:
     """Return the sources of all numbers shown; with `whole`, of all their operands as well.
 
-    Equal values of two passes share one source.
+    A copy has its original in any case. Equal values of two passes share one source.
     """
     met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
     while waiting:
         entry = waiting.pop()
-        if met.add(entry) and whole:
+        if met.add(entry) and (whole or met.is_copy(entry)):
             waiting += met.inputs_of(entry)
     return met.sources
 
@@ -148,7 +150,7 @@ def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
                 if key not in matrices:
                     matrices.add(key)
                     yield from found(block, Number)
-            case doc.Paragraph():
+            case doc.Paragraph() | doc.Bars():
                 yield from found(block, Number)
             case doc.Working(lines):
                 results = (line.chain.sides[-1] for line in lines)
@@ -202,6 +204,9 @@ class _Sources:
             else:
                 self.sources[value] = self.sources[same]
         return self.sources[value]
+
+    def is_copy(self, entry: Entry) -> bool:
+        return entry.at in self.sources[entry.value].moved
 
     def inputs_of(self, entry: Entry) -> Iterator[Entry]:
         source = self.sources[entry.value]

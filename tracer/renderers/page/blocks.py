@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import count, name_text, visible
-from tracer.renderers import curve, mathml
+from tracer.renderers import bars, curve, mathml, signed
 from tracer.renderers.page.lines import Numbers
 from tracer.renderers.text import in_percent, sides, text
 
@@ -57,6 +57,8 @@ class Blocks:
                 image = b64encode(curve.image_of(block).encode()).decode()
                 words = f"{curve.description(block)} {count(len(block.numbers), 'number')}."
                 return str(self.macros.image(f"data:image/svg+xml;base64,{image}", words))
+            case doc.Bars():
+                return str(self.macros.bars(self.bars(block)))
             case _:
                 assert_never(block)
 
@@ -135,11 +137,12 @@ class Blocks:
         return self.matrices[key]
 
     def _table(self, matrix: doc.Matrix, first: int | None) -> Any:
-        shaded = matrix.figure is not None
+        figure = matrix.figure
         return SimpleNamespace(
             name=text(matrix.symbol),
             symbol=symbol(matrix.symbol),
-            title=matrix.figure.title if matrix.figure else "",
+            title=figure.title if figure else "",
+            signed=bool(figure and figure.scale),
             columns=list(map(name_text, matrix.columns)) if any(matrix.columns) else [],
             rows_named=any(matrix.rows),
             first_token=first,
@@ -150,7 +153,7 @@ class Blocks:
                         SimpleNamespace(
                             of=self.name(number),
                             text=text(number),
-                            heat=_shade(number) if shaded else None,
+                            shade=_shade(number, figure) if figure else None,
                         )
                         for number in numbers
                     ],
@@ -159,14 +162,35 @@ class Blocks:
             ],
         )
 
+    def bars(self, block: doc.Bars) -> Any:
+        """A table whose numbers have bars; a length is in percent of both sides together."""
+        zero = 100 * bars.zero_line(block)
+
+        def row(bar: doc.Bar, length: float) -> Any:
+            return SimpleNamespace(
+                label=name_text(bar.label),
+                of=self.name(bar.number),
+                text=text(bar.number),
+                side=signed.side(bar.number),
+                start=f"{zero + 100 * min(length, 0):.2f}",
+                length=f"{100 * abs(length):.2f}",
+            )
+
+        title, words = name_text(block.figure.title), bars.description(block)
+        rows = list(map(row, block.bars, bars.lengths(block)))
+        return SimpleNamespace(title=title, description=words, zero=f"{zero:.2f}", rows=rows)
+
 
 def symbol(expression: Expression) -> Markup:
     """A symbol in a sentence or a table."""
     return Markup(mathml.symbol(expression))
 
 
-def _shade(number: Number | Blank) -> int | None:
-    """0 for a share of 0, up to SHADES."""
+def _shade(number: Number | Blank, figure: doc.Figure) -> str | None:
+    """The class of a cell: `heat-0` for a share of 0, up to SHADES; `cold-` if it is negative."""
     if isinstance(number, Blank):
         return None
-    return ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)
+    if figure.scale is None:
+        return f"heat-{ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)}"
+    depth = round(signed.depth(number, figure.scale) * SHADES)
+    return f"{'cold' if number.value < 0 else 'heat'}-{depth}" if depth else None
