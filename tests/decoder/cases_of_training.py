@@ -48,6 +48,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (op.TakeColumn(1), [array(["1", "2"], ["3", "4"])], array(["2", "4"])),
     (op.TakeColumn(1), [array("1", "2")], array("2")),
     (op.TakeEntry(1, 0), [array(["1", "2"], ["3", "4"])], np.array(Decimal(3), object)),
+    (op.TakeEntries(((1, 0), (0, 1))), [array(["1", "2"], ["3", "4"])], array("3", "2")),
     (op.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
     (op.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
     (

@@ -75,6 +75,8 @@ def _linear(operation: Any, x: list[Array], a: list[Array]) -> Array | None:
             return a[0]
         case "add":
             return np.asarray(a[0] + a[1])
+        case "scale":
+            return np.asarray(float(operation.a) * a[0])
         case "matmul":
             return np.asarray(a[0] @ x[1] + (a[2] if len(a) > 2 else 0))
         case "concat":

@@ -90,12 +90,15 @@ def _data(value: Any) -> Array:
 
 
 def _logits(values: Values, x: Array) -> Array:
-    """The logits of a vector, after the final norm and a soft cap if there are any."""
+    """The logits of a vector, after the final norm, a division and a soft cap if there are any."""
     if "final_norm" in values:
         x = _normalized(values, x)
     z: Array = x @ _data(values["unembedding.W_U"])
     if "unembedding.b_U" in values:
         z = z + _data(values["unembedding.b_U"])
+    if "logits.unscaled" in values:
+        divided = values.get("logits.uncapped", values["logits"])
+        z = z / float(divided["parameters"]["divisor"])
     if "logits.uncapped" in values:
         cap = float(values["logits"]["parameters"]["cap"])
         z = cap * np.tanh(z / cap)

@@ -59,9 +59,9 @@ def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
 def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
     """Say what is predicted after each token, and how probable it is after the followed one."""
     said = step.last.output
-    names = ctx.names[-said.shape[0] :]
-    rows = zip(names, said.numbers, strict=True)
-    table = doc.Table.of(("after", "comes"), rows, ctx.row(said))
+    names, shown = ctx.names[-said.shape[0] :], ctx.rows(said)
+    rows = [(names[i], said.read((i,))) for i in shown]
+    table = doc.Table.of(("after", "comes"), rows, shown.index(ctx.row(said)))
     return [table, *doc.paragraphs(_says(step, ctx))]
 
 
