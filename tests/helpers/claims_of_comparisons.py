@@ -92,6 +92,8 @@ FORMS: dict[str, Callable[[Said, Any], bool]] = {
     r"first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that "
     r"of the second run\.": _has_effects,
     r"Each row is a run of its own: the first with the second's numbers at one place\. ?.*": _true,
+    r"The effects of the heads( of cross-attention| of the encoder)?(, layers with .*)?, a row for "
+    r"each layer:": _true,
     rf"The effects of the other (?P<n>\d+) places range from (?P<least>{NUMBER}) to "
     rf"(?P<most>{NUMBER})\.": _ranges,
     rf"The effect of the other place is {NUMBER}\.": _true,

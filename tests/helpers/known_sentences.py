@@ -77,6 +77,7 @@ ANYWHERE = frozenset(
     {
         "The rank of a word is 1 plus the number of words with a larger logit.",
         "The logit as the sum of its parts, the largest first:",
+        "The parts of the heads, a row for each layer:",
         "A norm divides by a number that depends on the whole vector. Here this number keeps its "
         "value from the pass. A part therefore says what a component adds to the sum, not how much "
         "it would change without the component.",

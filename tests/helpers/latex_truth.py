@@ -21,7 +21,7 @@ from tests.helpers.truth import without_pictures
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
-    **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
+    **{"rho": "ρ", "omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
     **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "eta": "η", "Phi": "Φ", "pi": "π"},
     **{"Delta": "Δ", "alpha": "α", "lambda": "λ"},
 }

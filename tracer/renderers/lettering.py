@@ -22,6 +22,7 @@ GREEK = {
     "ε": r"\varepsilon",
     "Σ": r"\Sigma",
     "λ": r"\lambda",
+    "ρ": r"\rho",
     "π": r"\pi",
     "Δ": r"\Delta",
     "Φ": r"\Phi",

@@ -326,12 +326,6 @@ class Request:
         """Whether training is explained after the forward pass."""
         return self.train and not self.format.is_data
 
-    @property
-    def is_whole_text(self) -> bool:
-        """Whether the answer is a text about all layers."""
-        is_text = self.command in ("run", "tutorial", "page") and not self.format.is_data
-        return is_text and self.layer is None
-
 
 ARGUMENTS = {
     "SCENARIO": values.Option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tracer.decoder import roles
@@ -49,8 +49,8 @@ class LogitParts:
         self.writer = Writer(self.ctx, terms or LARGEST)
         (self.joined,) = found.trace.producers[found.sum].inputs
 
-    def section(self, *, full: bool) -> doc.Section:
-        """What the logit is a sum of, and the largest parts."""
+    def section(self, pictures: Iterable[doc.Block] = (), *, full: bool) -> doc.Section:
+        """What the logit is a sum of, the largest parts, and pictures of them."""
         shown = self.writer.terms.of(self.joined.numbers)
         rows = [
             (label(part.of), self.ctx.number(self.joined, i), *self.attends(part))
@@ -63,6 +63,7 @@ class LogitParts:
             *doc.paragraphs(*sentences),
             doc.Table.of(("part", "adds", "attends most to", "share"), rows),
             *doc.paragraphs(*self.claims()),
+            *pictures,
         )
         return doc.Section(None, TITLE, blocks)
 

@@ -24,7 +24,7 @@ from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_use
 from tracer.lesson.texts.attribution import LARGEST
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.logit_parts import SummaryTeacher
-from tracer.lesson.texts.model_tutorial import another_text, decisive_head
+from tracer.lesson.texts.model_tutorial import another_text, decisive_head, maps_of_heads
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.word_path import RANK_IS, claims, curve, printed, sub_layer_at
 from tracer.lesson.wiring import in_order
@@ -60,10 +60,11 @@ def model_summary(
     answer = predicted(trace, token)
     assert answer  # a trained model has words
     path = word_path(trace, token, answer.at[1])
+    pictures = maps_of_heads(teacher) if as_tutorial else ()
     sections = [
         *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
         doc.Section(None, "Layer by layer", _layers(ctx, path)),
-        *([parts.section(full=full)] if parts else []),
+        *([parts.section(pictures, full=full)] if parts else []),
         *([doc.Section(None, ATTENDS_TO, looked_at)] if (looked_at := _heads(ctx)) else []),
         *(decisive_head(teacher) if as_tutorial else ()),
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),

@@ -16,6 +16,7 @@ from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.texts.answers import answers
 from tracer.lesson.texts.attribution import AttributionTeacher
+from tracer.lesson.texts.attribution_pictures import maps
 from tracer.lesson.texts.comparison import alignment
 from tracer.lesson.texts.generated_text import cannot_go_on
 from tracer.lesson.texts.logit_parts import SummaryTeacher
@@ -30,6 +31,12 @@ REPLACED: doc.Sentence = (
     "One more run shows what depends on the head that adds the most: in it, the output of this "
     "head is that of the second run, and all later numbers follow from it.",
 )
+
+
+def maps_of_heads(teacher: SummaryTeacher) -> tuple[doc.Block, ...]:
+    """What each head adds to the logit, as heat maps."""
+    parts = teacher.parts
+    return tuple(maps(parts.found, parts.writer)) if parts else ()
 
 
 def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
