@@ -98,7 +98,7 @@ def test_any_number_of_decimals(carry: str, decimals: int) -> None:
     assert_true(printed("run", "alex", "--carry", carry, "--decimals", str(decimals)))
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenario=scenarios(), width=st.sampled_from([40, 80, 200]), data=st.data())
 def test_random_scenarios(scenario: dict[str, object], width: int, data: st.DataObject) -> None:
     tokens = scenario["tokens"]
@@ -112,7 +112,7 @@ def test_random_scenarios(scenario: dict[str, object], width: int, data: st.Data
     assert_true(ran.stdout)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenario=scenarios(names=odd_tokens(), epsilons=("0.1",), max_layers=1))
 def test_random_scenarios_with_odd_names(scenario: dict[str, object]) -> None:
     ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))

@@ -22,7 +22,7 @@ from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
 from tracer.renderers import as_json
 
-some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32 - 1)
 PER_PART = ("--by", "part")
 SPLIT = ("--by", "token"), ("--by", "neuron")

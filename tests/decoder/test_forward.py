@@ -27,7 +27,7 @@ from tracer.scenario.loading import load, parse
 from tracer.scenario.rounding import Digits
 
 some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-many = settings(some, max_examples=40)
+many = settings(some, max_examples=25)
 
 POSITIVE = ("0.1", "0.00001")
 """Epsilons with which every row has a LayerNorm."""
@@ -81,7 +81,8 @@ def test_every_value_is_the_one_of_the_reference(spec: Scenario) -> None:
 
 
 def beyond_floats(expected: dict[str, Array]) -> bool:
-    exponents = [x for a, x in expected.items() if a.endswith((".scores", "logits"))]
+    scores = (x for a, x in expected.items() if a.endswith((".scores", "logits")))
+    exponents = [finite for x in scores if (finite := x[np.isfinite(x)]).size]
     # Without the largest of its row, an exponent may be as small as both are apart.
     return any(not max(np.abs(x).max(), np.ptp(x)) < 700 for x in exponents)
 
@@ -106,7 +107,7 @@ def test_floats_give_the_values_of_the_reference_too(spec: Scenario) -> None:
     assert_is_the_references(ran, spec, 1e-9)
 
 
-@settings(some, max_examples=15)
+@settings(some, max_examples=10)
 @given(spec=scenarios(carry="never", epsilons=POSITIVE))
 def test_every_computed_value_in_json_is_the_references(spec: Scenario) -> None:
     expected = reference(spec)

@@ -24,7 +24,7 @@ from tests.helpers.traces import traced_or_rejected
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def score_of(found: Trace, number: int) -> Value:

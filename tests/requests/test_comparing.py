@@ -29,7 +29,7 @@ from tracer.decoder.comparison import _share_of_row
 ONLY_JSON = ("--format", "json")
 
 few = settings(
-    max_examples=8,
+    max_examples=6,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -17,7 +17,7 @@ from tests.helpers.reference import reference
 
 UNMASKED = re.compile(r"(layer\d+\.attention\.head\d+)\.unmasked\.weights")
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def values(*arguments: str, stdin: str = "") -> dict[str, Any]:

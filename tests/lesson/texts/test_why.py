@@ -151,7 +151,7 @@ def test_every_number_of_training(name: str) -> None:
         assert_whole(ran, entry)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=1, max_tokens=3, all_digits=True))
 def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
@@ -162,7 +162,7 @@ def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
         assert_whole(ran, entry)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=1, max_tokens=3, speaks=True, epsilons=("0.1",), padded=True))
 def test_padding_the_loss_and_what_the_mask_hides(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "small.yaml")

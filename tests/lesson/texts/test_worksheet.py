@@ -201,7 +201,7 @@ def test_a_heat_map_does_not_show_what_is_left_out(alex: doc.Document) -> None:
 
 # --- many ----------------------------------------------------------------------------------------
 
-MANY = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def random_sheet(scenario: Scenario, level: int, seed: int) -> tuple[doc.Document, doc.Document]:

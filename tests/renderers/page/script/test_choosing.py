@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.browser import opened
+from tests.helpers.browser import opened, unfold
 from tests.helpers.command import printed
 from tests.renderers.page.conftest import Saved
 
@@ -14,6 +14,7 @@ def test_a_token_that_is_chosen_is_followed(alex: Any) -> None:
     """Its text is that of the tutorial for it."""
     for token in ("Emma", "Frank"):
         alex.select_option("#token", label=token)
+        unfold(alex)
         shown = alex.evaluate(
             "[...document.querySelectorAll('li')].filter(n => n.checkVisibility())"
             ".map(n => n.textContent.replace(/\\s+/g, ''))"
