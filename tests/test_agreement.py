@@ -97,8 +97,9 @@ def against_json(*arguments: str, stdin: str = "") -> list[Disagreement]:
     return against_values(read_blocks(text), values_of(document), bare=bare)
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("arguments", WITH_VALUES, ids=" ".join)
+@pytest.mark.parametrize(
+    ("arguments", "carry"), [*zip(WITH_VALUES * 2, cycle([*CARRY_MODES, "step"]), strict=False)]
+)
 def test_values_as_json_are_those_of_the_text(arguments: tuple[str, ...], carry: str) -> None:
     assert against_json(*arguments, "--carry", carry) == []
 

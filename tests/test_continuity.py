@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import cycle
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -152,8 +153,9 @@ OF_THOSE_THAT_SPEAK = {
 }
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("name", OF_THOSE_THAT_SPEAK)
+@pytest.mark.parametrize(
+    ("name", "carry"), [*zip(OF_THOSE_THAT_SPEAK, cycle(CARRY_MODES), strict=False)]
+)
 def test_other_commands(name: str, carry: str) -> None:
     text = printed(*OF_THOSE_THAT_SPEAK[name], "--carry", carry)
     assert_continuous(text)

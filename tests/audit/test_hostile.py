@@ -125,9 +125,7 @@ DIFFERENT = "".join(f"{i}+1.1={i}.3\n" for i in range(10_000, 18_000))
 """False, each with figures of its own."""
 
 
-@pytest.mark.parametrize(
-    "name", ["equal apart", "chains", "false sums", "displays", "lists", "different"]
-)
+@pytest.mark.parametrize("name", ["equal apart", "chains", "displays", "different"])
 def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
     text = SIGNS[name] * 20_000 if name in SIGNS else DIFFERENT
     once = 5_000 if name in SIGNS else len(DIFFERENT) // 4

@@ -43,8 +43,10 @@ def losses(found: Training) -> list[float]:
 # --- the loss falls ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("carry", Carry)
-@pytest.mark.parametrize("name", ["science", "pizza", "comics"])
+@pytest.mark.parametrize(
+    ("name", "carry"),
+    [*zip(["science", "pizza", "comics"], Carry, strict=True), ("science", Carry.NEVER)],
+)
 def test_the_loss_falls_over_ten_steps(name: str, carry: Carry) -> None:
     found = losses(train(name, carried(name, carry), TrainingOptions(optimizer(**SGD), STEPS)))
     assert len(found) == STEPS + 1
@@ -55,7 +57,7 @@ def test_the_loss_falls_over_ten_steps(name: str, carry: Carry) -> None:
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
-@pytest.mark.parametrize("name", ["science", "pizza", "comics"])
+@pytest.mark.parametrize("name", ["science", "comics"])
 def test_it_falls_with_each_optimizer(name: str, kind: str) -> None:
     found = losses(
         train(name, carried(name, Carry.STEP), TrainingOptions(optimizer(**OPTIMIZERS[kind]), 5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import cycle
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
@@ -78,8 +79,9 @@ def assert_as(expected: list[tuple[str, str, str]], form: str, text: str) -> Non
 
 
 @every_format
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("command", ["run", "tutorial"])
+@pytest.mark.parametrize(
+    ("command", "scenario"), [*zip(cycle(["run", "tutorial"]), SCENARIOS, strict=False)]
+)
 def test_bundled_scenarios(command: str, scenario: str, form: str) -> None:
     expected = shown(command, scenario, "--format", "terminal")
     assert_as(expected, form, printed(command, scenario, *FORMATS[form][0]))
