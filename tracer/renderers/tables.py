@@ -55,9 +55,12 @@ def matrix_rows(matrix: Matrix, width: int, *, colored: bool = True) -> list[Row
 
 def _written(numbers: Sequence[Number | Blank], scale: Number | None) -> list[str]:
     """The numbers of a column, small ones as a sign if there is a scale."""
-    large = [number for number in numbers if scale is None or not _is_small(number, scale)]
+    if scale is None:
+        return aligned(numbers)
+    small = [_is_small(number, scale) for number in numbers]
+    large = [number for number, is_small in zip(numbers, small, strict=True) if not is_small]
     written = iter(aligned(large))
-    return [next(written) if number in large else SMALL for number in numbers]
+    return [SMALL if is_small else next(written) for is_small in small]
 
 
 def _is_small(number: Number | Blank, scale: Number) -> bool:
