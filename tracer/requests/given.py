@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from tracer.dataclass import fields_of, frozen
-from tracer.decoder.column_means import column_means
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
 from tracer.scenario.given import Given, GivenRows, Repeated, parse_all
@@ -93,6 +92,8 @@ def _numbers(given: Given, plain: Plain) -> Any:
     """Return the numbers of one option; one number, and a mean, fill the value or the row."""
     if not given.is_mean:
         return given.numbers if isinstance(given.numbers, tuple) else Repeated(given.numbers)
+    from tracer.decoder.column_means import column_means
+
     value = plain.trace.values.get(given.address)
     means = None if value is None else column_means(value, plain.trace)
     return Repeated(means, is_mean=True)

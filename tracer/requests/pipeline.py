@@ -19,7 +19,6 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
-from tracer.lesson.texts.given_values import what_changes
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, select, steps
 from tracer.names import closest, position_of
@@ -105,6 +104,8 @@ def explain(request: Request, computed: Computed) -> Content:
         shows = request.command in WITH_CHANGES and not request.blanks
         if not shows or not isinstance(content, Document) or not computed.plain:
             return content
+        from tracer.lesson.texts.given_changes import what_changes
+
         section = what_changes(
             computed.plain, computed.trace, _token(request, computed.trace.tokens)
         )
