@@ -63,7 +63,7 @@ GENERAL = (
     r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each "
     r"source token: the attention weight times the dot product of the value and the direction\.",
     r"The direction has a number for each column of the head's output: what 1 in this column adds "
-    r"to the logit, if later sub-layers add the same and each norm keeps its divisor\.",
+    r"to the (uncapped )?logit, if later sub-layers add the same and each norm keeps its divisor\.",
     r"The sub-layer's output is multiplied by \S+, and so is the direction\.",
     r"The expert's output is multiplied by its weight for this token, which keeps its number from "
     r"this pass\. The direction of the output is therefore the direction of the sum times this "

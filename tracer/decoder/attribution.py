@@ -90,13 +90,23 @@ def attribute(
             add = op.SumInOrder(tuple(range(len(parts))))
             total = tape.record(roles.PARTS_SUM, add, joined)
         attributed = back.attributed()
-        rounding = None
-        if found.pencil.rounds:
-            with tape.within(roles.Place(phase="attribution")):
-                rounding = tape.record(roles.ROUNDING, el.Difference(), attributed, total)
-    records = (*found.records, *tape.records)
-    whole = Trace(found.name, found.scenario, found.pencil, records, found.others)
+        rounding = rounding_of(tape, found, attributed, total)
+    whole = with_records(found, tape)
     return Attribution(whole, entry, other, attributed, tuple(parts), total, rounding)
+
+
+def rounding_of(tape: Tape, found: Trace, attributed: Value, total: Value) -> Value | None:
+    """Record what is missing from the sum of the parts, where numbers are rounded on the way."""
+    if not found.pencil.rounds:
+        return None
+    with tape.within(roles.Place(phase="attribution")):
+        return tape.record(roles.ROUNDING, el.Difference(), attributed, total)
+
+
+def with_records(found: Trace, tape: Tape) -> Trace:
+    """Return the pass with the records of an attribution."""
+    records = (*found.records, *tape.records)
+    return Trace(found.name, found.scenario, found.pencil, records, found.others)
 
 
 def check(found: Trace, entry: Entry) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.attribution import Attribution, Back, label
+from tracer.decoder.attribution import Attribution, Back, label, rounding_of, with_records
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.pencil import Pencil
@@ -90,12 +90,8 @@ def attribute_score(found: Trace, entry: Entry) -> ScoreAttribution:
         score = tape.record_as(
             derived(roles.SCORES, "attributed"), op.TakeEntry(*entry.at), (), entry.value
         )
-        rounding = None
-        if found.pencil.rounds:
-            with tape.within(roles.Place(phase="attribution")):
-                rounding = tape.record(roles.ROUNDING, el.Difference(), score, total)
-    records = (*found.records, *tape.records)
-    whole = Trace(found.name, found.scenario, found.pencil, records, found.others)
+        rounding = rounding_of(tape, found, score, total)
+    whole = with_records(found, tape)
     return ScoreAttribution(whole, entry, None, score, (), total, rounding, query, key, pairs)
 
 

@@ -23,10 +23,6 @@ from tracer.lesson.texts.logit_parts import SummaryTeacher
 from tracer.scenario.trained import FromCheckpoint
 
 ANOTHER_TEXT = "Another text"
-DIRECTION: doc.Sentence = (
-    "The direction has a number for each column of the head's output: what 1 in this column adds "
-    "to the logit, if later sub-layers add the same and each norm keeps its divisor.",
-)
 REPLACED: doc.Sentence = (
     "One more run shows what depends on the head that adds the most: in it, the output of this "
     "head is that of the second run, and all later numbers follow from it.",
@@ -51,13 +47,19 @@ def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
     of_parts = AttributionTeacher(split, full=teacher.full, terms=teacher.writer.terms)
     total = next(each.total for each in split.parts if each.of is part.of)
     goal, *blocks = of_parts.section(of_parts.step_of[total.address]).blocks
-    title = (f"Head {part.of.place.head}", "What it adds to the logit")
+    is_uncapped = split.entry.value.role is roles.UNCAPPED_LOGITS
+    what = "the uncapped logit" if is_uncapped else "the logit"
+    direction: doc.Sentence = (
+        "The direction has a number for each column of the head's output: what 1 in this column "
+        f"adds to {what}, if later sub-layers add the same and each norm keeps its divisor.",
+    )
+    title = (f"Head {part.of.place.head}", f"What it adds to {what}")
     yield replace(
         worked[-1],
         number=None,
         title=" · ".join(title),
         within=title,
-        blocks=(goal, doc.Paragraph(DIRECTION), *blocks),
+        blocks=(goal, doc.Paragraph(direction), *blocks),
         trace=split.trace,
     )
 
