@@ -76,8 +76,8 @@ def test_each_part_is_what_the_model_computes_from_it_alone(spec: Any, seed: int
         parts = by_address(document)
         assert parts.keys() == expected.keys()
         assert parts == pytest.approx(expected, rel=0, abs=tolerance)
-        assert abs(document["remainder"]) <= tolerance
-        values = [part["value"] for part in document["parts"]]
+        assert abs(Decimal(document["remainder"])) <= tolerance
+        values = [Decimal(part["value"]) for part in document["parts"]]
         assert float(sum(values)) == pytest.approx(float(document["value"]), rel=0, abs=tolerance)
         assert list(map(abs, values)) == sorted(map(abs, values), reverse=True)
 
