@@ -25,6 +25,11 @@ from tracer.renderers.page.lines import Numbers
 from tracer.renderers.picture.boxes import shape, sign
 
 HERE = Path(__file__).parent
+STYLE = (
+    *("colors", "layout", "text", "tables", "bars", "lines"),
+    *("diagram", "choosing", "pointing", "practice", "media"),
+)
+"""The files of the style, in the order in which they are put together."""
 SCRIPT = (
     *("numbers", "pointing", "walking", "matrices"),
     *("choosing", "board", "judging", "trying", "start"),
@@ -41,7 +46,8 @@ def render(page: Page) -> str:
     macros = templates.get_template("blocks.html.jinja").module
     numbers = Numbers(page)
     text = _Text(page, Blocks(macros, numbers))
-    style, script = _read("page.css"), "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
+    style = "\n".join(_read(f"style/{name}.css") for name in STYLE)
+    script = "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
     data = {"values": numbers.data(), "token": page.followed}
     return templates.get_template("page.html.jinja").render(
         title=name_text(page.document.title),
