@@ -3,6 +3,8 @@
 import atexit
 import gc
 import os
+import sys
+from types import ModuleType
 
 
 def collect_seldom() -> None:
@@ -15,6 +17,16 @@ def collect_seldom() -> None:
     atexit.register(gc.freeze)
 
 
+def find_no_plugins() -> None:
+    """Keep pydantic from looking for plugins of its own.
+
+    It would load `importlib.metadata` for that, even where they are switched off.
+    """
+    none = ModuleType("pydantic.plugin._loader")
+    vars(none)["get_plugins"] = tuple
+    sys.modules[none.__name__] = none
+
+
 def main() -> None:
     """Run the command line; Ctrl-C ends it from the first moment on."""
     try:
@@ -25,8 +37,7 @@ def main() -> None:
         os.write(2, b"interrupted\n")
         os._exit(130)
     collect_seldom()
-    # To find plugins, pydantic reads the metadata of every package that is installed.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    find_no_plugins()
     # OpenBLAS's threads wait by spinning: most products of a pass are too small to share.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tracer.console import streams
