@@ -128,7 +128,7 @@ class Trace(Mapping[str, Value]):
         return self._run.scenario
 
     @cached_property
-    def _symbols(self) -> dict[str, Any]:
+    def _symbols(self) -> Mapping[str, Any]:
         return symbols(self._run.records)
 
 

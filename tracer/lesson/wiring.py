@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import inf
 from typing import TypeAlias, get_args
 
@@ -36,7 +37,8 @@ def where(value: Value) -> Where:
     return place.encoder, place.example, place.layer, place.sub_layer, place.final
 
 
-def in_order(records: Sequence[Record]) -> list[Record]:
+@lru_cache(maxsize=4)  # a text for each token asks for those of one pass
+def in_order(records: tuple[Record, ...]) -> tuple[Record, ...]:
     """The records of the forward pass, each after those it reads, then the records of training.
 
     Independent records are ordered by place and role; parameters precede their first reader.
@@ -57,7 +59,7 @@ def in_order(records: Sequence[Record]) -> list[Record]:
 
     for record in sorted(passed, key=lambda record: _rank(record, where(record.output) in spanned)):
         visit(record)
-    return [*found.values(), *(r for r in records if r.output.place.phase != "forward")]
+    return (*found.values(), *(r for r in records if r.output.place.phase != "forward"))
 
 
 def _rank(record: Record, spanned: bool) -> tuple[float, ...]:

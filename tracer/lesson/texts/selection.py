@@ -18,7 +18,7 @@ ENCODER = ENCODER_STEP.name
 """The group of all encoder steps, and the prefix of the encoder's addresses."""
 
 
-def steps(records: Sequence[Record]) -> list[Step]:
+def steps(records: tuple[Record, ...]) -> list[Step]:
     """Group the tape's records to steps, each after the steps that it reads, numbered from 1.
 
     Parameters and the mask belong to the step that uses them.

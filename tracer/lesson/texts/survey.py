@@ -153,7 +153,7 @@ class Survey:
 
     def _matrices(self) -> Iterator[Shaped]:
         records = in_order(self.trace.records)
-        names = {**symbols(records, apart=False), **dict(self._concatenated())}
+        names = {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
         step_of, counted = self._step_of, {*self.learned, *frozen_weights(self.trace.scenario)}
         of_all_heads: dict[tuple[roles.Place, roles.Role], list[Record]] = defaultdict(list)
         for record in records:

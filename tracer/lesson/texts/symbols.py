@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Difference, Scale
@@ -28,7 +29,8 @@ ENCODER = "E"
 """Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
 
 
-def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
+@lru_cache(maxsize=4)  # a text for each token asks for those of one pass
+def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, Expression]:
     """Return the symbol of every address, in the tape's order.
 
     With `apart`, heads and experts are numbered.
