@@ -279,9 +279,6 @@ class Shapes(Arithmetic):
         is_one = isinstance(numbers, Decimal)
         return np.broadcast_to(np.float64(numbers if is_one else 0), np.shape(numbers))
 
-    def has_powers_of(self, a: Array) -> bool:
-        return True
-
 
 DECIMALS: Final = Decimals()
 FLOAT64: Final = RoundedDecimals()
