@@ -96,11 +96,15 @@ def test_other_commands(command: tuple[str, ...], form: str) -> None:
     assert expected
 
 
+@pytest.fixture(scope="module")
+def training() -> list[tuple[str, str, str]]:
+    """The equations of a training with every part, on a terminal."""
+    return list(map(bare, equations(printed("train", "-", stdin=every_part()))))
+
+
 @every_format
-def test_every_part_of_training(form: str) -> None:
-    source = every_part()
-    expected = list(map(bare, equations(printed("train", "-", stdin=source))))
-    assert_as(expected, form, printed("train", "-", *FORMATS[form][0], stdin=source))
+def test_every_part_of_training(form: str, training: list[tuple[str, str, str]]) -> None:
+    assert_as(training, form, printed("train", "-", *FORMATS[form][0], stdin=every_part()))
 
 
 @several

@@ -180,8 +180,17 @@ def seconds(text: str) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize("one", ONE_OF_MANY.values(), ids=ONE_OF_MANY)
-@pytest.mark.parametrize("before", ["", "- " * 9 + "a\n", "<a"])
+BEFORE = {"nothing": "", "lists": "- " * 9 + "a\n", "a tag": "<a"}
+BEHIND = [
+    pytest.param(one, before, id=f"{name} behind {other}", marks=[pytest.mark.fuzz] * bool(far))
+    for i, (name, one) in enumerate(ONE_OF_MANY.items())
+    for j, (other, before) in enumerate(BEFORE.items())
+    for far in [(i + j) % len(BEFORE)]
+]
+"""Of each one; the others are for `pytest -m fuzz`."""
+
+
+@pytest.mark.parametrize(("one", "before"), BEHIND)
 def test_eight_times_as_much_takes_eight_times_as_long(one: str, before: str) -> None:
     times = 3_000 // len(one)
     short, long = (before + one * n + "decoder-trace -->" for n in (times, 8 * times))
