@@ -21,9 +21,9 @@ every_scenario = pytest.mark.parametrize("name", SCENARIOS)
 
 
 def pictures(folder: Path) -> dict[str, ElementTree.Element]:
-    """The heat maps in a folder, read as XML; beside the picture of the model nothing else is."""
-    found = {path.name: ElementTree.fromstring(path.read_bytes()) for path in folder.iterdir()}
-    return {name: picture for name, picture in found.items() if not name.endswith(".model.svg")}
+    """The heat maps in a folder, read as XML."""
+    files = folder.glob("*.weights.svg")
+    return {path.name: ElementTree.fromstring(path.read_bytes()) for path in files}
 
 
 def texts(picture: ElementTree.Element) -> list[str]:
@@ -198,7 +198,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert {element.tag.removeprefix(NAMESPACE) for element in picture.iter()} == {
         *("svg", "title", "desc", "style", "text", "tspan", "rect", "defs", "pattern", "path")
     }
-    ((path, description),) = (link for link in linked(markdown) if "model" not in link[0])
+    ((path, description),) = (link for link in linked(markdown) if ".weights.svg" in link[0])
     assert (Path.cwd() / path).resolve().is_file()
     assert description == picture.findtext(f"{NAMESPACE}desc")
 
@@ -231,19 +231,19 @@ def test_links(place: str, absolute: bool, tmp_path: Path, monkeypatch: pytest.M
     ran = run("tutorial", "alex", "--output", page, "--figures", folder)
     assert ran == Ran(0, "", "")
     found = linked(Path(page).read_text(encoding="utf-8"))
-    assert len(found) == 4  # the model, two heads, one of them without the mask
+    assert sum(".weights.svg" in path for path, _ in found) == 3  # one without the mask
     for path, description in found:
         assert not Path(path).is_absolute()
         target = Path(page).parent / path
         assert target.is_file()
         picture = ElementTree.fromstring(target.read_bytes())
         assert picture.findtext(f"{NAMESPACE}desc") == description
-    assert len(list(Path(folder).glob("*.svg"))) == 4
+    assert len(list(Path(folder).glob("*.svg"))) == len(found)
 
 
 def test_no_pictures_where_none_are_asked_for(tmp_path: Path) -> None:
     assert linked(printed("tutorial", "alex")) == []
-    ran = run("step", "ffn", "--figures", str(tmp_path / "none"))
+    ran = run("step", "norm", "--figures", str(tmp_path / "none"))
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr.startswith("--figures: this output has no pictures")
     assert not (tmp_path / "none").exists()

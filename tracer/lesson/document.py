@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
@@ -147,6 +147,87 @@ class Bars(Node):
     figure: Figure
 
 
+class Illustration(Node):
+    """A drawing of numbers that the text has as well: only formats with pictures show it."""
+
+    figure: Figure
+
+
+class Arcs(Illustration):
+    """Attention weights as arcs, from each token in `rows` to those in `columns`.
+
+    The rows are the last of the columns, unless the attention `crosses` to the encoder.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    weights: tuple[tuple[Number, ...], ...]
+    followed: int
+    crosses: bool
+
+
+class Group(Node):
+    """Numbers as bars below each other, and their title."""
+
+    title: Sign
+    numbers: tuple[Number, ...]
+
+
+class Groups(Illustration):
+    """Groups of bars beside each other, a row for each label.
+
+    The groups share a scale if they are `alike`.
+    """
+
+    labels: tuple[str, ...]
+    groups: tuple[Group, ...]
+    alike: bool = False
+
+
+class Point(Node):
+    """A named point of a graph."""
+
+    name: str
+    x: Number
+    y: Number
+
+
+Samples: TypeAlias = tuple[tuple[float, float], ...]
+"""Points of a function, from left to right."""
+
+
+class Panel(Node):
+    """A function, by points that are close together, and numbers of the trace on it."""
+
+    title: Sign
+    function: Samples
+    points: tuple[Point, ...]
+
+
+class Graph(Illustration):
+    """Functions above each other, with a common horizontal axis."""
+
+    panels: tuple[Panel, ...]
+    across: Sign
+
+
+class Arrow(Node):
+    """A vector in a plane, and whose it is."""
+
+    name: str
+    x: Number
+    y: Number
+
+
+class Arrows(Illustration):
+    """A query and keys as arrows from the origin of a plane; the note says of which columns."""
+
+    query: Arrow
+    keys: tuple[Arrow, ...]
+    axes: tuple[str, str]
+    note: str = ""
+
+
 class Box(Node):
     """A step in the picture of a model: its number, sign and result's shape.
 
@@ -240,7 +321,10 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars
+Drawing: TypeAlias = Arcs | Groups | Graph | Arrows
+"""The illustrations."""
+
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars | Drawing
 
 
 class Section(Node):
@@ -270,3 +354,14 @@ class Document(Node):
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
+
+
+def without_illustrations(document: Document) -> Document:
+    """Return the document as formats without pictures show it."""
+    sections = (replace(each, blocks=_plain(each.blocks)) for each in document.sections)
+    introduction = _plain(document.introduction)
+    return replace(document, introduction=introduction, sections=tuple(sections))
+
+
+def _plain(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    return tuple(block for block in blocks if not isinstance(block, Illustration))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from tracer.lesson import document as doc
-from tracer.renderers import bars, curve, svg
+from tracer.renderers import svg
 from tracer.renderers.picture import as_svg
+from tracer.renderers.plots import as_svg as plot_svg
+from tracer.renderers.plots.illustrations import plot_of
 
-Drawn: TypeAlias = doc.Matrix | doc.Picture | doc.Curve | doc.Bars
+Drawn: TypeAlias = doc.Matrix | doc.Picture | doc.Curve | doc.Bars | doc.Drawing
 """Blocks that can be figures."""
-
-_WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    doc.Matrix: (svg.heat_map, svg.description),
-    doc.Picture: (as_svg.image_of, as_svg.description),
-    doc.Curve: (curve.image_of, curve.description),
-    doc.Bars: (bars.image_of, bars.description),
-}
-"""The drawing and the description of each kind of figure."""
 
 
 def figures(document: doc.Document) -> dict[str, str]:
@@ -35,11 +28,21 @@ def file_name(figure: doc.Figure) -> str:
 
 def image(block: Drawn) -> str:
     """The content of a figure's file."""
-    draw, _ = _WRITERS[type(block)]
-    return draw(block)
+    match block:
+        case doc.Matrix():
+            return svg.heat_map(block)
+        case doc.Picture():
+            return as_svg.image_of(block)
+        case _:
+            return plot_svg.image_of(plot_of(block))
 
 
 def description(block: Drawn) -> str:
     """A figure in words."""
-    _, describe = _WRITERS[type(block)]
-    return describe(block)
+    match block:
+        case doc.Matrix():
+            return svg.description(block)
+        case doc.Picture():
+            return as_svg.description(block)
+        case _:
+            return plot_of(block).description

@@ -10,11 +10,13 @@ from typing import assert_never
 from tracer.dataclass import frozen
 from tracer.formula.expression import Sized
 from tracer.lesson import document as doc
-from tracer.renderers import bars, curve, links
+from tracer.renderers import links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
+from tracer.renderers.plots import in_latex as plots
+from tracer.renderers.plots.illustrations import on_paper
 from tracer.renderers.text import cell_text, in_percent
 
 LINE = 72
@@ -173,10 +175,8 @@ class _Page:
                 return _table(block)
             case doc.Picture():
                 return in_latex(block, in_text)
-            case doc.Curve():
-                return curve.in_latex(block)
-            case doc.Bars():
-                return bars.in_latex(block)
+            case doc.Curve() | doc.Bars() | doc.Illustration():
+                return "\n".join(map(plots.in_latex, on_paper(block)))
             case _:
                 assert_never(block)
 

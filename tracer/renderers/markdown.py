@@ -15,6 +15,7 @@ from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import name_text, visible
 from tracer.renderers import Heading, bars, curve, figures, links
+from tracer.renderers.figures import Drawn
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
@@ -58,6 +59,8 @@ def render(
     `figures` is the path to the folder of its pictures, if they are to be shown.
     """
     level = None if heading is Heading.NONE else int(heading)
+    if figures is None:
+        document = doc.without_illustrations(document)
     page = _Page(document, links.Outline(document), math, level, figures)
     return "\n\n".join(page.blocks()) + "\n"
 
@@ -163,10 +166,12 @@ class _Page:
             case doc.Bars():
                 drawn = [row.plain for row in bars.in_characters(block, WIDTH)]
                 return "".join(self._figure(block)) or fenced(drawn)
+            case doc.Illustration():
+                return "".join(self._figure(block))
             case _:
                 assert_never(block)
 
-    def _figure(self, block: doc.Matrix | doc.Picture | doc.Curve | doc.Bars) -> list[str]:
+    def _figure(self, block: Drawn) -> list[str]:
         if self.figures is None or block.figure is None:
             return []
         path = quote(os.fsencode(f"{self.figures}/{figures.file_name(block.figure)}"))

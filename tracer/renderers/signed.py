@@ -1,8 +1,9 @@
-"""Signed numbers of a picture: the sign in words, and which is the largest in size."""
+"""Signed numbers of a picture: signs, lengths of bars, and which is the largest in size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from tracer.formula.expression import Number
 from tracer.names import name_text
@@ -14,6 +15,24 @@ def side(number: Number) -> str:
     if not number.value:
         return "zero"
     return "positive" if number.value > 0 else "negative"
+
+
+class Scale:
+    """The lengths of numbers as bars, where the longest of both signs are 1 together."""
+
+    def __init__(self, numbers: Iterable[Number]) -> None:
+        finite = [number.value for number in numbers if number.value.is_finite()]
+        self.low = min([Decimal(0), *finite])
+        self.span = max([Decimal(0), *finite]) - self.low or Decimal(1)
+
+    @property
+    def zero(self) -> float:
+        """The part of the width, from 0 to 1, that is left of the zero line."""
+        return float(-self.low / self.span)
+
+    def length(self, number: Number) -> float:
+        """The length of a number, negative to the left; -∞ has none."""
+        return float(number.value / self.span) if number.value.is_finite() else 0.0
 
 
 def depth(number: Number, scale: Number) -> float:

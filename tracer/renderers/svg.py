@@ -42,12 +42,12 @@ HATCHING = (
 
 
 def image(
-    title: str, description: str, size: tuple[float, float], style: str, lines: Iterable[str]
+    title: str, description: str, view: tuple[float, ...], style: str, lines: Iterable[str]
 ) -> str:
-    """An SVG of a width and height, with its description in words."""
-    width, height = size
+    """An SVG with its description in words; `view` is its size, after its corner if not 0."""
+    left, top, width, height = (0, 0, *view)[-4:]
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:g} {top:g} {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" role="img">',
         f"<title>{escape(title)}</title>",
         f"<desc>{escape(description)}</desc>",

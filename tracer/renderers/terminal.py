@@ -36,6 +36,7 @@ def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
     """The lines of a document, for a terminal of `width` cells or this one."""
     console = _console()
     colored = console.color_system is not None
+    document = doc.without_illustrations(document)
     return list(_lines(document, max(width or console.width, LEAST_WIDTH), colored))
 
 
@@ -162,6 +163,8 @@ def _rendered(block: doc.Block, width: int, colored: bool) -> Iterable[Row]:
             from tracer.renderers import bars
 
             return indented(bars.in_characters(block, width - INDENT), INDENT)
+        case doc.Illustration():
+            return ()
         case _:
             assert_never(block)
 

@@ -21,11 +21,12 @@ A4 = {"width": 718, "height": 1047}
 
 TEXTS = """() => {
   const texts = [], walker = document.createTreeWalker(document.getElementById("text"), 4);
+  const unread = "[hidden], [role=img]";
   while (walker.nextNode())
-    if (!walker.currentNode.parentElement.closest("[hidden]")) texts.push(walker.currentNode.data);
+    if (!walker.currentNode.parentElement.closest(unread)) texts.push(walker.currentNode.data);
   return texts;
 }"""
-"""Of what is not hidden."""
+"""Of what is not hidden, and no picture, which is read as one sentence."""
 
 
 def decimals(texts: list[str]) -> Counter[str]:

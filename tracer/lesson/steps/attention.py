@@ -11,6 +11,7 @@ from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import (
     attention_claims,
     attention_reasons as why,
+    illustrations,
     query_key_norm,
     query_key_value,
 )
@@ -92,6 +93,7 @@ SCORES_STEP = InnerKind(
     sign=_scores_sign,
     reasons=why.scaled,
     claim=attention_claims.best_key,
+    illustrate=illustrations.query_and_keys,
 )
 
 MASK_STEP = InnerKind(
@@ -168,6 +170,7 @@ SOFTMAX_STEP = InnerKind(
     reasons=(why.EXPONENTIAL,),
     claim=attention_claims.shares,
     picture="Attention weights",
+    illustrate=illustrations.softmax,
 )
 
 UNMASKED_STEP = InnerKind(
@@ -185,6 +188,7 @@ UNMASKED_STEP = InnerKind(
     groups=("mask", "softmax"),
     only_with="--no-mask",
     picture="Attention weights without the mask",
+    illustrate=illustrations.weight_arcs,
 )
 
 

@@ -10,6 +10,7 @@ from tracer.formula.expression import Call, Expression, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
+from tracer.lesson.steps.illustrations import activation
 from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, linear
 from tracer.lesson.steps.query_key_value import of_head
 from tracer.names import count, distinct
@@ -193,6 +194,7 @@ ACTIVATION_STEP = InnerKind(
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
+    illustrate=activation,
 )
 
 GATE_STEP = InnerKind(

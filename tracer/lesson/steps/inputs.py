@@ -12,6 +12,7 @@ from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.illustrations import waves
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.working.formula_shapes import described
 from tracer.scenario.model import FixedPositions
@@ -312,6 +313,7 @@ POSITION_STEP = StepKind(
     },
     sign=(ex.Symbol("P"),),
     reasons=_why_positions,
+    illustrate=waves,
 )
 
 
@@ -347,6 +349,7 @@ ROTARY_STEP = StepKind(
     sign=_turning_sign,
     reasons=_why_turned,
     outcome=_both_waves,
+    illustrate=waves,
 )
 
 INPUT_STEP = StepKind(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, TypeAlias
 
 from tracer.dataclass import frozen, mutable
@@ -11,7 +11,7 @@ from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression
 from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Block, Sentence, Sign
+from tracer.lesson.document import Block, Drawing, Sentence, Sign
 
 
 @frozen
@@ -99,7 +99,9 @@ class StepKind:
     only_with: str | None = None
     """The option that shows it, if a plain pass has no such step."""
     picture: str | None = None
-    """The title of the picture of its result, where it is worth one."""
+    """The title of the heat map of its result, where it is worth one."""
+    illustrate: Callable[[Step, LessonContext], Iterable[Drawing]] | None = None
+    """Draws the followed token's numbers."""
 
     def goal_of(self, step: Step, ctx: LessonContext) -> Sentence:
         """Return the step's goal; a phrase if part of the step is given instead of computed."""
@@ -122,6 +124,11 @@ class StepKind:
         value = step.last.output
         silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not ctx.follows(value)
         return self.claim(step, ctx) if self.claim and not silent else None
+
+    def illustrations_of(self, step: Step, ctx: LessonContext) -> list[Block]:
+        """Return the drawings of the followed token's numbers, if it has a row in the result."""
+        draws = self.illustrate and ctx.follows(step.last.output)
+        return list(self.illustrate(step, ctx)) if self.illustrate and draws else []
 
     def caption_of(self, record: Record) -> str | None:
         """A few words before the lines of one of its records."""

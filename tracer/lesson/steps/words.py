@@ -13,6 +13,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
+from tracer.lesson.steps.illustrations import next_words
 from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
 from tracer.lesson.steps.softcap import capped
 
@@ -217,6 +218,7 @@ PREDICTION_STEP = StepKind(
         ),
     ),
     outcome=_predicted,
+    illustrate=next_words,
 )
 
 SELDOM: doc.Sentence = (

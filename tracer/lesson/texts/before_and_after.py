@@ -9,15 +9,19 @@ from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Pinned
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.claims import Row
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.wiring import leaving, summands
-from tracer.names import distinct
+from tracer.names import distinct, name_text
 
 MOST_STATIONS = 4
 """So many columns of numbers fit beside each other."""
+
+MOST_FEATURES = 16
+"""So many bars are compared at a glance."""
 
 CHANGES: doc.Sentence = ("What each sub-layer changed most:",)
 
@@ -41,7 +45,27 @@ def _numbers(ctx: LessonContext, value: Value) -> tuple[doc.Block, ...]:
     ]
     before: doc.Sentence = ("The numbers of ", ctx.name, f" at the input and {where}:")
     table = doc.Table.of(("feature", "input", *stations), rows)
-    return (doc.Paragraph(before), table) if stations else ()
+    return (doc.Paragraph(before), table, *_profile(ctx, value, stations)) if stations else ()
+
+
+def _profile(ctx: LessonContext, value: Value, stations: dict[str, Value]) -> list[doc.Block]:
+    """The numbers at the input and at the last station as bars, if there are not too many."""
+    labels = distinct(value.axes[1].labels)
+    if not 1 < len(labels) <= MOST_FEATURES:
+        return []
+    last = list(stations)[-1]
+    ends = {"input": value, last: stations[last]}
+    groups = tuple(doc.Group((name,), _row(ctx, each)) for name, each in ends.items())
+    if not all(number.value.is_finite() for group in groups for number in group.numbers):
+        return []
+    figure = doc.Figure(
+        f"{ctx.trace.name}.profile", f"“{name_text(ctx.names[ctx.token])}” before and after"
+    )
+    return [doc.Groups(figure, labels, groups, alike=True)]
+
+
+def _row(ctx: LessonContext, value: Value) -> tuple[Number, ...]:
+    return tuple(ctx.number(value, ctx.row(value), j) for j in range(value.shape[1]))
 
 
 def _changes(ctx: LessonContext) -> Iterator[doc.Block]:

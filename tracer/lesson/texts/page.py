@@ -150,7 +150,7 @@ def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
                 if key not in matrices:
                     matrices.add(key)
                     yield from found(block, Number)
-            case doc.Paragraph() | doc.Bars():
+            case doc.Paragraph() | doc.Bars() | doc.Illustration():
                 yield from found(block, Number)
             case doc.Working(lines):
                 results = (line.chain.sides[-1] for line in lines)

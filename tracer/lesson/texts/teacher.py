@@ -172,12 +172,14 @@ class Teacher:
         ctx = self.ctx.at(step.place)
         written = [block for r in step.records for block in self.record(r, step, again)]
         if step.kind.outcome:
-            return written + step.kind.outcome(step, ctx)
+            outcome = step.kind.outcome(step, ctx)
+            return [*written, *outcome, *step.kind.illustrations_of(step, ctx)]
         value = step.last.output
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        return [*written, *doc.paragraphs(self.claim(step))]
+        drawn = step.kind.illustrations_of(step, ctx)
+        return [*written, *drawn, *doc.paragraphs(self.claim(step))]
 
     def claim(self, step: Step) -> doc.Sentence | None:
         """The claim about a step's result; what a mask hides once, since heads share it."""

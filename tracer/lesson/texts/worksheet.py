@@ -50,6 +50,7 @@ def worksheet(document: doc.Document, level: int, seed: int) -> doc.Document:
     Raises:
         TracerError: there is nothing to leave out.
     """
+    document = doc.without_illustrations(document)  # which show the answers
     sheet = _Sheet(document, level, seed)
     opening = tuple(map(sheet.block, document.introduction))
     sections = tuple(sheet.section(i, section) for i, section in enumerate(document.sections))

@@ -26,7 +26,7 @@ from tracer.renderers.picture.boxes import shape, sign
 
 HERE = Path(__file__).parent
 STYLE = (
-    *("colors", "layout", "text", "tables", "bars", "lines"),
+    *("colors", "layout", "text", "tables", "bars", "plots", "lines"),
     *("diagram", "choosing", "pointing", "practice", "media"),
 )
 """The files of the style, in the order in which they are put together."""

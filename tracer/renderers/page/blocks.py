@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from math import ceil
 from types import SimpleNamespace
@@ -12,9 +11,11 @@ from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
-from tracer.names import count, name_text, visible
-from tracer.renderers import bars, curve, mathml, signed
+from tracer.names import name_text, visible
+from tracer.renderers import bars, mathml, signed
 from tracer.renderers.page.lines import Numbers
+from tracer.renderers.plots.as_svg import elements
+from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.text import in_percent, sides, text
 
 Anchor: TypeAlias = Callable[[int], str | None]
@@ -52,13 +53,12 @@ class Blocks:
                 return str(self.macros.table(header, cells, marked))
             case doc.Picture():
                 return str(self.macros.picture(block, anchor))
-            case doc.Curve():
-                # Inside the page the image has styles of its own.
-                image = b64encode(curve.image_of(block).encode()).decode()
-                words = f"{curve.description(block)} {count(len(block.numbers), 'number')}."
-                return str(self.macros.image(f"data:image/svg+xml;base64,{image}", words))
             case doc.Bars():
                 return str(self.macros.bars(self.bars(block)))
+            case doc.Curve() | doc.Illustration():
+                plot = plot_of(block)
+                drawn = Markup("".join(elements(plot, self.name)))
+                return str(self.macros.plot(plot, drawn))
             case _:
                 assert_never(block)
 
@@ -164,9 +164,11 @@ class Blocks:
 
     def bars(self, block: doc.Bars) -> Any:
         """A table whose numbers have bars; a length is in percent of both sides together."""
-        zero = 100 * bars.zero_line(block)
+        scale = bars.scale_of(block)
+        zero = 100 * scale.zero
 
-        def row(bar: doc.Bar, length: float) -> Any:
+        def row(bar: doc.Bar) -> Any:
+            length = scale.length(bar.number)
             return SimpleNamespace(
                 label=name_text(bar.label),
                 of=self.name(bar.number),
@@ -177,7 +179,7 @@ class Blocks:
             )
 
         title, words = name_text(block.figure.title), bars.description(block)
-        rows = list(map(row, block.bars, bars.lengths(block)))
+        rows = list(map(row, block.bars))
         return SimpleNamespace(title=title, description=words, zero=f"{zero:.2f}", rows=rows)
 
 

@@ -69,7 +69,7 @@ text.addEventListener("mousedown", (event) => {
   begin(cell);
 });
 text.addEventListener("click", (event) => {
-  const number = under(event, "span[data-of]");
+  const number = under(event, "span[data-of], .plot [data-of]");
   if (number && !board) travel([number.dataset.of || ""]);
 });
 panel.addEventListener("click", (event) => {

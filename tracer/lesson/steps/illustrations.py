@@ -1,0 +1,257 @@
+"""What a step's numbers look like: attention as arcs, a softmax as bars, functions as curves.
+
+Only where a reader can see something: not of a single token, nor of many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from math import ceil, floor
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Activate, DivideByRowSum, Exp
+from tracer.decoder.operations import Dot
+from tracer.decoder.value import Value
+from tracer.formula.activations import ACTIVATIONS
+from tracer.formula.arithmetic import FLOATS
+from tracer.formula.expression import Number, Symbol
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.attention_claims import hidden
+from tracer.lesson.steps.kind import Step
+from tracer.names import distinct, name_text
+
+Found: TypeAlias = Iterator[doc.Drawing]
+
+MOST_TOKENS, MOST_COLUMNS, MOST_WORDS, MOST_PAIRS = 12, 16, 8, 4
+"""So many tokens, columns, words and pairs of columns are told apart at a glance."""
+
+LARGEST_UNIT = 100
+"""Around larger numbers, all activation functions look alike."""
+
+SAMPLES = 60
+"""Points of a function's curve."""
+
+
+def figure(step: Step, ctx: LessonContext, value: Value, name: str, title: str) -> doc.Figure:
+    """Return the figure of a value, with its layer and head in its title."""
+    place = step.place
+    where = [
+        f"layer {place.layer}" if place.layer and ctx.layers > 1 else "",
+        "cross-attention" if place.sub_layer == "cross_attention" else "",
+        f"head {place.head}" if place.head and ctx.heads_of(place) > 1 else "",
+        f"expert {place.expert}" if place.expert else "",
+        "encoder" if place.encoder else "",
+    ]
+    whole = ", ".join([title, *filter(None, where)])
+    return doc.Figure(f"{ctx.trace.name}.{value.address}.{name}", whole)
+
+
+def _token(ctx: LessonContext) -> str:
+    return f"“{name_text(ctx.names[ctx.token])}”"
+
+
+# --- attention -----------------------------------------------------------------------------------
+
+
+def softmax(step: Step, ctx: LessonContext) -> Found:
+    """The followed token's scores, exponentials and weights as bars; all weights as arcs."""
+    yield from softmax_bars(step, ctx)
+    yield from weight_arcs(step, ctx)
+
+
+def weight_arcs(step: Step, ctx: LessonContext) -> Found:
+    """The attention weights as arcs."""
+    weights = step.last.output
+    rows, columns = (distinct(axis.labels) for axis in weights.axes)
+    if not 1 < len(columns) <= MOST_TOKENS or len(rows) > MOST_TOKENS:
+        return
+    shown = tuple(_row(ctx, weights, i) for i in range(len(rows)))
+    if any(number.value.is_nan() for row in shown for number in row):
+        return
+    title = "Attention weights" + " without the mask" * (weights.role is roles.UNMASKED_WEIGHTS)
+    crosses = step.place.sub_layer == "cross_attention"
+    own = figure(step, ctx, weights, "arcs", title)
+    yield doc.Arcs(own, rows, columns, shown, ctx.row(weights), crosses)
+
+
+def softmax_bars(step: Step, ctx: LessonContext) -> Found:
+    """The followed token's row before the softmax, its exponentials and its shares."""
+    exps = next((r.output for r in step.records if isinstance(r.operation, Exp)), None)
+    divided = (r.output for r in step.records if isinstance(r.operation, DivideByRowSum))
+    shares = next(divided, None)
+    if exps is None or shares is None or not 1 < shares.shape[1] <= MOST_TOKENS:
+        return
+    scores = step.records[0].inputs[0]
+    groups = tuple(_group(ctx, value) for value in (scores, exps, shares))
+    if not all(_is_drawn(number) for group in groups for number in group.numbers):
+        return
+    own = figure(step, ctx, shares, "softmax", f"From scores to weights: {_token(ctx)}")
+    yield doc.Groups(own, distinct(shares.axes[1].labels), groups)
+
+
+def _group(ctx: LessonContext, value: Value) -> doc.Group:
+    return doc.Group((ctx.symbols[value.address],), _row(ctx, value, ctx.row(value)))
+
+
+def _row(ctx: LessonContext, value: Value, row: int) -> tuple[Number, ...]:
+    return tuple(ctx.number(value, row, j) for j in range(value.shape[1]))
+
+
+def _is_drawn(number: Number) -> bool:
+    """Return whether a number has a place in a picture; -∞ has none, and no bar."""
+    return number.value.is_finite() or number.value == -Decimal("Infinity")
+
+
+def query_and_keys(step: Step, ctx: LessonContext) -> Found:
+    """The followed token's query and all keys in the plane of two columns.
+
+    Of more columns, those that contribute most to its largest score.
+    """
+    products = next((r for r in step.records if isinstance(r.operation, Dot)), None)
+    if products is None:
+        return
+    query, keys = products.inputs
+    if not 2 <= query.shape[1] <= MOST_COLUMNS or not 1 < keys.shape[0] <= MOST_TOKENS:
+        return
+    names = distinct(keys.axes[0].labels)
+    chosen, note = _two_columns(ctx, step, query, keys)
+    row = ctx.row(query)
+    own = doc.Arrow("query", *_pair(ctx, query, row, chosen))
+    others = tuple(doc.Arrow(n, *_pair(ctx, keys, i, chosen)) for i, n in enumerate(names))
+    title = f"The query of {_token(ctx)} and the keys"
+    labels = distinct(query.axes[1].labels), distinct(keys.axes[1].labels)
+    across, upward = (_both(labels[0][j], labels[1][j]) for j in chosen)
+    if all(_is_finite(each) for each in (own, *others)):
+        drawn = figure(step, ctx, step.last.output, "arrows", title)
+        yield doc.Arrows(drawn, own, others, (across, upward), note)
+
+
+def _two_columns(
+    ctx: LessonContext, step: Step, query: Value, keys: Value
+) -> tuple[Sequence[int], str]:
+    """Return the two columns to show; of more, those that add most to the largest score seen."""
+    width = query.shape[1]
+    if width == 2:
+        return (0, 1), ""
+    scores = step.last.output.read((ctx.row(step.last.output),))
+    seen = set(range(len(scores))) - set(hidden(step, ctx)) or set(range(len(scores)))
+    best = max(sorted(seen), key=scores.__getitem__)
+    q, k = query.read((ctx.row(query),)), keys.read((best,))
+    chosen = sorted(sorted(range(width), key=lambda j: -(q[j] * k[j]))[:2])
+    name = distinct(keys.axes[0].labels)[best]
+    return chosen, f"2 of {width} columns: those that add most to the score for {name_text(name)}"
+
+
+def _pair(ctx: LessonContext, value: Value, row: int, columns: Sequence[int]) -> list[Number]:
+    return [ctx.number(value, row, j) for j in columns]
+
+
+def _both(query: str, key: str) -> str:
+    return query if query == key else f"{query}, {key}"
+
+
+def _is_finite(arrow: doc.Arrow) -> bool:
+    return arrow.x.value.is_finite() and arrow.y.value.is_finite()
+
+
+# --- activation ----------------------------------------------------------------------------------
+
+
+def activation(step: Step, ctx: LessonContext) -> Found:
+    """The function's curve, with the followed token's units on it."""
+    record = step.last
+    if not isinstance(record.operation, Activate) or not ctx.follows(record.output):
+        return
+    before, after = record.inputs[0], record.output
+    if after.shape[1] > MOST_COLUMNS:
+        return
+    numbers = zip(
+        distinct(after.axes[1].labels),
+        *(_row(ctx, value, ctx.row(value)) for value in (before, after)),
+        strict=True,
+    )
+    points = tuple(doc.Point(*each) for each in numbers)
+    if not all(abs(point.x.value) <= LARGEST_UNIT for point in points):
+        return
+    xs = [float(point.x.value) for point in points]
+    low, high = floor(min(-3, *xs)), ceil(max(3, *xs))
+    x = np.unique([*np.linspace(low, high, SAMPLES), 0.0])
+    y = record.operation.formula.compute([x], FLOATS, lambda part: part)
+    function = tuple(zip(map(float, x), map(float, y), strict=True))
+    symbols = ctx.symbols[before.address], ctx.symbols[after.address]
+    panel = doc.Panel((symbols[1],), function, points)
+    name = ACTIVATIONS[record.operation.function].title
+    title = f"{name}, with the hidden units of {_token(ctx)}"
+    own = figure(step, ctx, after, "curve", title)
+    yield doc.Graph(own, (panel,), (symbols[0],))
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+def waves(step: Step, ctx: LessonContext) -> Found:
+    """The sine of each pair of columns over the positions; of many pairs, the first."""
+    values = {record.output.role: record.output for record in step.records}
+    of = next((w for w in (roles.ADDED_WAVES, roles.TURNING_WAVES) if w.sin in values), None)
+    if of is None or of.div_term not in values or step.is_partly_given:
+        return
+    index, sines, frequencies = (values[r] for r in (of.index, of.sin, of.div_term))
+    count = sines.shape[0]
+    if not 1 < count <= MOST_TOKENS:
+        return
+    first, last = float(index.read((0,))), float(index.read((count - 1,)))
+    across = np.linspace(first, last, SAMPLES)
+    names = distinct(sines.axes[0].labels)
+    panels = []
+    for j in range(min(sines.shape[1], MOST_PAIRS)):
+        curve = np.sin(across * float(frequencies.read((j,))))
+        points = tuple(
+            doc.Point(names[i], ctx.number(index, i), ctx.number(sines, i, j)) for i in range(count)
+        )
+        function = tuple(zip(map(float, across), map(float, curve), strict=True))
+        panels.append(doc.Panel((f"{frequencies.axes[0].labels[j]}",), function, points))
+    few = f", the first {MOST_PAIRS} of {sines.shape[1]} pairs" * (sines.shape[1] > MOST_PAIRS)
+    title = f"Position waves: the sine of each pair of columns{few}"
+    own = figure(step, ctx, step.last.output, "waves", title)
+    yield doc.Graph(own, tuple(panels), (Symbol("pos"),))
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def next_words(step: Step, ctx: LessonContext) -> Found:
+    """The most probable words after the followed token, and the rest as one bar."""
+    probabilities = step.last.inputs[0]
+    words = probabilities.shape[1]
+    if words < 2 or not ctx.follows(probabilities):
+        return
+    row = ctx.row(probabilities)
+    computed = np.asarray(probabilities.read((row,)))
+    order = np.argsort(-computed, kind="stable")
+    shown = [int(j) for j in (order if words <= MOST_WORDS + 1 else order[:MOST_WORDS])]
+    labels = distinct(probabilities.axes[1].labels)
+    names = [labels[j] for j in shown]
+    numbers = [ctx.number(probabilities, row, j) for j in shown]
+    if not all(number.value.is_finite() for number in numbers):
+        return
+    if rest := words - len(shown):
+        names.append(f"{rest} other words")
+        numbers.append(_total(ctx, probabilities, computed[order[len(shown) :]]))
+    title = f"The next word after {_token(ctx)}"
+    own = doc.Figure(f"{ctx.trace.name}.{probabilities.address}.words", title)
+    group = doc.Group((ctx.symbols[probabilities.address],), tuple(numbers))
+    yield doc.Groups(own, tuple(names), (group,))
+
+
+def _total(ctx: LessonContext, value: Value, numbers: NDArray[Any]) -> Number:
+    """Return the sum of some entries, with as many decimals as an entry of its size has."""
+    total = numbers.sum()
+    exact = total if isinstance(total, Decimal) else Decimal(repr(float(total)))
+    pencil = ctx.trace.pencil
+    return Number(pencil.printed(exact, pencil.places(value.role, value.base_address, exact)))

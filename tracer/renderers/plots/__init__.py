@@ -1,0 +1,1 @@
+"""Plots: pictures of numbers, drawn with a few kinds of marks."""

@@ -1,0 +1,38 @@
+"""Which plots show a block."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from tracer.lesson.document import Arcs, Arrows, Bars, Curve, Drawing, Graph, Groups
+from tracer.renderers import curve
+from tracer.renderers.plots import arcs, arrows, graph, groups
+from tracer.renderers.plots.marks import Plot
+
+MOST_ROWS = 40
+"""Bars that fit on a page of paper."""
+
+
+def plot_of(block: Drawing | Curve | Bars) -> Plot:
+    """The plot of a block."""
+    match block:
+        case Arcs():
+            return arcs.plot_of(block)
+        case Groups():
+            return groups.plot_of(block)
+        case Graph():
+            return graph.plot_of(block)
+        case Arrows():
+            return arrows.plot_of(block)
+        case Curve():
+            return curve.plot_of(block)
+        case Bars(bars):
+            (whole,) = groups.pages_of(block, len(bars))
+            return whole
+        case _:
+            assert_never(block)
+
+
+def on_paper(block: Drawing | Curve | Bars) -> list[Plot]:
+    """The plots of a block, each of which fits on a page."""
+    return list(groups.pages_of(block, MOST_ROWS)) if isinstance(block, Bars) else [plot_of(block)]
