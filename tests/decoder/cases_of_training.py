@@ -26,6 +26,11 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     ),
     (op.PlaceColumns(1, 3), [array(["5"], ["6"])], array(["0", "5", "0"], ["0", "6", "0"])),
     (op.PlaceRows((2, 0), 3), [array(["1"], ["2"])], array(["2"], ["0"], ["1"])),
+    (
+        op.Stack(),
+        [array(["1", "2"], ["3", "4"]), array("5", "6")],
+        array(["1", "2"], ["3", "4"], ["5", "6"]),
+    ),
     (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
         op.TransposedMatMul(),
         [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],

@@ -335,7 +335,8 @@ SHARED = {
     *("router.exp", "router.exp_sum"),
 }
 EXACT = {"dot", "scale", "pairs.dot"}
-ALL, OF_ALIBI = {"sampling.cumulative", "parts.sum", "rounding"}, {"slope"}
+ALL = {"sampling.cumulative", "parts.sum", "rounding", "pairs.of_query", "pairs.of_key"}
+OF_ALIBI = {"slope"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------

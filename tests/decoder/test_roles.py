@@ -19,7 +19,7 @@ from tracer.decoder.operations import Copy, Given, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
-from tracer.decoder.score_attribution import attribute_score
+from tracer.decoder.score_attribution import attribute_score, check_score
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry
@@ -203,18 +203,34 @@ def passes() -> Iterator[Trace]:
 
 def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
-    whole = (parse(text, "f.yaml") for text in (EVERYTHING, every_part()))
+    whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part())]
     for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
         plain = trace("f", scenario)
         yield from _attributions(plain)
-        for value in plain.values.values():
-            if value.role is roles.SCORES:
-                yield attribute_score(plain, Entry(value, (0, 0))).trace
         for value in plain.values.values():
             if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
                 yield from _attributions(trace("f", pinned))
+    layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
+    behind = (_learning(f"{layer}}}, {{{LEARNING[1]}") for layer in layers)
+    for scenario in (*whole, *behind, parse(EVERYTHING.replace(*ENCODED), "f.yaml")):
+        plain = trace("f", scenario)
+        yield from _scores(plain)
+        for value in plain.values.values():
+            if value.role in READ and value.place.layer in (None, 1):
+                rows = tuple(map(tuple, value.numbers))
+                pinned = scenario.model_copy(update={"given": {value.address: rows}})
+                yield from _scores(trace("f", pinned))
+
+
+def _scores(found: Trace) -> Iterator[Trace]:
+    """The attribution of a score of each head."""
+    for value in found.values.values():
+        if value.role is roles.SCORES:
+            with suppress(TracerError):
+                check_score(found, Entry(value, (0, 0)))
+                yield attribute_score(found, Entry(value, (0, 0))).trace
 
 
 def _attributions(found: Trace) -> Iterator[Trace]:
@@ -232,6 +248,7 @@ LEARNED = "epsilon: 0.1, gain: [1, 2], shift: [0.5, 1]"
 ROOT = ", ".join(f"{of}_norm: {{kind: rms_norm, {LEARNED}}}" for of in ("query", "key"))
 CENTERED = ", ".join(f"{of}_norm: {{{LEARNED}}}" for of in ("query", "key"))
 EXPERT = "{W_1: [[1], [0.5]], W_3: [[0.3], [1]], W_2: [[1, 0.3]]}"
+KINDS = ("kind: layer_norm", "kind: rms_norm")
 LEARNING = (
     # Keys and values of one head, read by two; scores that are not divided.
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}], scale: none}}",
@@ -251,6 +268,29 @@ LEARNING = (
     "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",
 )
 """Layers in which a value acts on the loss in several ways, or is worked out in another way."""
+
+ENCODED = (
+    "vectors: [[1, 2, 3]]",
+    "embeddings: {x: [1, 2, 3]}, positions: {sinusoidal: {}}, layers: []",
+)
+BEFORE_ATTENTION = (
+    *(f"{LEARNING[1][:-1]}, norm: {{{kind}, placement: pre, {LEARNED}}}}}" for kind in KINDS),
+    *(f"{each[:-1]}, residual_scale: 2}}" for each in LEARNING[2:4]),
+    "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], b_2: [0.5, 1], residual_scale: 2}",
+    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], residual_scale: 2}}",
+    f"attention: {{heads: [{HEAD}], W_O: [[1, 1]], b_O: [0.5, 1]}}",
+    f"{LEARNING[1][:-1]}, W_O: {{frozen: [[1, 0.5], [0.2, 1]], A: [[1], [2]], B: [[1, 0.3]], "
+    "alpha: 1}}",
+)
+"""Sub-layers whose results an attention reads, and its own norm."""
+
+READ = (
+    *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, roles.ROTATED_QUERY, roles.ROTATED_KEY),
+    *(norm.deviation for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
+    *(norm.layer_norm for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
+    *(norm.rms_norm for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
+)
+"""The values that are given in place of computed ones, in a score's attribution."""
 
 DIVIDED = ", scale: 8"
 LINEAR = "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], activation: none, activates: output}"

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from tests.decoder.test_forward import POSITIVE
 from tests.helpers.claims_of_score_parts import faults
 from tests.helpers.command import printed, problems, run
-from tests.helpers.every_judge import FORMATS, faults_of_text
+from tests.helpers.every_judge import FORMATS, faults_of_terminal, faults_of_text
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.reference import Array
 from tests.helpers.scenario_yaml import Scenario, to_yaml
@@ -163,6 +163,8 @@ def faults_of_page(spec: Scenario, number: int, form: str) -> list[str]:
     ran = run(*words, stdin=to_yaml(spec))
     assert ran.exit_code == 0, ran.stderr
     faults = faults_of_text(ran.stdout, form)
+    if "dimensions" not in spec:
+        faults += faults_of_terminal(printed(*words[:4], stdin=to_yaml(spec)), spec)
     row, column = (int(n) - 1 for n in _at(entry))
     document = attributed(spec, value.address, (row, column))
     parts = [Decimal(str(each["value"])) for each in document["parts"]]
@@ -190,12 +192,17 @@ def test_the_first_layer_of_alex() -> None:
     """q and k of embedding and position, by hand; √2 is 1.414, and each pair keeps 3 decimals."""
     text = printed("attribute", "layer1.attention.head1.scores[Alex,Frank]", "-s", "alex")
     for line in (
-        "  a₁ embedding         2.572    0.704",
+        "  a₂ positions  -0.757  -0.654  0.185  0.983   0.009  1.000",
+        "    a₁, street-stall: 0.98×0.98 + 0.95×0.72 + 0.12×0.28 + 0.97×0.85",
+        "  a₁         2.572    0.704",
         "    a₁, b₁: (2.572×",
+        "    a₁ embedding: 5.455 + 4.979  = 10.434",
+        "    b₂ positions: 4.979 + 0.758  = 5.737",
+        "  a₁ · b₁  5.455  │",
         "(2.572×2.852 + 0.704×0.538) / √2",
         "T = 5.455 + 4.979 + 0.758 + 0.371 = 11.563",
         "ρ = 11.563 - 11.563 = 0",
-        "In size, the largest part is 5.455 (embedding · embedding).",
+        "In size, the largest part is 5.455 (a₁ · b₁).",
     ):
         assert line in text
 
@@ -237,7 +244,18 @@ def faults_of_claims(spec: Scenario, number: int) -> list[str]:
     divides = found.producers[value].operation.name == "divide"
     rounds = bool(document["remainder"]) and spec["rounding"]["carry"] != "never"
     padding = "padding" in spec
-    return faults(said, document, divides=divides, rounds=rounds, padding=padding)
+    factors = set(map(str, factors_of(spec)))
+    return faults(
+        *(said, document), divides=divides, rounds=rounds, padding=padding, factors=factors
+    )
+
+
+def factors_of(spec: Any) -> Iterator[Any]:
+    """What the results of sub-layers are multiplied by."""
+    if isinstance(spec, dict):
+        yield from (each for key, each in spec.items() if key == "residual_scale")
+    for each in spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ():
+        yield from factors_of(each)
 
 
 REFUSED = {

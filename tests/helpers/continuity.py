@@ -102,6 +102,10 @@ _TYPED = (
 """What scores are divided by, also where it is given; the temperature, a random number."""
 
 
+_QUERIES = r"(Q|A[₀-₉])\S*"
+"""Queries, or the parts of one."""
+
+
 def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
     """The first matrix of queries."""
     tables = (block for block in blocks if isinstance(block, terminal_page.Table))
@@ -155,7 +159,7 @@ class _Page:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
-                if symbol.startswith("Q"):
+                if re.match(_QUERIES, symbol):
                     self.width = self.widths[symbol] = len(columns)
                 if re.fullmatch("(∂L/∂)?X[′ᴱ]*", symbol):
                     self.features = len(columns)
@@ -177,7 +181,7 @@ class _Page:
 
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
         mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
-        query = re.match(r"Q\S*", self.formula.right) if self.formula else None
+        query = re.match(_QUERIES, self.formula.right) if self.formula else None
         width = self.widths.get(query[0], self.width) if query else self.width
         reading = _Reading(line, self.formula, width, self.features, mask, starts)
         named = self.named() | (self.squares() if "Σ_squares" in line.names else set())

@@ -142,6 +142,8 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.hstack([a, np.tile(b, (len(a), 1))])
         case "drop_column", [a]:
             return a[:, :-1]
+        case "stack", pieces:
+            return np.concatenate([np.atleast_2d(each) for each in pieces])
         case "concat", heads:
             return np.concatenate(heads, axis=1)
         case "outer", [a, b]:

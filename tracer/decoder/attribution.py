@@ -24,20 +24,12 @@ from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
-from tracer.decoder.roles import Derivation, Role, derived
+from tracer.decoder.roles import Role, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.value import Entry, Value, has_token_rows
+from tracer.decoder.token_rows import OneToken, label
+from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
-
-ENDS = (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)
-"""Where a direction ends, although the operation may be linear."""
-
-LINEAR = (
-    *(op.Copy, op.MatMul, op.Concat, op.MixExperts),
-    *(el.Add, el.Scale, el.Normalize, el.Subtract),
-)
-"""The operations that a direction goes through, if the divisors of norms are held."""
 
 ATTRIBUTED = (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
 """The values whose entries are sums of parts."""
@@ -80,7 +72,7 @@ def attribute(
     The entry must be one that `check` accepts.
     """
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
-    back = Back(tape, found, entry, other, split)
+    back = Back(tape, found, entry.at[0], entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
         with tape.within(roles.Place(phase="attribution")):
@@ -139,19 +131,12 @@ def _is_attributed(found: Trace, value: Value) -> bool:
 
 
 @frozen
-class Back:
+class Back(OneToken):
     """Carries the direction of an entry back to where it ends."""
 
-    tape: Tape
-    found: Trace
     entry: Entry
     other: int | None
     split: Collection[Role]
-
-    @property
-    def token(self) -> int:
-        """The token, counted from 0."""
-        return self.entry.at[0]
 
     @property
     def division(self) -> el.DivideBy | None:
@@ -164,19 +149,6 @@ class Back:
         """The one row of a direction."""
         names = distinct(self.found.tokens)
         return Axis("token", (names[self.token],), (self.token - len(names),))
-
-    def record(
-        self, of: Value, role: Role, operation: op.Recorded, axes: Axes, *inputs: Value
-    ) -> Value:
-        """Record a result at the place of a value."""
-        with self.tape.within(replace(of.place, phase="attribution")):
-            return self.tape.record_as(role, operation, axes, *inputs)
-
-    def derive(
-        self, of: Value, derivation: Derivation, operation: op.Recorded, axes: Axes, *inputs: Value
-    ) -> Value:
-        """The same for a result that is derived from the value."""
-        return self.record(of, derived(of.role, derivation), operation, axes, *inputs)
 
     def attributed(self) -> Value:
         """z_w, or z_w - z_w′: one number."""
@@ -231,27 +203,6 @@ class Back:
         word = self.derive(weights, "word", column, axes, weights)
         other = self.derive(weights, "other_word", op.TakeColumn(self.other), axes, weights)
         return self.record(at, role, el.Difference(), axes, word, other)
-
-    def producer(self, value: Value) -> Record:
-        """The record that the token's row of a value comes from."""
-        record = self.found.producers[value]
-        return record.of_row(self.row_of(value)) if has_token_rows(value) else record
-
-    def row_of(self, value: Value) -> int:
-        """The row of the token in a value."""
-        return value.row(self.token, len(self.found.tokens))
-
-    def is_end(self, record: Record) -> bool:
-        """Whether a direction goes no further than the value of a record."""
-        if isinstance(record.operation, el.Subtract) and not self.is_centered(record):
-            return True
-        return record.output.role in ENDS or not isinstance(record.operation, LINEAR)
-
-    def is_centered(self, deviation: Record) -> bool:
-        """Whether d is x minus the mean of x, not minus a given number."""
-        x, mean = deviation.inputs
-        computed = self.found.producers[mean]
-        return isinstance(computed.operation, op.Mean) and computed.inputs[0] is x
 
     def to_operands(self, record: Record, u: Value) -> Iterator[tuple[Value, Value]]:
         """Yield each operand that is added, with its direction; u is that of the result."""
@@ -326,34 +277,3 @@ class Back:
         rows = op.Rows((self.row_of(value),))
         axes = (self.row_axis, *value.axes[1:])
         return self.record(at or value, derived(value.role, "row"), rows, axes, value)
-
-
-def label(value: Value) -> str:
-    """`layer 2, head 1`, `layer 2, cross, head 1`, `embedding`: what a part belongs to."""
-    place, role = value.place, value.role
-    words = [f"layer {place.layer}"] if place.layer else []
-    if place.final:
-        words.append("final norm")
-    if place.sub_layer == "ffn":
-        words.append("FFN")
-    elif place.sub_layer == "cross_attention":
-        words.append("cross")
-    elif place.sub_layer and role not in (roles.HEAD_OUTPUT, roles.B_O):
-        words.append(place.sub_layer)
-    if place.head:
-        words.append(f"head {place.head}")
-    if place.expert:
-        words.append("shared expert" if place.expert == "shared" else f"expert {place.expert}")
-    if role not in ENDS:
-        words.append(_NAMES.get(role, role.name))
-    return ", ".join(words)
-
-
-_NAMES = {
-    roles.SCALED_EMBEDDING: "embedding",
-    roles.POSITION: "positions",
-    roles.B_U: "b_U",
-    **{norm.shift: "β" for norm in roles.NORMS},
-    roles.NORM_AFTER.shift: "β of the norm after it",
-}
-"""How parts are labeled, where it is not the name of the role."""

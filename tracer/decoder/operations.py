@@ -428,6 +428,12 @@ class TakeEntries:
     entries: tuple[tuple[int, int], ...]
 
 
+class Stack:
+    """Rows below each other: (m, d), (n, d), … → (m + n + …, d); a vector (d,) is one row."""
+
+    name: ClassVar[str] = "stack"
+
+
 class AccumulateGradients:
     """a + b + …, of the same shape: all paths of a gradient."""
 
@@ -532,7 +538,7 @@ Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
 Taken: TypeAlias = (
-    AsRows | PlaceRows | PlaceColumns | AppendZeros | TakeColumn | TakeEntry | TakeEntries
+    AsRows | PlaceRows | PlaceColumns | AppendZeros | Stack | TakeColumn | TakeEntry | TakeEntries
 )
 """Operations of training and attribution that move the numbers of their inputs."""
 

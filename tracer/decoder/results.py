@@ -118,6 +118,8 @@ def _result(
             return x[0][:, start:stop]
         case op.TakeColumn(column):
             return x[0].T[[column]]
+        case op.Stack():
+            return np.concatenate([np.atleast_2d(rows) for rows in x], axis=0)
         case op.TakeEntries(entries):
             return np.asarray(x[0][tuple(zip(*entries, strict=True))])
         case op.TakeEntry(row, column):

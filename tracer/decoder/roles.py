@@ -123,6 +123,7 @@ OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "ne
 OfAttribution: TypeAlias = (
     Literal["word", "other_word", "attributed", "logit_direction", "before", "offset"]
     | Literal["row", "projected", "terms", "part"]
+    | Literal["query_row", "query_part", "query_parts", "key_row", "key_part", "key_parts"]
 )
 
 Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate | OfAttribution
@@ -434,10 +435,10 @@ GRADIENT_NORM = Role("norm")
 LARGEST_NORM = Role("norm.largest")
 SHRINK = Role("norm.factor")
 
-QUERY_PARTS = Role("query")
-KEY_PARTS = Role("key")
 PAIR_DOT = Role("pairs.dot", RoundingRule.EXACT)
 PAIRS = Role("pairs")
+QUERY_SUMS = Role("pairs.of_query", RoundingRule.ALL)
+KEY_SUMS = Role("pairs.of_key", RoundingRule.ALL)
 PAIRS_SUM = Role("parts.sum", RoundingRule.ALL)
 PARTS = Role("parts")
 PARTS_SUM = Role("parts.sum", RoundingRule.ALL)

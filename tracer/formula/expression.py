@@ -14,6 +14,7 @@ Function: TypeAlias = Literal["sin", "cos", "tanh", "ln", "max", "Φ", "ReLU′"
 OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
 OfTokens: TypeAlias = Literal[
     "sum over tokens",
+    "sum over rows",
     "sum by word",
     "append",
     "all but the last column",

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tracer.decoder.attribution import Attribution, Part, label
+from tracer.decoder.attribution import Attribution, Part
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -26,6 +26,7 @@ from tracer.decoder.roles import (
 )
 from tracer.decoder.score_attribution import ScoreAttribution
 from tracer.decoder.tape import Record
+from tracer.decoder.token_rows import label
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Value
 from tracer.decoder.word_path import WordPath

@@ -82,6 +82,24 @@ def test_the_judge_of_pages_reads_it(name: str, pages: dict[str, Path]) -> None:
     assert faults_of_page(pages[name].read_text(encoding="utf-8")) == []
 
 
+def test_each_bar_of_a_score_leads_to_the_calculation_of_its_pair(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    entry = "layer2.attention.head1.scores[la,Me]"
+    printed("page", "pizza", "--attribute", entry, "-o", str(page))
+    html = page.read_text(encoding="utf-8")
+    assert faults_of_page(html) == []
+    parts = document("attribute", entry, "-s", "pizza")["parts"]
+    bars = re.findall(r'dir="auto">([^<]*)</th><td data-of="([\d:,]+)"><span>([^<]*)<', html)
+    assert len(bars) == 12 and len(parts) == 81
+    for (label, of, number), part in zip(bars, parts, strict=False):
+        found = calculated(html, of)
+        line = "".join(p if isinstance(p, str) else p[0] for p in found["work"])
+        text = f"    x: {line} {found['sign']} {found['result']}\n"
+        assert (unreadable(text), false_equations(text)) == ([], [])
+        assert number == found["number"] == part["printed"]
+        assert re.fullmatch("a[₁-₉] · b[₁-₉]", label)
+
+
 @pytest.fixture(scope="module")
 def opened_pizza(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     with opened(browser, pages["pizza"], viewport=TELEPHONE, color_scheme="dark") as page:

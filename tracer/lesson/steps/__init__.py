@@ -19,6 +19,7 @@ from tracer.lesson.steps import (
     inputs,
     learned_merges,
     lora,
+    score_attribution,
     sub_layers,
     tokenization,
     training,
@@ -66,7 +67,7 @@ OPERANDS: dict[Role, SymbolOf] = {
 
 AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*backward.FORWARD, *updates.KINDS),
-    *attribution.KINDS,
+    *(*attribution.KINDS, *score_attribution.KINDS),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
 

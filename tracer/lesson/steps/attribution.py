@@ -9,7 +9,7 @@ from tracer.decoder.elementwise import Difference, DivideBy, Scale, TimesRow
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
+from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import Row
@@ -330,54 +330,7 @@ SUM_STEP = StepKind(
     everywhere=True,
 )
 
-QUERY_PARTS_STEP = InnerKind(
-    "query_parts",
-    "Parts of the query",
-    "what each component adds to the query",
-    (
-        "The query is a sum of what each component adds to it, through all weights on the way. "
-        "Each row is one component, a₁, a₂ and so on.",
-    ),
-    {roles.QUERY_PARTS: RoleText(Symbol("q"))},
-    only_with=ONLY_WITH,
-)
-
-KEY_PARTS_STEP = InnerKind(
-    "key_parts",
-    "Parts of the key",
-    "what each component adds to the key",
-    ("The key is a sum in the same way, of b₁, b₂ and so on.",),
-    {roles.KEY_PARTS: RoleText(Symbol("k"))},
-    only_with=ONLY_WITH,
-)
-
-
-def _of_pairs(step: Step, ctx: LessonContext) -> Sentence:
-    """Say what a pair adds."""
-    divides = any(record.output.role is roles.PAIR_DOT for record in step.records)
-    divided = ", divided as the score is" * divides
-    return (
-        "The score is the sum over all pairs of a part of the query and a part of the key. A pair "
-        f"adds their dot product{divided}.",
-    )
-
-
-PAIRS_STEP = InnerKind(
-    "score_parts",
-    "Parts of the score",
-    "what each pair of parts adds to the score",
-    _of_pairs,
-    {
-        roles.PAIR_DOT: RoleText(
-            lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))
-        ),
-        roles.PAIRS: RoleText(Symbol("s")),
-    },
-    only_with=ONLY_WITH,
-)
-
 KINDS = (
     *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, SCALE_STEP, HEADS_STEP, HEAD_STEP),
-    *(QUERY_PARTS_STEP, KEY_PARTS_STEP, PAIRS_STEP),
     *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
 )

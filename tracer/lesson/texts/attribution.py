@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import Attribution, label
-from tracer.decoder.operations import Rows, TakeEntry
+from tracer.decoder.attribution import Attribution
+from tracer.decoder.elementwise import Normalize
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import TakeEntry
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
+from tracer.decoder.token_rows import label
 from tracer.decoder.value import Value
-from tracer.formula.expression import Symbol
+from tracer.formula.expression import Expression, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
 from tracer.lesson.steps import Step
@@ -19,7 +23,6 @@ from tracer.lesson.texts.attribution_pictures import bars, maps, title
 from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
-from tracer.lesson.working.written import Worked
 from tracer.names import distinct
 
 LARGEST = Terms(shown=10, most=10)
@@ -47,11 +50,32 @@ class AttributionTeacher(TrainingTeacher):
         last = len(found.trace.tokens) - 1  # a score may be that of a longer text of the encoder
         super().__init__(found.trace, min(found.entry.at[0], last), "", full=full)
         self.found = found
+        self.asked = terms
+        self.printed: dict[Expression, Value] = {}
+        """The value that was printed last under each symbol."""
         self.writer = Writer(self.ctx, terms)
 
     def is_worked(self, value: Value) -> bool:
         """Return True: nothing is recorded that the text does not need."""
         return True
+
+    def document(self, introduction: doc.Sentence, largest: Sequence[Value]) -> doc.Document:
+        """All steps of the attribution; of a trained model, the sum and the `largest` parts."""
+        steps = [step for step in self.steps if step.place.phase == "attribution"]
+        steps = [step for step in steps if not all(is_row(r.output) for r in step.records)]
+        total = next(step for step in steps if step.kind is SUM_STEP)
+        if self.trace.scenario.on_demand:
+            usual, self.writer = self.writer, Writer(self.ctx, self.asked or LARGEST)
+            first = self.section(total)
+            self.writer = usual
+            sections = [first, *(self.section(self.step_of[each.address]) for each in largest)]
+        else:
+            others = [step for step in steps if step is not total]
+            sections = [self.section(step) for step in (*others, total)]
+        begins = [introduction, *([HELD] if self.full and holds_divisors(self.trace) else [])]
+        paragraphs = tuple(map(doc.Paragraph, begins))
+        signed = self.with_signs(sections)
+        return doc.Document(self.trace.name, title(self.found), paragraphs, signed)
 
     def section(self, step: Step) -> doc.Section:
         """A step with its title; the sum belongs to no part of the model."""
@@ -65,27 +89,30 @@ class AttributionTeacher(TrainingTeacher):
             return [self.parts(value)]
         if isinstance(record.operation, TakeEntry):
             return self.logits(value)
-        if isinstance(record.operation, Rows):
+        if is_row(value):
             return []
-        if len(value.axes) < 2 and isinstance(record.operation, Worked):
+        if len(value.axes) < 2 and self.is_worked(value) and self.lines(record):
             self.tables.add(value)  # its line says it
         blocks = super().learned(record, step)
-        if value.role is roles.PARTS_SUM:
+        if value.role in (roles.PARTS_SUM, roles.PAIRS_SUM):
             blocks += [bars(self.found, self.writer), *maps(self.found, self.writer)]
             blocks += [*self.heads("attention"), *self.heads("cross_attention")]
         return blocks
 
     def inputs(self, record: Record) -> list[doc.Block]:
         """Return the operands that are not printed above: of a row, its matrix."""
-        operands = map(self.whole, record.inputs)
+        operands = list(map(self.whole, record.inputs))
         shown = tuple(x for x in operands if not x.role.parameter or self.ctx.is_shown(x))
+        for x in shown:
+            symbol = self.ctx.symbols.get(x.address)
+            if symbol and self.printed.setdefault(symbol, x) is not x:
+                self.tables.discard(x)  # its symbol now means another value, such as another σ
+                self.printed[symbol] = x
         return super().inputs(Record(record.operation, shown, record.output))
 
     def whole(self, value: Value) -> Value:
         """The matrix that a row is taken from, or the value itself."""
-        record = self.trace.producers[value]
-        is_row = value.place.phase == "attribution" and isinstance(record.operation, Rows)
-        return record.inputs[0] if is_row else value
+        return self.trace.producers[value].inputs[0] if is_row(value) else value
 
     def indices(self, value: Value) -> range:
         """The indices of the parts to show; of a trained model, of those that are written out."""
@@ -142,30 +169,22 @@ def attribution_text(
 ) -> doc.Document:
     """The worked calculation of all parts and their sum; of a trained model, of the largest."""
     teacher = AttributionTeacher(found, full=full, terms=terms)
-    steps = [step for step in teacher.steps if step.place.phase == "attribution"]
-    total = next(step for step in steps if step.kind is SUM_STEP)
-    if found.trace.scenario.on_demand:
-        usual, teacher.writer = teacher.writer, Writer(teacher.ctx, terms or LARGEST)
-        first = teacher.section(total)
-        teacher.writer = usual
-        sections = [first, *(teacher.section(teacher.step_of[a]) for a in _largest(found))]
-    else:
-        others = [step for step in steps if step is not total]
-        sections = [teacher.section(step) for step in (*others, total)]
-    begins = [introduction(teacher.ctx, found), *([HELD] if full and divides(found) else [])]
-    signed = teacher.with_signs(sections)
-    return doc.Document(found.trace.name, title(found), tuple(map(doc.Paragraph, begins)), signed)
-
-
-def _largest(found: Attribution) -> list[str]:
-    """The addresses of the largest parts: of those that are split, a few, else of one."""
     split = [part for part in found.parts if part.terms is not None]
-    return [part.total.address for part in (split[:SPLIT_SHOWN] or found.parts[:1])]
+    largest = split[:SPLIT_SHOWN] or found.parts[:1]
+    return teacher.document(introduction(teacher.ctx, found), [part.total for part in largest])
 
 
-def divides(found: Attribution) -> bool:
-    """Whether a direction goes through a norm."""
-    return any(value.role.derivation == "before" for value in found.trace.values.values())
+def holds_divisors(found: Trace) -> bool:
+    """Return whether the attribution goes through a norm, whose divisor is held."""
+    return any(
+        record.output.place.phase == "attribution" and isinstance(record.operation, Normalize)
+        for record in found.records
+    )
+
+
+def is_row(value: Value) -> bool:
+    """Return whether a value is only a row, or some rows, of a value of the forward pass."""
+    return value.role.derivation in ("row", "query_row", "key_row")
 
 
 def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:

@@ -18,7 +18,7 @@ def bars(found: Attribution, writer: Writer) -> doc.Bars:
     record = found.trace.producers[found.sum]
     (parts,) = record.inputs
     rests = list(found_in(writer.chain(record, ()).sides[0], Rest))
-    labels = parts.axes[0].labels[: len(found.parts) - sum(rest.terms for rest in rests)]
+    labels = parts.axes[0].labels[: parts.shape[0] - sum(rest.terms for rest in rests)]
     drawn = [doc.Bar(label, writer.number(parts, (i,))) for i, label in enumerate(labels)]
     drawn += [doc.Bar(f"{rest.terms} more", rest.total, rest.terms) for rest in rests]
     figure = doc.Figure(f"{found.trace.name}.{found.entry.value.address}.parts", title(found))

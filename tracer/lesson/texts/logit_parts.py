@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import Attribution, Part, attribute, label
+from tracer.decoder.attribution import Attribution, Part, attribute
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Pinned
 from tracer.decoder.tape import Record
+from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import largest_part
 from tracer.lesson.steps.claims import Row
-from tracer.lesson.texts.attribution import HELD, LARGEST, divides, introduction
+from tracer.lesson.texts.attribution import HELD, LARGEST, holds_divisors, introduction
 from tracer.lesson.texts.lens import percent
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
@@ -57,7 +58,7 @@ class LogitParts:
             for i in shown
             for part in (self.found.parts[i],)
         ]
-        held = HELD if full and divides(self.found) else None
+        held = HELD if full and holds_divisors(self.found.trace) else None
         sentences = introduction(self.ctx, self.found), held
         blocks: tuple[doc.Block, ...] = (
             *doc.paragraphs(*sentences),

@@ -145,6 +145,14 @@ def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Ent
             row, column = index
             row -= first.shape[0]
             return Entry(first, index) if row < 0 else Entry(record.inputs[1], (row, column))
+        case op.Stack():
+            row, column = index
+            for part in record.inputs:
+                height = part.shape[0] if len(part.axes) > 1 else 1
+                if row < height:
+                    return Entry(part, (row, column) if len(part.axes) > 1 else (column,))
+                row -= height
+            raise IndexError(index)
         case op.Concat() | op.Join():
             *rows, place = index
             for part in record.inputs:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tracer.decoder import roles
+from tracer.decoder.axes import numbered
 from tracer.decoder.elementwise import Divide
-from tracer.decoder.score_attribution import ScoreAttribution
+from tracer.decoder.score_attribution import ScoreAttribution, SideParts
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.entries import labels, name
+from tracer.lesson.entries import labels
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.attribution import SUM_STEP
-from tracer.lesson.texts.attribution import HELD, LARGEST, AttributionTeacher
-from tracer.lesson.working.lines import Writer
+from tracer.lesson.steps.score_attribution import SUMS_STEP
+from tracer.lesson.texts.attribution import LARGEST, AttributionTeacher
 from tracer.lesson.working.sums import Terms
 
-MOST_LINES = 25
-"""The most pairs whose lines are written; of more, only the matrix is shown."""
+MOST_LINES = 100
+"""The most numbers of a matrix whose lines are written; of more, only the matrix is shown."""
 
 
 class ScoreTeacher(AttributionTeacher):
@@ -28,8 +30,10 @@ class ScoreTeacher(AttributionTeacher):
         self.score = found
 
     def parts(self, value: Value) -> doc.Block:
-        """The pairs with what they add."""
-        query, key = self.score.query.names, self.score.key.names
+        """The pairs with what they add; of a trained model, with the names of the parts."""
+        if not self.trace.scenario.on_demand:
+            return super().parts(value)
+        query, key = (side.sums.axes[0].labels for side in (self.score.query, self.score.key))
         rows: list[tuple[str | Number, ...]] = []
         for at in self.indices(value):
             i, j = self.score.pairs[at]
@@ -37,12 +41,26 @@ class ScoreTeacher(AttributionTeacher):
         return doc.Table.of(("part of the query", "part of the key", "c"), rows)
 
     def is_worked(self, value: Value) -> bool:
-        """Return whether the lines of a value are written: of many pairs, none is."""
-        return value.role is not roles.PAIRS or value.numbers.size <= MOST_LINES
+        """Return whether the lines of a value are written: of a large matrix, none is."""
+        return not value.axes or value.numbers.size <= MOST_LINES
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one value; dot products are written in the lines of the pairs."""
-        return [] if record.output.role is roles.PAIR_DOT else super().learned(record, step)
+        value = record.output
+        if value.role is roles.PAIR_DOT:
+            return self.inputs(record)
+        if step.kind is SUMS_STEP and self.trace.scenario.on_demand:
+            return [self.largest(value)]
+        return super().learned(record, step)
+
+    def largest(self, sums: Value) -> doc.Block:
+        """The largest sums of one side's pairs, in size."""
+        numbers = np.abs(sums.numbers)
+        order = np.argsort(-numbers, kind="stable")[: (self.asked or LARGEST).shown]
+        what = "query" if sums.role is roles.QUERY_SUMS else "key"
+        rows = [(sums.axes[0].labels[at], self.ctx.number(sums, int(at))) for at in order]
+        symbol = "c_a" if what == "query" else "c_b"
+        return doc.Table.of((f"part of the {what}", symbol), rows)
 
 
 def score_text(
@@ -50,18 +68,7 @@ def score_text(
 ) -> doc.Document:
     """The parts of query and key, their pairs and the sum; of a trained model, the largest."""
     teacher = ScoreTeacher(found, full=full, terms=terms)
-    steps = [step for step in teacher.steps if step.place.phase == "attribution"]
-    total = next(step for step in steps if step.kind is SUM_STEP)
-    if found.trace.scenario.on_demand:
-        teacher.writer = Writer(teacher.ctx, terms or LARGEST)
-        steps = []
-    others = [step for step in steps if step is not total]
-    sections = [teacher.section(step) for step in (*others, total)]
-    holds = found.query.holds or found.key.holds
-    introduction = [_introduction(teacher, found), *([HELD] if full and holds else [])]
-    blocks = tuple(map(doc.Paragraph, introduction))
-    title = f"The parts of {name(found.entry)}"
-    return doc.Document(found.trace.name, title, blocks, teacher.with_signs(sections))
+    return teacher.document(_introduction(teacher, found), [found.query.sums])
 
 
 def _introduction(teacher: ScoreTeacher, found: ScoreAttribution) -> doc.Sentence:
@@ -75,6 +82,15 @@ def _introduction(teacher: ScoreTeacher, found: ScoreAttribution) -> doc.Sentenc
     return (
         *("The attention score of ", query, " for ", key, " is "),
         *(teacher.ctx.number(value, row, column), ". It is the dot product of a query and a key"),
-        f"{divided}. Each of both is a sum of parts, so the score is the sum of what each pair of "
-        f"their parts adds.{rest}",
+        f"{divided}. The query has {_parts('a', found.query)}, the key has "
+        f"{_parts('b', found.key)}. The score is the sum of what each pair of their parts adds."
+        f"{rest}",
     )
+
+
+def _parts(letter: str, side: SideParts) -> str:
+    """`the parts a₁ to a₉`; `one part, b₁`."""
+    labels = numbered(letter, 1, len(side.components))
+    if len(labels) == 1:
+        return f"one part, {labels[0]}"
+    return f"the parts {labels[0]} {'to' if len(labels) > 2 else 'and'} {labels[-1]}"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Difference, Scale
 from tracer.decoder.operations import AccumulateGradients
-from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Place, Role
+from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Derivation, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
@@ -22,7 +22,10 @@ from tracer.node import Node, rewritten
 Pass: TypeAlias = tuple[bool, int | None]
 """Whether a value is the encoder's, and the number of its example in a batch."""
 
-LETTERS = {"offset": "m", "projected": "p", "terms": "t", "part": "c"}
+LETTERS: dict[Derivation | None, str] = {
+    **{"offset": "m", "projected": "p", "terms": "t", "part": "c"},
+    **{"query_part": "A", "query_parts": "A", "key_part": "B", "key_parts": "B"},
+}
 """What an attribution records besides directions, by its derivation."""
 
 ENCODER = "E"
@@ -56,7 +59,8 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
         if value.place.phase == "attribution" and value.role.of:
-            found[value.address] = of_attribution(record, inputs, attributed)
+            own = of_attribution(record, inputs, attributed)
+            found[value.address] = of_encoder(own) if tower else own
             continue
         if value.role.of is not None:
             found[value.address] = of_training(record, found, inputs, ways, worked)
@@ -88,7 +92,7 @@ def of_attribution(
     A row has the symbol of its matrix.
     """
     match record.output.role.derivation:
-        case "row":
+        case "row" | "query_row" | "key_row":
             return inputs[0]
         case "word" | "other_word" | "attributed" as which:
             if isinstance(record.operation, Difference):
@@ -96,10 +100,8 @@ def of_attribution(
             own = Symbol("w") if record.output.role.of is W_U else inputs[0]
             assert isinstance(own, Symbol)
             return replace(own, base=f"{own.base}′") if which == "other_word" else own
-        case "offset" | "projected" | "terms" | "part" as which:
-            letter = LETTERS[which]
-        case _:
-            letter = "u"
+        case which:
+            letter = LETTERS.get(which, "u")
     numbers[letter] += 1
     return Symbol(letter, str(numbers[letter]))
 

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from tracer.decoder import operations as op
 from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad, TimesExpertWeight
+from tracer.decoder.roles import PAIRS
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.formula.expression import Expression, Number
@@ -63,7 +64,7 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("append", (of[0], of[1]))
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
-        case op.Rows() | op.PlaceRows() | op.PlaceColumns() | op.AppendZeros():
+        case op.Rows() | op.PlaceRows() | op.PlaceColumns() | op.AppendZeros() | op.Stack():
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
@@ -79,6 +80,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return dots[0] if len(dots) == 1 else ex.Brackets(_ends(dots))
         case op.TransposedMatMul():
             return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
+        case op.ColumnTotal() if record.inputs[0].role is PAIRS:
+            return ex.Call("sum over rows", (of[0],))
         case op.ColumnTotal():
             return ex.Call("sum over tokens", (of[0],))
         case op.LastColumnTotal():

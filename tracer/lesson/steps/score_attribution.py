@@ -1,0 +1,244 @@
+"""An attention score's attribution: the parts of its query and its key, and what each pair adds.
+
+Each kind of step that carries parts exists twice, for the query and for the key.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Normalize, Scale
+from tracer.decoder.operations import MatMul, PlaceColumns
+from tracer.decoder.roles import Derivation, Role, derived
+from tracer.decoder.tape import Record
+from tracer.decoder.vector_parts import KEY, QUERY, Side
+from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
+from tracer.lesson.context import LessonContext, joined
+from tracer.lesson.document import Sentence
+from tracer.lesson.steps.attribution import ONLY_WITH
+from tracer.lesson.steps.kind import CaptionOf, InnerKind, RoleText, SentenceOf, Step, StepKind
+
+INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
+"""What the input is the sum of."""
+
+VECTORS = (roles.INPUT, roles.RESIDUAL)
+"""What a sub-layer reads, if no norm comes before it."""
+
+OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
+"""What a sub-layer computes before its residual connection."""
+
+WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
+OUTPUT_WEIGHTS = (roles.W_O, roles.LORA[roles.W_O].adapted)
+EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
+
+
+def _texts(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict[Role, RoleText]:
+    """The texts of what is derived from some roles."""
+    return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
+
+
+def _side_kinds(
+    side: Side, what: str, own: roles.Norm, projected: tuple[Role, Role, Role, Role]
+) -> tuple[StepKind, ...]:
+    """The kinds of step for the `query` or the `key`.
+
+    `own` is the norm of queries or keys; `projected` are their roles: x W, b, normalized, rotated.
+    """
+    product, bias, normed, rotated = projected
+    encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
+    row, part, parts = side.row, side.part, side.parts
+
+    def kind(name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]) -> StepKind:
+        together = {role: text for each in texts for role, text in each.items()}
+        titled = f"{what.capitalize()}: {title}"
+        return InnerKind(f"{what}_{name}_parts", titled, title, goal, together, only_with=ONLY_WITH)
+
+    def norm(name: str, title: str, of: roles.Norm) -> StepKind:
+        results = (of.layer_norm, of.rms_norm)
+        return kind(
+            *(name, title, _of_norm),
+            _texts(row, of.std, of.rms, of.shift, of.deviation, *results),
+            _texts(part, of.mean, caption="The mean of each part:"),
+            _texts(part, of.deviation, caption="Each part minus its mean:"),
+            _texts(part, *results, caption="Divided by the norm's divisor:"),
+            _texts(parts, *results, caption="With β:"),
+        )
+
+    vector: Sentence = (
+        f"The {what} is computed from its token's vector, and this vector is a sum. Each row is "
+        "what one component adds to it.",
+    )
+    rotation: Sentence = (
+        f"A rotation is linear: the parts of the {what} are rotated by the same angles.",
+    )
+
+    def projection(step: Step, ctx: LessonContext) -> Sentence:
+        record = next(each for each in step.records if isinstance(each.operation, MatMul))
+        weights = ctx.symbols[record.inputs[1].address]
+        biased = f" The bias is a part of the {what}, too." * (record is not step.last)
+        said: Sentence = (f"The {what} is its token's vector times ", weights)
+        return (*said, ". The parts are therefore multiplied by ", weights, f", too.{biased}")
+
+    return (
+        kind(
+            *("vector", "parts of the vector", vector),
+            *(_texts(row, *INPUTS, *VECTORS, *WAVES, *encoder), _texts(parts, *VECTORS, *encoder)),
+        ),
+        kind(
+            *("output", "parts of the output", OF_OUTPUT),
+            _texts(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            *(_texts(part, roles.ATTENTION_OUTPUT), _texts(parts, *OUTPUTS)),
+        ),
+        kind(
+            *("factor", "parts times the factor", _of_factor),
+            *(_texts(row, roles.SCALED_OUTPUT), _texts(part, roles.SCALED_OUTPUT)),
+        ),
+        kind(
+            *("head", "part of the head", _of_head),
+            *(_texts(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), _texts(part, roles.HEAD_OUTPUT)),
+        ),
+        kind(
+            *("ffn", "part of the FFN", OF_FFN),
+            _texts(row, *roles.HIDDEN_LAYERS, roles.B_2),
+            _texts(part, roles.FFN_OUTPUT, roles.PROJECTED),
+        ),
+        kind(
+            *("expert", "parts of the expert", OF_EXPERT),
+            *(_texts(row, *EXPERT_WEIGHTS), _texts(part, *EXPERT_WEIGHTS)),
+        ),
+        norm("norm", "parts after the norm", roles.SUB_LAYER_NORM),
+        norm("norm_after", "parts after the output norm", roles.NORM_AFTER),
+        norm("own_norm", f"parts after the {what} norm", own),
+        kind(
+            *("product", "parts", projection),
+            *(_texts(row, product, bias, normed), _texts(part, product)),
+            _texts(parts, product, caption="With the bias:"),
+        ),
+        kind(
+            *("rotation", "parts after the rotation", rotation),
+            *(_texts(row, rotated), _texts(part, rotated)),
+        ),
+    )
+
+
+OF_OUTPUT: Sentence = (
+    "The output of the sub-layer is a sum, too. Each row is what one component adds to it.",
+)
+OF_FFN: Sentence = ("The FFN adds its hidden layer times ", Symbol("W", "2"), ".")
+OF_EXPERT: Sentence = (
+    "The expert's output is multiplied by its weight for this token, which keeps its number from "
+    "this pass. The parts of the output are multiplied by it, too.",
+)
+
+
+def _of_factor(step: Step, ctx: LessonContext) -> Sentence:
+    """Say by which factor the parts are multiplied."""
+    operation = step.last.operation
+    if not isinstance(operation, Scale):
+        return OF_OUTPUT
+    factor = Number(operation.a)
+    return ("The sub-layer's output is multiplied by ", factor, ", and so are its parts.")
+
+
+def _of_head(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what a head adds to the output of its attention."""
+    if isinstance(step.last.operation, PlaceColumns):
+        return ("The output of attention is all heads side by side. A head adds its columns.",)
+    weights = Symbol("W", "O")
+    heads: Sentence = ("The output of attention is all heads side by side, times ", weights)
+    return (*heads, ". A head adds its output times its rows of ", weights, ".")
+
+
+def _of_norm(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what the norm does to the parts."""
+    divides = [r.operation for r in step.records if isinstance(r.operation, Normalize)]
+    if not divides:
+        return OF_OUTPUT
+    factor = "1 + γ" if divides[0].unit_offset else "γ"
+    centers = any(_is_mean(record) for record in step.records)
+    mean = (
+        "LayerNorm subtracts the mean of a token's numbers. That is the sum of the means of the "
+        "parts, so each part's own mean is subtracted from it. "
+    )
+    return (
+        f"{mean * centers}The norm's divisor keeps its number from this pass. The parts are "
+        f"divided by it{f' and multiplied by {factor}' * divides[0].gain}."
+        f"{' β is a part of its own.' * _has_shift(step)}",
+    )
+
+
+def _is_mean(record: Record) -> bool:
+    return any(record.output.role.of is norm.mean for norm in roles.NORMS)
+
+
+def _has_shift(step: Step) -> bool:
+    return any(r.output.role.of is norm.shift for r in step.records for norm in roles.NORMS)
+
+
+def _of_pairs(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what a pair adds."""
+    divides = any(record.output.role is roles.PAIR_DOT for record in step.records)
+    divided = ", divided as the score is" * divides
+    return (
+        "The score is the sum over all pairs of a part of the query and a part of the key. A pair "
+        f"adds their dot product{divided}.",
+    )
+
+
+PAIRS_STEP = InnerKind(
+    "score_parts",
+    "Parts of the score",
+    "what each pair of parts adds to the score",
+    _of_pairs,
+    {
+        roles.PAIR_DOT: RoleText(
+            lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))
+        ),
+        roles.PAIRS: RoleText(Symbol("s")),
+    },
+    only_with=ONLY_WITH,
+)
+
+
+def _largest_sums(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say which part of the query and which of the key has the largest sum in size, if one has."""
+    said: list[Sentence] = []
+    for record, what in zip(step.records, ("query", "key"), strict=True):
+        sums = record.output
+        order = np.argsort(-np.abs(sums.computed), kind="stable")[:2]
+        first, *second = [ctx.number(sums, int(at)) for at in order]
+        if second and abs(first.value) != abs(second[0].value):
+            name = sums.axes[0].labels[order[0]]
+            whose = f"{name} has the largest sum of the {what}'s parts ("
+            said.append((whose, first, ")"))
+    return ("In size, ", *joined(said), ".") if said else None
+
+
+SUMS_STEP = InnerKind(
+    "score_sums",
+    "Sums of the pairs",
+    "what each part of the query and of the key adds to the score",
+    (
+        "The sum of a row is what one part of the query adds with all parts of the key. The sum of "
+        "a column is what one part of the key adds with all parts of the query.",
+    ),
+    {
+        roles.QUERY_SUMS: RoleText(Symbol("c", "a"), "Each part of the query:"),
+        roles.KEY_SUMS: RoleText(Symbol("c", "b"), "Each part of the key:"),
+    },
+    claim=_largest_sums,
+    only_with=ONLY_WITH,
+)
+
+KINDS = (
+    *_side_kinds(
+        *(QUERY, "query", roles.QUERY_NORM),
+        (roles.QUERY, roles.B_Q, roles.OWN_QUERY, roles.ROTATED_QUERY),
+    ),
+    *_side_kinds(
+        *(KEY, "key", roles.KEY_NORM),
+        (roles.KEY, roles.B_K, roles.OWN_KEY, roles.ROTATED_KEY),
+    ),
+    *(PAIRS_STEP, SUMS_STEP),
+)
