@@ -137,10 +137,12 @@ def test_what_is_given_is_not_computed(reads: list[str], tmp_path: Path) -> None
     row = ",".join(["0.5"] * D)
     pinned = f"layer1.ffn.residual=[{','.join([f'[{row}]'] * 5)}]"
     reads.clear()
-    text = printed("step", "scores", "--layer", "2", "--head", "1", "-s", path, "--given", pinned)
+    score = printed("value", "layer2.attention.head1.scores[5,1]", "-s", path, "--given", pinned)
     assert "blk.1.attn_q.weight" in reads
     assert not any(name.startswith("blk.0.") for name in reads)
-    assert "S¹ (5 × 5)" in text
+    # A step also shows what it is without the given numbers.
+    text = printed("step", "scores", "--layer", "2", "--head", "1", "-s", path, "--given", pinned)
+    assert "S¹ (5 × 5)" in text and score.strip() in text
 
 
 def test_any_address_can_be_given_in_the_file(tmp_path: Path) -> None:

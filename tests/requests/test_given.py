@@ -303,6 +303,81 @@ def test_a_woven_text_shows_the_same(tmp_path: Path) -> None:
     assert "What the given values change" in text.read_text(encoding="utf-8")
 
 
+# --- a step and a number, without and with -------------------------------------------------------
+
+PINS = (f"{HEAD}=0", "layer1.attention.output[1]=mean", "layer2.ffn.output=0.5")
+
+
+def both(pin: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of a run without and with a given value, by address."""
+    found = [run_json("pizza", *given) for given in ((), ("--given", pin))]
+    plain, changed = ({each["address"]: each for each in run["values"]} for run in found)
+    return plain, changed
+
+
+@pytest.mark.parametrize("pin", PINS)
+def test_a_number_is_shown_as_it_is_without_them(pin: str) -> None:
+    plain, _ = both(pin)
+    labels = plain["logits"]["axes"][1]["labels"]
+    for word in ("pizza", "odio"):
+        entry, before = f"logits[la,{word}]", plain["logits"]["printed"][3][labels.index(word)]
+        said = f"Without the given values, “{entry}” is {before}."
+        for command in ("why", "attribute"):
+            text = printed(command, entry, "-s", "pizza", "--given", pin, width=500)
+            assert text.count(said) == 1
+        ran = run("value", entry, "-s", "pizza", "--given", pin)  # which other programs read
+        assert re.fullmatch(r"-?[0-9.]+\n", ran.stdout) and not ran.stderr
+        words = ("attribute", entry, "-s", "pizza", "--given", pin, "--format", "json")
+        assert json.loads(printed(*words))["without_given"]["printed"] == before
+    difference = Decimal(plain["logits"]["printed"][3][labels.index("pizza")]) - Decimal(before)
+    words = ("attribute", "logits[la,pizza]", "--instead-of", "odio", "-s", "pizza", "--given", pin)
+    said = f"Without the given values, “logits[la,pizza] - logits[la,odio]” is {difference}."
+    assert said in printed(*words, width=500)
+
+
+@pytest.mark.parametrize("pin", PINS)
+@pytest.mark.parametrize("name", ["softmax", "residual", "layer2.attention", "logits"])
+def test_a_step_shows_what_changes(pin: str, name: str) -> None:
+    runs = both(pin)
+    text = printed("step", name, "-s", "pizza", "--given", pin, width=500)
+    _, _, last = text.partition("What the given values change\n")
+    rows = re.findall(r"^  (\S+) +(-?\S+) +(-?\S+)$", last, re.M)
+    words = ("step", name, "-s", "pizza", "--given", pin, "--format", "json")
+    addresses = [each["address"] for each in json.loads(printed(*words))["values"]]
+    changed = [a for a in addresses if runs[0][a]["data"] != runs[1][a]["data"]]
+    shown = {(without, now) for _, without, now in rows[1:]}
+    for address in changed:
+        before, after = (run[address]["printed"][-1] for run in runs)
+        if before != after and f"{runs[1][address]['symbol']} of “pizza”:" in last:
+            assert set(zip(before, after, strict=True)) <= shown
+    same = "For “pizza”, the results above are the same without the given values."
+    assert (same in last) == (not shown and "with them" not in last)
+    if not changed:
+        assert same in last
+
+
+@some
+@given(spec=scenarios(encoder=True), argument=st.sampled_from(ARGUMENTS))
+def test_json_lists_what_is_another_number_without_them(spec: Scenario, argument: str) -> None:
+    assume(spec["layers"][0].get("attention"))
+    given = ("--given", argument.format(a="layer1.attention"))
+    found = run("run", "-", *given, "--format", "json", stdin=to_yaml(spec))
+    plain = run("run", "-", "--format", "json", stdin=to_yaml(spec))
+    assume(not found.exit_code and not plain.exit_code)
+    before, after = (json.loads(ran.stdout) for ran in (plain, found))
+    values = {each["address"]: each for each in after["values"]}
+    alike = [a for a in before["values"] if a["axes"] == values.get(a["address"], {}).get("axes")]
+    expected = [
+        {key: each[key] for key in ("address", "data", "printed")}
+        for each in alike
+        if each["data"] != values[each["address"]]["data"]
+    ]
+    order = [each["address"] for each in after["values"]]
+    listed = after["without_given"]
+    assert listed == sorted(expected, key=lambda each: order.index(each["address"]))
+    assert "without_given" not in before
+
+
 # --- what it claims ------------------------------------------------------------------------------
 
 

@@ -87,6 +87,13 @@ def attribute(
     return Attribution(whole, entry, other, attributed, tuple(parts), total, rounding)
 
 
+def attributed(found: Trace, entry: Entry, other: int | None) -> Value:
+    """Return an entry, minus that in column `other`: one number, with the digits of the pass."""
+    tape = Tape(arithmetic_of(found.scenario), found.pencil)
+    with tape.computing():
+        return Back(tape, found, entry.at[0], entry, other, ()).attributed()
+
+
 def rounding_of(tape: Tape, found: Trace, attributed: Value, total: Value) -> Value | None:
     """Record what is missing from the sum of the parts, where numbers are rounded on the way."""
     if not found.pencil.rounds:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tracer.decoder.attribution import Attribution, Part
+from tracer.decoder.attribution import Attribution, Part, attributed
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -36,6 +36,7 @@ from tracer.lesson.document import Paragraph
 from tracer.lesson.entries import labels, name
 from tracer.lesson.steps import Step
 from tracer.lesson.texts.author import Author
+from tracer.lesson.texts.given_changes import counterpart
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
@@ -57,14 +58,19 @@ def render(
     explained: Sequence[Step] = (),
     *,
     whole: bool = False,
+    plain: Trace | None = None,
 ) -> str:
     """The values of `records`, in the order of computation; of one token, if given.
 
     The token is one of the decoder, unless all values are of the encoder. The author's notes are
-    those of the `explained` steps; a `whole` text has the author's intro and summary, too.
+    those of the `explained` steps; a `whole` text has the author's intro and summary, too. `plain`
+    is the pass without given values of the command line.
     """
     said = _authors_words(trace, explained, whole)
-    return strict_json({**_header(trace), **said, "values": _values(trace, records, token)})
+    values = {"values": _values(trace, records, token)}
+    if plain:
+        values["without_given"] = _without_given(plain, records, token)
+    return strict_json({**_header(trace), **said, **values})
 
 
 def lens(trace: Trace, records: Sequence[Record], path: WordPath) -> str:
@@ -142,56 +148,24 @@ def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
     ]
 
 
-def attribution(found: Attribution) -> str:
-    """Return a logit, or a difference of two, and its parts, the largest in size first.
+def attribution(found: Attribution, plain: Trace | None = None) -> str:
+    """Return a number and its parts, the largest in size first.
 
-    A part that is split has its terms instead. The parts and the remainder sum to the value.
+    The number is a logit, a difference of two, or an attention score; `plain` is the pass without
+    given values of the command line. The parts and the remainder sum to the value.
     """
-    words = distinct(found.entry.value.axes[1].labels)
+    trace = found.trace
     entry = found.entry if found.other is None else Entry(found.attributed, ())
-    contributions = sorted(
-        (each for part in found.parts for each in _contributions(found, part)),
-        key=lambda each: -abs(_exact(each["entry"])),
-    )
-    other = None if found.other is None else words[found.other]
-    return _attributed(found, entry, other, contributions)
-
-
-def score_attribution(found: ScoreAttribution) -> str:
-    """Return an attention score and its parts, the largest in size first.
-
-    A part is a pair: `address` is that of the query part, × and that of the key part; `label` is
-    `embedding of Alex · layer 1, head 2 of Frank`; `row` is the query's token, `column` the key's.
-    """
-    sides = found.query.components, found.key.components
-    row, column = labels(found.entry)
-    names = found.query.names, found.key.names
-    contributions = [
-        {
-            "address": f"{sides[0][i].address} × {sides[1][j].address}",
-            **{"row": row, "column": column},
-            "label": f"{names[0][i]} of {row} · {names[1][j]} of {column}",
-            "entry": Entry(found.trace[_PARTS], (at,)),
-        }
-        for at, (i, j) in enumerate(found.pairs)
-    ]
-    return _attributed(found, found.entry, None, contributions)
-
-
-def _attributed(
-    found: Attribution,
-    entry: Entry,
-    instead_of: str | None,
-    contributions: Sequence[dict[str, Any]],
-) -> str:
-    trace, value = found.trace, _exact(entry)
+    value = _exact(entry)
+    contributions = _pairs(found) if isinstance(found, ScoreAttribution) else _parts(found)
     total = total_of([_exact(each["entry"]) for each in contributions])
+    words = distinct(found.entry.value.axes[1].labels)
     return strict_json(
         {
             "schema": SCHEMA,
             "scenario": trace.name,
             "entry": name(found.entry),
-            "instead_of": instead_of,
+            "instead_of": None if found.other is None else words[found.other],
             "value": _plain(value),
             "printed": printed_entry(trace, *entry),
             "parts": [
@@ -203,8 +177,46 @@ def _attributed(
                 for each in contributions
             ],
             "remainder": _plain(total_of([value, -total])),
+            **_attributed_without_given(found, plain),
         }
     )
+
+
+def _parts(found: Attribution) -> list[dict[str, Any]]:
+    """The parts of a logit, the largest in size first; of a part that is split, its terms."""
+    return sorted(
+        (each for part in found.parts for each in _contributions(found, part)),
+        key=lambda each: -abs(_exact(each["entry"])),
+    )
+
+
+def _pairs(found: ScoreAttribution) -> list[dict[str, Any]]:
+    """The pairs of parts of an attention score, the largest in size first.
+
+    `address` is that of the query part, × and that of the key part; `label` is `embedding of Alex ·
+    layer 1, head 2 of Frank`; `row` is the query's token, `column` the key's.
+    """
+    sides = found.query.components, found.key.components
+    row, column = labels(found.entry)
+    names = found.query.names, found.key.names
+    return [
+        {
+            "address": f"{sides[0][i].address} × {sides[1][j].address}",
+            **{"row": row, "column": column},
+            "label": f"{names[0][i]} of {row} · {names[1][j]} of {column}",
+            "entry": Entry(found.trace[_PARTS], (at,)),
+        }
+        for at, (i, j) in enumerate(found.pairs)
+    ]
+
+
+def _attributed_without_given(found: Attribution, plain: Trace | None) -> dict[str, Any]:
+    """The number in the pass without given values, if there is one."""
+    before = counterpart(plain, found.entry.value) if plain else None
+    if plain is None or before is None:
+        return {}
+    value = attributed(plain, Entry(before, found.entry.at), found.other)
+    return {"without_given": _number(plain, value)}
 
 
 def compared(found: Experiment) -> str:
@@ -366,7 +378,7 @@ def _header(trace: Trace) -> dict[str, Any]:
 def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
     named = symbols(trace.records)
     outputs = [record.output for record in records]
-    encodes = all(o.place.encoder or o.role is ENCODER_OUTPUT for o in outputs)
+    encodes = _encodes(outputs)
     return [
         {
             "address": output.address,
@@ -377,6 +389,30 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
             **_labeled(trace, output, token if output.place.encoder == encodes else None),
         }
         for record, output in zip(records, outputs, strict=True)
+    ]
+
+
+def _encodes(outputs: Sequence[Value]) -> bool:
+    """Whether all values are the encoder's."""
+    return all(o.place.encoder or o.role is ENCODER_OUTPUT for o in outputs)
+
+
+def _without_given(
+    plain: Trace, records: Sequence[Record], token: int | None
+) -> list[dict[str, Any]]:
+    """The numbers, in the pass without given values, of each value that is another one there."""
+    outputs = [record.output for record in records]
+    encodes = _encodes(outputs)
+    pairs = [(value, counterpart(plain, value)) for value in outputs]
+    return [
+        {
+            "address": value.address,
+            "data": before["data"],
+            "printed": before["printed"],
+        }
+        for value, other in pairs
+        if other is not None and not np.array_equal(other.numbers, value.numbers)
+        for before in [_labeled(plain, other, token if value.place.encoder == encodes else None)]
     ]
 
 

@@ -10,10 +10,9 @@ from typing import TypeAlias, assert_never
 from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
-from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.lesson.document import Document
+from tracer.lesson.document import Document, paragraphs
 from tracer.lesson.entries import index_of
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
@@ -24,7 +23,7 @@ from tracer.lesson.texts.selection import of_encoder, select, steps
 from tracer.names import closest, position_of
 from tracer.renderers import Format
 from tracer.requests.given import filled_out
-from tracer.requests.request import Request, Split
+from tracer.requests.request import Request
 from tracer.requests.resolve import (
     Computed,
     check_author,
@@ -39,9 +38,6 @@ from tracer.scenario.parts import has_experts
 
 Content: TypeAlias = Document | str | bytes
 """A document to render, a complete text, or the bytes of an archive."""
-
-WITH_CHANGES = ("run", "tutorial", "lens")
-"""Commands whose text says what given values of the command line change."""
 
 DEFAULT_SEED = 1
 """The seed of a worksheet."""
@@ -101,15 +97,31 @@ def explain(request: Request, computed: Computed) -> Content:
     """
     with computed.loaded.locating_problems():
         content = _explained(request, computed)
-        shows = request.command in WITH_CHANGES and not request.blanks
-        if not shows or not isinstance(content, Document) or not computed.plain:
+        if request.blanks or not isinstance(content, Document) or not computed.plain:
             return content
-        from tracer.lesson.texts.given_changes import what_changes
+        return _with_changes(request, computed.trace, computed.plain, content)
 
-        section = what_changes(
-            computed.plain, computed.trace, _token(request, computed.trace.tokens)
-        )
-        return replace(content, sections=(*content.sections, section))
+
+def _with_changes(request: Request, found: Trace, plain: Trace, content: Document) -> Document:
+    """Return a text with what given values of the command line change."""
+    from tracer.lesson.texts.given_changes import what_changes, what_changes_in, without_given
+
+    match request.command:
+        case "run" | "tutorial" | "lens":
+            section = what_changes(plain, found, _token(request, found.tokens))
+        case "step":
+            chosen, encoder = _chosen(request, found), found.scenario.encoder
+            tokens = found.tokens, encoder.tokens if encoder else found.tokens
+            decodes = encoder is None or not of_encoder(chosen)
+            own = _token(request, tokens[0] if decodes else tokens[1])
+            followed = (own, len(tokens[1]) - 1) if decodes else (len(tokens[0]) - 1, own)
+            section = what_changes_in(chosen, plain, found, followed)
+        case "why":
+            said = without_given(plain, find(found, " ".join(request.entry)))
+            return replace(content, introduction=(*content.introduction, *paragraphs(said)))
+        case _:
+            return content
+    return replace(content, sections=(*content.sections, section))
 
 
 def _explained(request: Request, computed: Computed) -> Content:
@@ -122,10 +134,10 @@ def _explained(request: Request, computed: Computed) -> Content:
         case "page":
             return _page(request, computed)
         case "lens":
-            return _lens(request, found)
+            return _lens(request, computed)
         case "loss" if request.format.is_data:
             loss = [step for step in steps(found.records) if step.kind is LOSS_STEP]
-            return _data(request, found, explained=loss)
+            return _data(request, computed, explained=loss)
         case "loss":
             from tracer.lesson.texts.training_pass import training_pass
 
@@ -137,9 +149,9 @@ def _explained(request: Request, computed: Computed) -> Content:
 
             return quoted(found, request.entry)
         case "why":
-            return _why(request, found)
+            return _why(request, computed)
         case "attribute":
-            return _attributed(request, found)
+            return _attributed(request, computed)
         case "steps" | "shapes" | "generate" | "check" | "compare":
             raise ValueError(f"{request.command} is not about a pass")
         case _:
@@ -265,7 +277,7 @@ def _page(request: Request, computed: Computed) -> str:
 
     found, training = computed.trace, computed.training
     if request.attribute is not None:
-        parts = _attributed(replace(request, entry=(request.attribute,)), found)
+        parts = _attributed(replace(request, entry=(request.attribute,)), computed)
         assert isinstance(parts, Document)
         return render(page_of(parts))
     token, chosen = _token(request, found.tokens), _chosen(request, found)
@@ -287,13 +299,13 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
         if request.format.is_data:
             records = summarized(every)
             explained = [step for step in every if step.last in records]
-            return _data(request, found, records, token, explained, whole=True)
+            return _data(request, computed, records, token, explained, whole=True)
         as_tutorial = request.command == "tutorial"
         return model_summary(found, token, full=full, terms=request.terms, as_tutorial=as_tutorial)
     if request.format.is_data:
         shown = None if whole else [record for step in chosen for record in step.records]
         of = None if request.token is None else token
-        return _data(request, found, shown, of, chosen, whole=request.command != "step")
+        return _data(request, computed, shown, of, chosen, whole=request.command != "step")
     if request.command == "tutorial":
         from tracer.lesson.texts.tutorial import tutorial
 
@@ -318,7 +330,7 @@ def _with_blanks(request: Request, computed: Computed, content: Content) -> Cont
 
 def _data(
     request: Request,
-    found: Trace,
+    computed: Computed,
     records: Sequence[Record] | None = None,
     token: int | None = None,
     explained: Sequence[Step] = (),
@@ -326,6 +338,7 @@ def _data(
     whole: bool = False,
 ) -> str | bytes:
     """Return records, or the whole pass, as data, with the author's words on what is explained."""
+    found = computed.trace
     records = found.records if records is None else records
     if request.format.is_binary:
         from tracer.renderers.arrays import archive
@@ -333,17 +346,18 @@ def _data(
         return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
     from tracer.renderers import as_json
 
-    return as_json.render(found, records, token, explained, whole=whole)
+    return as_json.render(found, records, token, explained, whole=whole, plain=computed.plain)
 
 
-def _lens(request: Request, found: Trace) -> Content:
+def _lens(request: Request, computed: Computed) -> Content:
     from tracer.decoder.comparison import predicted
     from tracer.decoder.lens_of_rows import to_words_of
     from tracer.decoder.word_path import word_path
 
+    found = computed.trace
     seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
     if request.format.is_binary:
-        return _data(request, found, seen)
+        return _data(request, computed, seen)
     words, token = to_words_of(found)[0].axes[1], _token(request, found.tokens)
     answer = predicted(found, token)
     assert answer
@@ -364,7 +378,7 @@ def _trained(request: Request, computed: Computed) -> Content:
     found, training = computed.trace, computed.training
     assert training
     if request.format.is_binary:
-        return _data(request, found)
+        return _data(request, computed)
     if request.format.is_data:
         from tracer.renderers import as_json
 
@@ -373,54 +387,22 @@ def _trained(request: Request, computed: Computed) -> Content:
     return training_text(training, token, request.parameter, full=not request.brief)
 
 
-def _why(request: Request, found: Trace) -> Content:
+def _why(request: Request, computed: Computed) -> Content:
     from tracer.lesson.texts.why import records_needed, why
 
+    found = computed.trace
     entry = find(found, " ".join(request.entry))
     if request.format.is_data:
-        return _data(request, found, records_needed(found, entry))
+        return _data(request, computed, records_needed(found, entry))
     return why(found, entry, request.depth, request.terms)
 
 
-def _attributed(request: Request, found: Trace) -> Content:
-    from tracer.decoder.attribution import attribute, check
-    from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
+def _attributed(request: Request, computed: Computed) -> Content:
+    from tracer.requests.attributing import parts_of, text_of_parts
 
-    entry = find(found, " ".join(request.entry))
-    if entry.value.role is SCORES:
-        return _attributed_score(request, found, entry)
-    check(found, entry)
-    other = None
-    if request.instead_of is not None:
-        other = index_of(entry.value.axes[1], request.instead_of, "--instead-of")
-        if other == entry.at[1]:
-            message = "expected another word than that of the entry"
-            raise TracerError(Problem(message, address="--instead-of"))
-    split = {Split.PART: (), Split.TOKEN: (HEAD_OUTPUT,), Split.NEURON: HIDDEN_LAYERS}[request.by]
-    parts = attribute(found, entry, other, split)
+    parts = parts_of(request, computed.trace)
     if request.format.is_data:
         from tracer.renderers import as_json
 
-        return as_json.attribution(parts)
-    from tracer.lesson.texts.attribution import attribution_text
-
-    return attribution_text(parts, full=not request.brief, terms=request.terms)
-
-
-def _attributed_score(request: Request, found: Trace, entry: Entry) -> Content:
-    """Split an attention score into pairs of a part of the query and a part of the key."""
-    from tracer.decoder.score_attribution import attribute_score, check_score
-
-    options = {"--instead-of": request.instead_of is not None, "--by": request.by != Split.PART}
-    if refused := [name for name, is_set in options.items() if is_set]:
-        message = "works only with a logit, not with an attention score"
-        raise TracerError(*(Problem(message, address=name) for name in refused))
-    check_score(found, entry)
-    parts = attribute_score(found, entry)
-    if request.format.is_data:
-        from tracer.renderers import as_json
-
-        return as_json.score_attribution(parts)
-    from tracer.lesson.texts.score_attribution import score_text
-
-    return score_text(parts, full=not request.brief, terms=request.terms)
+        return as_json.attribution(parts, computed.plain)
+    return text_of_parts(request, parts, computed.plain)

@@ -38,7 +38,12 @@ def maps(found: Attribution, writer: Writer) -> list[doc.Block]:
 
 
 def title(found: Attribution) -> str:
-    """What is attributed: `The parts of logits[la,pizza] - logits[la,la]`."""
+    """`The parts of logits[la,pizza] - logits[la,la]`."""
+    return f"The parts of {subject(found)}"
+
+
+def subject(found: Attribution) -> str:
+    """What is attributed: `logits[la,pizza] - logits[la,la]`."""
     value, (row, _) = found.entry
     other = "" if found.other is None else f" - {name(Entry(value, (row, found.other)))}"
-    return f"The parts of {name(found.entry)}{other}"
+    return f"{name(found.entry)}{other}"

@@ -1,18 +1,23 @@
-"""What given values change: the predictions, or the output, without and with them."""
+"""What given values change: the predictions or the output, steps, and single numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
 
 from tracer.decoder import roles
+from tracer.decoder.attribution import Attribution, attributed
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, listed
-from tracer.lesson.entries import number
+from tracer.lesson.entries import name, number
+from tracer.lesson.steps import Step
 from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked
+from tracer.lesson.texts.attribution_pictures import subject
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import distinct, name_text, position_of
 from tracer.scenario.given import GivenRows, Repeated
@@ -25,9 +30,96 @@ def what_changes(plain: Trace, found: Trace, token: int) -> doc.Section:
 
     Without a vocabulary, the output of the token. `plain` is the pass without them.
     """
-    blocks = [doc.Paragraph(said) for said in _given(plain, found)]
     show = _predictions if predicted(found) and predicted(plain) else _outputs
-    return doc.Section(None, "What the given values change", (*blocks, *show(plain, found, token)))
+    return _section(plain, found, show(plain, found, token))
+
+
+def what_changes_in(
+    chosen: Sequence[Step], plain: Trace, found: Trace, tokens: tuple[int, int]
+) -> doc.Section:
+    """Return the results of some steps for a token, with and without given values.
+
+    `tokens` are those that are followed in the decoder and in the encoder, counted from 0. Of a
+    result without a row for the token, and of words, nothing is said.
+    """
+    ctx = LessonContext(found, tokens[0], symbols(found.records), tokens[1])
+    shown = [blocks for step in chosen if (blocks := _result(plain, ctx, step)) is not None]
+    blocks = [block for of_step in shown for block in of_step]
+    if shown and not blocks:
+        name = ctx.at(chosen[0].place).name
+        same = ", the results above are the same without the given values."
+        blocks = [doc.Paragraph(("For ", name, same))]
+    return _section(plain, found, blocks)
+
+
+def without_given(plain: Trace, entry: Entry) -> doc.Sentence | None:
+    """Say what an entry is without given values; None if it belongs to another token there."""
+    before = counterpart(plain, entry.value)
+    if before is None:
+        return None
+    if before.role.words:
+        return _without(name(entry), doc.Name(str(before.read(entry.at))))
+    return _without(name(entry), number(plain.pencil, before, entry.at))
+
+
+def attributed_without_given(plain: Trace, found: Attribution) -> doc.Sentence | None:
+    """Say what an attributed number is without given values; None if it is not there."""
+    before = counterpart(plain, found.entry.value)
+    if before is None:
+        return None
+    value = attributed(plain, Entry(before, found.entry.at), found.other)
+    return _without(subject(found), number(plain.pencil, value, ()))
+
+
+def _without(what: str, shown: doc.Name | ex.Number) -> doc.Sentence:
+    return ("Without the given values, ", doc.Name(what), " is ", shown, ".")
+
+
+def counterpart(plain: Trace, value: Value) -> Value | None:
+    """Return the value in the pass without given values, if it has the same axes."""
+    before = plain.values.get(value.address)
+    return before if before and before.axes == value.axes else None
+
+
+def _section(plain: Trace, found: Trace, changes: Iterable[doc.Block]) -> doc.Section:
+    blocks = [doc.Paragraph(said) for said in _given(plain, found)]
+    return doc.Section(None, "What the given values change", (*blocks, *changes))
+
+
+def _result(plain: Trace, ctx: LessonContext, step: Step) -> list[doc.Block] | None:
+    """The followed row of a step's result, without and with given values; none if it is the same.
+
+    None if there is nothing to compare.
+    """
+    value, ctx = step.last.output, ctx.at(step.place)
+    before = counterpart(plain, value)
+    if before is None or value.role.words or len(value.axes) > 2:
+        return None
+    if value.axes and not (value.per_token and ctx.follows(value)):
+        return None
+    row = ctx.row(value) if value.axes else 0
+    at = (row,) if value.axes else ()
+    if np.array_equal(before.read(at), value.read(at)):
+        return []
+    of: doc.Sentence = (" of ", ctx.name) if value.axes else ()
+    if len(value.axes) < 2:
+        own, new = (number(ctx.trace.pencil, each, at) for each in (before, value))
+        is_without: doc.Sentence = (" is ", own, " without the given values, and ", new)
+        return [doc.Paragraph((ctx.symbols[value.address], *of, *is_without, " with them."))]
+    return [
+        doc.Paragraph((ctx.symbols[value.address], *of, ":")),
+        _table(before, value, row, ctx),
+    ]
+
+
+def _table(before: Value, value: Value, row: int, ctx: LessonContext) -> doc.Table:
+    """A row without and with the given values."""
+    labels, pencil = distinct(value.axes[1].labels), ctx.trace.pencil
+    rows: list[tuple[str | ex.Number, ...]] = [
+        (labels[j], *(number(pencil, each, (row, j)) for each in (before, value)))
+        for j in ctx.columns(value)
+    ]
+    return doc.Table.of((value.axes[1].name, WITHOUT, WITH), rows)
 
 
 def _given(plain: Trace, found: Trace) -> Iterator[doc.Sentence]:
@@ -91,10 +183,5 @@ def _outputs(plain: Trace, found: Trace, token: int) -> Iterator[doc.Block]:
     """The token's row of the output without and with the given values."""
     ctx = LessonContext(found, token, symbols(found.records))
     value, before = found[roles.OUTPUT.name], plain[roles.OUTPUT.name]
-    labels, row = distinct(value.axes[1].labels), ctx.row(value)
-    rows: list[tuple[str | ex.Number, ...]] = [
-        (labels[j], *(number(found.pencil, each, (row, j)) for each in (before, value)))
-        for j in ctx.columns(value)
-    ]
     yield doc.Paragraph(("The output for ", ctx.name, ":"))
-    yield doc.Table.of(("feature", WITHOUT, WITH), rows)
+    yield _table(before, value, ctx.row(value), ctx)
