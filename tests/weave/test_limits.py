@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
+import shlex
 import sys
 import tracemalloc
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.command import Ran, run
+from tests.helpers.command import Ran, printed, run
 from tests.helpers.small_scenario import SMALL, scenario
 from tests.weave.test_files import block, number, page, refused, woven
 from tracer.decoder.forward import PassOptions, Trace, trace
@@ -100,6 +102,8 @@ def test_products_of_the_small_scenario_grow_with_its_tokens() -> None:
         ("train mine.yaml --steps 10000", "products"),
         ("steps large.yaml", "products"),
         ("shapes large.yaml", "products"),
+        ("compare mine.yaml long.yaml", "products"),
+        ("compare mine.yaml --train --steps 10000", "products"),
         ("run long.yaml", "numbers"),
         ("lens long.yaml", "numbers"),
         ("value output[1,1] -s long.yaml", "numbers"),
@@ -141,6 +145,15 @@ def test_behind_the_limit_no_mark_is_looked_at(page: Path, monkeypatch: pytest.M
     told = refused(page, marks)
     assert told.startswith("7:1: to compute about ")
     assert "\n" not in told
+
+
+def test_two_runs_are_compared(page: Path) -> None:
+    """The same text as on the command line; each run of a sweep counts."""
+    words = ("compare", "pizza", "--text", "<START> Me la la la", "--token", "gusta")
+    for sweep in ((), ("--sweep", "heads")):
+        command = shlex.join((*words, *sweep, "--format", "markdown"))
+        text = woven(page, block(command))
+        assert printed(*words, *sweep, "--format", "markdown").strip() in text
 
 
 def test_five_generated_tokens_are_few(page: Path) -> None:
@@ -222,6 +235,9 @@ def test_a_chapter_is_woven(page: Path) -> None:
 LEARNS = (
     f"{SMALL}{VOCABULARY}training: [{{tokens: a b, targets: b a}}, {{tokens: b, targets: a}}]\n"
 )
+OTHER = "--text '<START> Me la la la' --token gusta"
+HEAD = "layer2.attention.head1.output"
+TWO = "compare mine.yaml other.yaml"
 LARGE = "dimensions: {layers: 3, width: 8, heads: 2, words: 9, context: 7}\nrandom: {seed: 1}\n"
 
 
@@ -244,6 +260,12 @@ LARGE = "dimensions: {layers: 3, width: 8, heads: 2, words: 9, context: 7}\nrand
         "tutorial mine.yaml --vary 1",
         "generate mine.yaml --max-tokens 3",
         "train mine.yaml --steps 2",
+        TWO,
+        "compare mine.yaml --text a",
+        "compare mine.yaml --train --steps 3",
+        "compare mine.yaml --train --given layer1.ffn.output=0",
+        *(f"compare pizza {OTHER} --sweep {sites}" for sites in ("heads", "layers", "tokens")),
+        f"compare pizza {OTHER} --sweep heads --patch input[Me] --given {HEAD}=0",
     ],
 )
 def test_every_pass_is_charged_and_a_scenario_loaded_once(
@@ -252,6 +274,7 @@ def test_every_pass_is_charged_and_a_scenario_loaded_once(
     """Those in floats, by which a text about gradients checks its sentences, cost next to none."""
     page.with_name("mine.yaml").write_text(LEARNS)
     page.with_name("large.yaml").write_text(LARGE)
+    page.with_name("other.yaml").write_text(LEARNS.replace("[1, 0]", "[0, 1]"))
     loaded, computed, charged = list[str](), list[int](), list[int]()
 
     def counted_trace(*given: Any, **options: Any) -> Trace:
@@ -268,13 +291,14 @@ def test_every_pass_is_charged_and_a_scenario_loaded_once(
         charged.append(passes)
 
     monkeypatch.setattr(Allowance, "compute", compute)
+    importlib.import_module("tracer.requests.comparing")  # or it would keep what it imports now
     for name, module in list(sys.modules.items()):
         for old, new in ((trace, counted_trace), (load, counted_load)):
             if name.startswith("tracer.") and getattr(module, old.__name__, None) is old:
                 monkeypatch.setattr(module, old.__name__, new)
-    directives.renderer(page)(tuple(mark.split()))
+    directives.renderer(page)(tuple(shlex.split(mark)))
     assert sum(computed) <= sum(charged), (computed, charged)
-    assert len(loaded) == 1
+    assert len(loaded) == len(set(loaded)) == (2 if mark.startswith(TWO) else 1)
 
 
 @pytest.mark.parametrize(("command", "reads_all"), [("run", False), ("lens", True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from tracer.decoder.comparison import Comparison, compare, predicted
@@ -14,19 +15,21 @@ from tracer.lesson.texts.lookup import suggestion
 from tracer.names import count, position_of
 from tracer.requests.given import with_given, without_given
 from tracer.requests.request import Request, Sweep
-from tracer.requests.resolve import resolve, run_pass, subject_of, training_of
+from tracer.requests.resolve import Subject, resolve, run_pass, subject_of, training_of
 from tracer.scenario.loading import Loaded
 
 SITES = {Sweep.HEADS: heads, Sweep.LAYERS: layers, Sweep.TOKENS: tokens}
 
 
-def experiment(request: Request, loaded: Loaded) -> Experiment:
-    """Return the two passes and what is patched.
+def experiment(
+    request: Request, loaded: Loaded, opened: Callable[[Subject], Loaded] = resolve
+) -> Experiment:
+    """Return the two passes and what is patched; `opened` returns the scenario of a subject.
 
     Raises:
         TracerError: a pass has no result, the texts cannot be aligned, or a patch does not fit.
     """
-    other, name = _second(request, loaded)
+    other, name = _second(request, loaded, opened)
     first, second = run_pass(loaded, FORWARD), run_pass(other, FORWARD)
     with loaded.locating_problems():
         token = None if request.token is None else position_of(request.token, first.tokens)
@@ -44,10 +47,12 @@ def experiment(request: Request, loaded: Loaded) -> Experiment:
         return Experiment(found, names, sites, run, tuple(effects))
 
 
-def _second(request: Request, loaded: Loaded) -> tuple[Loaded, str]:
+def _second(
+    request: Request, loaded: Loaded, opened: Callable[[Subject], Loaded]
+) -> tuple[Loaded, str]:
     """Return the scenario to compare with, and its name."""
     if request.other is not None:
-        other = resolve(replace(subject_of(request), scenario=request.other))
+        other = opened(replace(subject_of(request), scenario=request.other))
         return other, other.name
     if request.text is not None:
         with loaded.locating_problems():

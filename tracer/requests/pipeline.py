@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, assert_never
@@ -26,6 +26,7 @@ from tracer.requests.given import filled_out
 from tracer.requests.request import Request
 from tracer.requests.resolve import (
     Computed,
+    Subject,
     check_author,
     compute,
     resolve,
@@ -80,7 +81,7 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
             check_author(loaded)
             return _checked(request, loaded)
         case "compare":
-            return Answer(_compared(request, loaded))
+            return Answer(compared(request, loaded))
         case _:
             computed = compute(request, loaded)
             training, trained = computed.training, None
@@ -230,10 +231,17 @@ def _checked(request: Request, loaded: Loaded) -> Answer:
     return Answer(as_json.of_differences(found) if in_json else found.document(), found.holds)
 
 
-def _compared(request: Request, loaded: Loaded) -> Content:
+def compared(
+    request: Request, loaded: Loaded, opened: Callable[[Subject], Loaded] = resolve
+) -> Content:
+    """Compare two passes; `opened` returns the second's scenario, if it has one of its own.
+
+    Raises:
+        TracerError: they cannot be compared or patched.
+    """
     from tracer.requests.comparing import experiment
 
-    found = experiment(request, loaded)
+    found = experiment(request, loaded, opened)
     if request.format.is_data:
         from tracer.renderers import as_json
 

@@ -14,7 +14,7 @@ from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
 from tracer.requests.options import COMMANDS, parse
 from tracer.requests.output import rendered
-from tracer.requests.pipeline import Content, answer_about, explain
+from tracer.requests.pipeline import Content, answer_about, compared, explain
 from tracer.requests.request import Request, check
 from tracer.requests.resolve import (
     Computed,
@@ -31,13 +31,13 @@ from tracer.weave.limits import (
     Cost,
     cost,
     passes,
+    passes_of_comparison,
     passes_of_training,
     passes_of_variant,
 )
 
-NOT_WOVEN = ("check", "page", "compare")
-"""A check's result is not part of the text; a page is a file of its own; no limit counts the passes
-of a comparison."""
+NOT_WOVEN = ("check", "page")
+"""A check's result is not part of the text; a page is a file of its own."""
 WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
 WITHOUT_A_PASS = ("steps", "shapes", "generate", "train")
 """Commands that need no pass which other marks could share."""
@@ -88,8 +88,21 @@ def renderer(path: Path) -> Callable[[Words], str]:
         allowed.compute(costs, passes_needed, len(loaded.scenario.tokens))
         return Computed(loaded, run_pass(loaded, subject.options)), costs
 
+    def comparison(request: Request) -> Content:
+        first, costs = opened(subject_of(request))
+        second, costs_of_second = first, costs
+        if request.other is not None:
+            second, costs_of_second = opened(replace(subject_of(request), scenario=request.other))
+        with first.locating_problems():
+            own, others = passes_of_comparison(request, first.scenario, second.scenario)
+        charge(costs, own)
+        charge(costs_of_second, others)
+        return compared(request, first, lambda subject: opened(subject)[0])
+
     def content(request: Request) -> Content:
         subject = subject_of(request)
+        if request.command == "compare":
+            return comparison(request)
         if request.command in WITHOUT_A_PASS:
             loaded, costs = opened(subject)
             charge(costs, passes(request, loaded.scenario))

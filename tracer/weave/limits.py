@@ -18,7 +18,7 @@ from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts.tutorial import MOST_TURNS
-from tracer.requests.request import Request
+from tracer.requests.request import Request, Sweep
 from tracer.scenario.loading import STANDARD_INPUT
 from tracer.scenario.model import Scenario
 from tracer.scenario.shape_only import outline
@@ -116,6 +116,39 @@ def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
             yield 1, length
     if request.train or request.command == "train":
         yield from passes_of_training(request.steps or 1, scenario)
+
+
+def passes_of_comparison(
+    request: Request, first: Scenario, second: Scenario
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the passes of a comparison over the first text, and over the second.
+
+    Raises:
+        TracerError: the second text cannot be split into tokens.
+    """
+    length = len(first.tokens if request.text is None else first.tokens_of(request.text))
+    if request.other is not None:
+        length = len(second.tokens)
+    each = 2 + bool(request.given)  # the pass, its text, and the pass without given values
+    patched = bool(request.patch) + _sites(request.sweep, first)
+    trained = passes_of_training(request.steps or 1, first) if request.train else ()
+    return [(each + patched, len(first.tokens)), *trained], [(each, length)]
+
+
+def _sites(sweep: Sweep | None, scenario: Scenario) -> int:
+    """The number of passes of a sweep: one for each head, layer or token."""
+    match sweep:
+        case None:
+            return 0
+        case Sweep.TOKENS:
+            return len(scenario.tokens)
+        case Sweep.LAYERS:
+            return len(scenario.layers)
+        case Sweep.HEADS:
+            encoded = scenario.encoder.layers if scenario.encoder else ()
+            layers = (*scenario.layers, *encoded)
+            parts = (part for each in layers for part in (each.attention, each.cross_attention))
+            return sum(len(part.heads) for part in parts if part)
 
 
 def passes_of_training(steps: int, scenario: Scenario) -> Iterator[tuple[int, int]]:
