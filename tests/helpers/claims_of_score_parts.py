@@ -52,7 +52,7 @@ GENERAL = (
         f"A rotation is linear: the parts of the {what} are rotated by the same angles."
         for what in ("query", "key")
     ),
-    "The output of the sub-layer is a sum, too. Each row is what one component adds to it.",
+    "The output of the sub-layer is a sum. Each row is what one component adds to it.",
     "The output of attention is all heads side by side, times W_O. A head adds its output times "
     "its rows of W_O.",
     "The output of attention is all heads side by side. A head adds its columns.",

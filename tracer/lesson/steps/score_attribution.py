@@ -123,7 +123,7 @@ def _side_kinds(
 
 
 OF_OUTPUT: Sentence = (
-    "The output of the sub-layer is a sum, too. Each row is what one component adds to it.",
+    "The output of the sub-layer is a sum. Each row is what one component adds to it.",
 )
 OF_FFN: Sentence = ("The FFN adds its hidden layer times ", Symbol("W", "2"), ".")
 OF_EXPERT: Sentence = (

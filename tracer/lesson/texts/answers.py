@@ -30,7 +30,7 @@ SIGNS = "Here, z is the logit of a word and p its probability."
 
 def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
     """Return the sections about the predictions and about a sweep."""
-    writer = _Writer(experiment)
+    writer = _Answers(experiment)
     return (*writer.predictions(), *writer.sweep())
 
 
@@ -73,7 +73,7 @@ def _cells(word: str, found: Trace, row: int) -> Iterator[str | ex.Number]:
 
 
 @frozen
-class _Writer:
+class _Answers:
     experiment: Experiment
 
     @property

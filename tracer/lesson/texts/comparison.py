@@ -37,11 +37,11 @@ DISTANCE: doc.Sentence = (
 
 def comparison_text(experiment: Experiment) -> doc.Document:
     """Return the text about two passes."""
-    return _Writer(experiment).document()
+    return _TextOfRuns(experiment).document()
 
 
 @frozen
-class _Writer:
+class _TextOfRuns:
     experiment: Experiment
 
     @property
