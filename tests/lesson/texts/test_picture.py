@@ -107,7 +107,7 @@ def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
 def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
     found = drawn(traced_or_rejected(scenario))
     words = (
-        [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
+        [logits(scenario["unembedding"]), "softmax", "prediction"]
         if "vocabulary" in scenario
         else []
     )
@@ -165,7 +165,16 @@ def inputs(scenario: Scenario) -> list[list[str]]:
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"}
-LOGITS = {False: "· W_U", True: "· W_U + b_U"}
+
+
+def logits(unembedding: dict[str, Any]) -> str:
+    """The product with the weights, what divides it, what caps it."""
+    has_bias, scale = unembedding.get("b_U") is not None, unembedding.get("scale", "none")
+    sign = "· W_U" + " + b_U" * has_bias
+    if scale != "none":
+        sign = f"({sign}) / {scale}" if has_bias else f"{sign} / {scale}"
+    cap = unembedding.get("softcap", "none")
+    return sign if cap == "none" else f"{sign}, soft cap {cap}"
 
 
 def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> None:

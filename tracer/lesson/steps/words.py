@@ -140,6 +140,19 @@ def _logits_caption(record: Record) -> str | None:
     return None
 
 
+def _logits_sign(step: Step, ctx: LessonContext) -> doc.Sign:
+    """· W_U / 4, soft cap 30: the product with the weights, and what follows it."""
+    sign, has_bias = linear(step, ctx), len(step.records[0].inputs) > 2
+    for record in step.records:
+        match record.operation:
+            case DivideBy(divisor):
+                product: doc.Sign = ("(", *sign, ")") if has_bias else sign
+                sign = (*product, " / ", Number(divisor))
+            case SoftCap(cap):
+                sign = (*sign, ", soft cap ", Number(cap))
+    return sign
+
+
 def _before(step: Step) -> str:
     """Say what follows the product with W_U, if anything does."""
     match step.records[0].output.role:
@@ -183,7 +196,7 @@ LOGITS_STEP = StepKind(
         roles.UNCAPPED_LOGITS: RoleText(UNCAPPED, "Before the soft cap:"),
         roles.LOGITS: RoleText(Z, _logits_caption),
     },
-    sign=linear,
+    sign=_logits_sign,
     reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
     claim=_largest_logit,
 )
