@@ -140,29 +140,6 @@ def in_characters(lines: list[str]) -> Lines:
     return Lines(sides, boxes)
 
 
-def in_svg(svg: str) -> Lines:
-    """Of the picture as SVG, in cells of 8 by 22 pixels."""
-    root, space = ElementTree.fromstring(svg), "{http://www.w3.org/2000/svg}"
-    texts = [(_number(t, "x"), _number(t, "y"), t.text or "") for t in root.iter(f"{space}text")]
-    boxes: dict[Cell, str] = {}
-    for rect in root.iter(f"{space}rect"):
-        x, y, width, height = (_number(rect, name) for name in ("x", "y", "width", "height"))
-        inside = [
-            words for at, line, words in texts if x < at < x + width and y < line < y + height
-        ]
-        name = _named(" ".join(inside))
-        for row in range(int((y - 12) // 22), int((y + height - 12) // 22) + 1):
-            for column in range(int((x + 4 - 12) // 8), int((x + width - 4 - 12) // 8)):
-                boxes[column, row] = name
-    segments = []
-    for line in root.iter(f"{space}line"):
-        if line.get("class") == "way":
-            x1, y1, x2, y2 = (_number(line, name) for name in ("x1", "y1", "x2", "y2"))
-            start, end = (((x - 12) / 8, (y - 12) / 22) for x, y in ((x1, y1), (x2, y2)))
-            segments.append((start, end))
-    return Lines(_sides(segments, boxes), boxes)
-
-
 def in_latex(latex: str) -> Lines:
     r"""Of the picture in LaTeX: a picture for each row, lines from \put(x,y) on."""
     rows = re.findall(r"^\\begin\{picture\}\(\d+,2\)\(-?\d+,0\)(.*)\\end\{picture\}", latex, re.M)

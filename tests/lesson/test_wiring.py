@@ -14,7 +14,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.small_scenario import changed
 from tests.helpers.traces import bundled, chain_text, traced, traced_or_rejected
-from tests.helpers.wiring import in_characters, in_latex, in_svg, parallel, recorded_by, shuffled
+from tests.helpers.wiring import in_characters, in_latex, parallel, recorded_by, shuffled
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Rotate
 from tracer.decoder.tape import Record
@@ -209,7 +209,6 @@ def test_a_parallel_ffn_in_pictures(rank: object) -> None:
     for of, read in ((beside, {"X + P"}), (behind, {"LayerNorm"})):
         for lines in (
             *(in_characters(characters.in_characters(of, width)) for width in (40, 80, 120)),
-            in_svg(as_svg.image_of(of)),
             in_latex(latex.in_latex(of, str)),
         ):
             assert lines.into("· W₁") == read
@@ -229,8 +228,8 @@ def test_a_parallel_ffn_in_texts(tmp_path: Path) -> None:
     assert "r₂ (4 × 6) = x₁ + FFN(X′)" in shown
     assert "h is computed from X′ (step 3)." in tutorial
     assert "r₂ is computed from x₁ (step 21) and FFN(X′) (step 24)." in tutorial
-    reads = re.findall(r'reads <a class="box" href="#step-(\d+)">X \+ P', page.read_text())
-    assert reads == ["3"]
+    read = re.findall(r'data-from="(\d+)" data-to="22"', page.read_text())
+    assert read == ["3"]
     shown = printed("run", "alex")
     assert "The sub-layer's input is added to its output." in shown
     assert "x₁ is added" not in shown

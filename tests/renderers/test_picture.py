@@ -23,6 +23,7 @@ from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
 from tracer.renderers.picture.as_svg import image_of
 from tracer.renderers.picture.characters import in_characters
+from tracer.renderers.picture.layout import laid_out
 
 SCENARIOS = ("alex", "science", "pizza", "comics", "picture")
 WIDTHS = (40, 60, 80, 120)
@@ -158,18 +159,24 @@ def test_boxes_do_not_overlap(scenario: Scenario) -> None:
     found = drawn(traced_or_rejected(scenario))
     svg = ElementTree.fromstring(image_of(found))
     width, height = (float(svg.get(side) or 0) for side in ("width", "height"))
-    sides = ("x", "y", "width", "height")
-    boxes = [tuple(float(rect.get(s) or 0) for s in sides) for rect in svg.iter(f"{SVG}rect")]
+    boxes = list(map(placed, svg_boxes(svg)))
     for x, y, w, h in boxes:
         assert 0 <= x < x + w <= width
         assert 0 <= y < y + h <= height
     for (x1, y1, w1, h1), (x2, y2, w2, h2) in combinations(boxes, 2):
         assert x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1
-    lines = [
-        [float(line.get(end) or 0) for end in ("x1", "x2", "y1", "y2")]
-        for line in svg.iter(f"{SVG}line")
-    ]
-    assert all(x1 == x2 or y1 == y2 for x1, x2, y1, y2 in lines)
+
+
+def svg_boxes(svg: ElementTree.Element) -> list[ElementTree.Element]:
+    return [g for g in svg.iter(f"{SVG}g") if "box" in (g.get("class") or "").split()]
+
+
+def placed(box: ElementTree.Element) -> tuple[float, float, float, float]:
+    """Left, top, width and height."""
+    x, y = map(float, re.findall(r"-?[\d.]+", box.get("transform") or ""))
+    edge = box.find(f"{SVG}rect")
+    assert edge is not None
+    return x, y, float(edge.get("width") or 0), float(edge.get("height") or 0)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -181,10 +188,8 @@ def test_the_file_beside_the_text(name: str, tmp_path: Path) -> None:
     assert f"/{file.name})" in markdown
     assert "│" not in markdown  # the characters are only for who has no figures
     written = printed("run", name, "--format", "markdown")
-    signs = [element.text for element in svg.iter(f"{SVG}text")]
-    # Of tokens there may be fewer where it is narrower.
-    alone = [sign for sign in signs if sign and "  " not in sign]
-    assert [sign for sign in alone if sign not in written] == []
+    signs = [box.findtext(f"{SVG}text") or "" for box in svg_boxes(svg)]
+    assert [sign for sign in signs if sign not in written] == []
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -196,9 +201,8 @@ def test_latex_has_the_same_words(name: str) -> None:
     rows = re.findall(
         r"^\\begin\{picture\}\(\d+,2\)\(-\d+,0\)(.*)\\end\{picture\}\\par$", latex, re.M
     )
-    svg = ElementTree.fromstring(image_of(drawn(bundled(name))))
     written = sum(row.count(r"\makebox") - row.count(r"$\triangle") for row in rows)
-    assert written == len(list(svg.iter(f"{SVG}text")))
+    assert written == sum(len(words.lines) for words in laid_out(drawn(bundled(name)), 92).words)
     number = r"\[l\]\{([0-9]+(?:[-0-9 ]|\\textperiodcentered\{\})*)\}"
     words = [each for row in rows for each in re.findall(number, row)]
     shown = [each.replace("--", "–").replace(r"\textperiodcentered{}", "·") for each in words]

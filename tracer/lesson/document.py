@@ -288,12 +288,24 @@ class Tower(Node):
     outputs: tuple[Row, ...]
 
 
+class Wire(Node):
+    """From the box of a step to the box of a step that reads it."""
+
+    source: int
+    reader: int
+
+
 class Picture(Node):
-    """The model at a glance."""
+    """The model at a glance, and which box reads which.
+
+    `folded` are the steps of layers that are not drawn, each with the step that stands for it.
+    """
 
     decoder: Tower
     encoder: Tower | None
     figure: Figure
+    wires: tuple[Wire, ...] = ()
+    folded: tuple[tuple[int, int], ...] = ()
 
 
 Cell: TypeAlias = Name | Expression

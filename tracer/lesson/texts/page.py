@@ -43,12 +43,22 @@ class Source:
 
 
 @frozen
+class Result:
+    """The value that a step's box shows, the row of each token in it, all values of the step."""
+
+    value: Value
+    rows: tuple[int | None, ...]
+    values: tuple[Value, ...]
+
+
+@frozen
 class Page:
     """A document, its variants for the other tokens, and the sources of its numbers.
 
     `tokens` are the names of the tokens that it can follow, `documents` has the text for each;
     `followed` (counted from 0) is the complete one; the others start with its sections. The
-    sections `without_mask` are hidden until the reader asks for them.
+    sections `without_mask` are hidden until the reader asks for them. `results` has what each step
+    computes, by its number.
     """
 
     tokens: tuple[str, ...]
@@ -56,6 +66,7 @@ class Page:
     documents: tuple[doc.Document, ...]
     sources: dict[Value, Source]
     without_mask: frozenset[int] = frozenset()
+    results: dict[int, Result] = field(default_factory=dict)
 
     @property
     def document(self) -> doc.Document:
@@ -72,7 +83,8 @@ def page(
     full: bool = True,
 ) -> Page:
     """Return the tutorial for a token (counted from 0), with its variants for the others."""
-    whole = len(chosen) == len(steps(found.records))
+    every = steps(found.records)
+    whole = len(chosen) == len(every)
 
     def text_for(other: int) -> doc.Document:
         if whole and found.scenario.on_demand:
@@ -88,7 +100,23 @@ def page(
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
     added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
     sources = sources_of(documents, whole=not found.scenario.on_demand)
-    return Page(distinct(found.tokens), token, tuple(documents), sources, added)
+    if training:
+        every += steps(training.steps[0].records)[len(every) :]  # the backward pass
+    results = {step.number: _result(step, len(found.tokens)) for step in every}
+    return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
+
+
+def _result(step: Step, tokens: int) -> Result:
+    """Return the values of a step; that of its box is its result, in a backward pass its gradient.
+
+    A token without a row has None; a value without rows for the decoder's tokens has no rows.
+    """
+    values = tuple(record.output for record in step.records)
+    value = values[-1] if step.place.phase == "forward" else values[0]
+    if not value.per_token or value.place.encoder:
+        return Result(value, (), values)
+    rows = [value.row(t, tokens) if value.has_row(t, tokens) else None for t in range(tokens)]
+    return Result(value, tuple(None if row is None or row < 0 else row for row in rows), values)
 
 
 def page_of(document: doc.Document) -> Page:

@@ -21,8 +21,9 @@ from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder
+from tracer.lesson.texts.wires import wires
 from tracer.lesson.wiring import summands
-from tracer.node import rewritten
+from tracer.node import found, rewritten
 
 NAMES: dict[SubLayer, str] = {
     "attention": "attention",
@@ -45,10 +46,15 @@ def picture(
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
+    folded: dict[int, int] = {}
+    decoder = _tower(decodes, ctx, layers, folded)
+    encoder = _tower(encodes, ctx.of_encoder, layers, folded) if encodes else None
     return doc.Picture(
-        _tower(decodes, ctx, layers),
-        _tower(encodes, ctx.of_encoder, layers) if encodes else None,
+        decoder,
+        encoder,
         doc.Figure(f"{ctx.trace.name}.model", "The model"),
+        wires(steps, set(found((encoder or (), decoder), doc.Box)), folded),
+        tuple(folded.items()),
     )
 
 
@@ -75,11 +81,20 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
     there = picture(ctx, [step for step in steps if step.number in boxes])
     drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
     assert isinstance(drawn, doc.Picture)
-    return replace(drawn, figure=doc.Figure(f"{ctx.trace.name}.backward", "The backward pass"))
+    folded = {boxes[step].step: boxes[shown].step for step, shown in drawn.folded}
+    return replace(
+        drawn,
+        figure=doc.Figure(f"{ctx.trace.name}.backward", "The backward pass"),
+        wires=wires(steps, set(found((drawn.encoder or (), drawn.decoder), doc.Box)), folded),
+        folded=tuple(folded.items()),
+    )
 
 
 def _tower(
-    steps: Sequence[Step], ctx: LessonContext, stand_for: Callable[[Place], range]
+    steps: Sequence[Step],
+    ctx: LessonContext,
+    stand_for: Callable[[Place], range],
+    folded: dict[int, int],
 ) -> doc.Tower:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
@@ -89,7 +104,7 @@ def _tower(
     return doc.Tower(
         tuple(map(doc.Name, ctx.tower.tokens)),
         _rows(before, ctx),
-        _layers(layered, below, _Wires(ctx, steps), stand_for),
+        _layers(layered, below, _Wires(ctx, steps), stand_for, folded),
         _rows(behind, ctx),
     )
 
@@ -113,23 +128,26 @@ def _layers(
     below: Value | None,
     wires: _Wires,
     stand_for: Callable[[Place], range],
+    folded: dict[int, int],
 ) -> tuple[doc.Layer, ...]:
-    """Return the layers; of consecutive equal ones, the first."""
+    """Return the layers; of consecutive equal ones, the first, with the others' steps `folded`."""
     built: list[tuple[list[Step], Value | None]] = []
     for _, together in groupby(steps, lambda step: step.place.layer):
         layer = list(together)
         built.append((layer, below))
         below = layer[-1].last.output
-    found = []
+    drawn = []
     for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
         several = list(layers)
         (first, into), (last, _) = several[0], several[-1]
+        for other, _ in several[1:]:
+            folded |= {own.number: shown.number for own, shown in zip(other, first, strict=True)}
         numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
         parts = tuple(_parts(first, into, wires))
-        found.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
-    return tuple(found)
+        drawn.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
+    return tuple(drawn)
 
 
 def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> list[object]:
@@ -182,11 +200,11 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
-    found: list[doc.Row | doc.Heads] = []
+    inside: list[doc.Row | doc.Heads] = []
     for is_one, together in groupby(steps, lambda step: _beside_others(step) is not None):
         some = list(together)
-        found += [_heads(some, ctx)] if is_one else _rows(some, ctx)
-    return tuple(found)
+        inside += [_heads(some, ctx)] if is_one else _rows(some, ctx)
+    return tuple(inside)
 
 
 def _beside_others(step: Step) -> str | None:

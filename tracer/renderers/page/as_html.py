@@ -16,13 +16,12 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from tracer.dataclass import mutable
-from tracer.lesson.document import Block, Section
+from tracer.lesson.document import Block, Picture, Section
 from tracer.lesson.texts.page import Page
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers
-from tracer.renderers.picture.boxes import shape, sign
 
 HERE = Path(__file__).parent
 STYLE = (
@@ -32,7 +31,7 @@ STYLE = (
 """The files of the style, in the order in which they are put together."""
 SCRIPT = (
     *("numbers", "pointing", "walking", "matrices"),
-    *("choosing", "board", "judging", "trying", "start"),
+    *("choosing", "diagram", "board", "judging", "trying", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 
@@ -42,11 +41,15 @@ def render(page: Page) -> str:
     templates = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
-    templates.filters |= {"name_text": name_text, "sign": sign, "shape": shape}
     macros = templates.get_template("blocks.html.jinja").module
     numbers = Numbers(page)
-    text = _Text(page, Blocks(macros, numbers))
-    style = "\n".join(_read(f"style/{name}.css") for name in STYLE)
+    blocks = Blocks(macros, page, numbers)
+    text = _Text(page, blocks)
+    introduction = text.blocks([document.introduction for document in page.documents], -1)
+    parts = text.parts()
+    # No element may have a style of its own.
+    widest = f":root {{ --drawing: {blocks.widest:.0f}px }}"
+    style = "\n".join([widest, *(_read(f"style/{name}.css") for name in STYLE)])
     script = "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
     data = {"values": numbers.data(), "token": page.followed}
     return templates.get_template("page.html.jinja").render(
@@ -55,9 +58,10 @@ def render(page: Page) -> str:
         followed=page.followed,
         choices=_choices(page.document.sections),
         without_mask=bool(page.without_mask),
-        introduction=text.blocks([document.introduction for document in page.documents], -1),
+        introduction=introduction,
+        beside=bool(blocks.widest),
         contents=text.contents(),
-        parts=text.parts(),
+        parts=parts,
         data=htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":")),
         style=Markup(style),
         style_hash=_hash(style),
@@ -131,12 +135,19 @@ class _Text:
 
     def blocks(self, texts: Sequence[Sequence[Block] | None], section: int) -> list[Any]:
         """The blocks of a section, or of the introduction (-1), for each token, merged."""
-        here = section if section >= 0 else len(self.page.document.sections)
-        anchor, followed = partial(self.anchor, here), self.page.followed
+        end, followed = len(self.page.document.sections), self.page.followed
+        anchor, of_all = (
+            partial(self.anchor, here) for here in (section if section >= 0 else end, end)
+        )
 
         def written(token: int) -> list[str]:
             shown, blocks = token == followed, texts[token] or ()
-            return [self.writer.written(block, anchor, token, shown=shown) for block in blocks]
+            return [
+                self.writer.written(
+                    block, of_all if isinstance(block, Picture) else anchor, token, shown=shown
+                )
+                for block in blocks
+            ]
 
         there = [token for token, blocks in enumerate(texts) if blocks is not None]
         # The followed one comes first: its order is that of the page.

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from types import SimpleNamespace
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
+from tracer.lesson.texts.page import Page
 from tracer.names import name_text, visible
 from tracer.renderers import bars, mathml, signed
+from tracer.renderers.page.diagram import Anchor, Diagram
 from tracer.renderers.page.lines import Numbers
 from tracer.renderers.plots.as_svg import elements
 from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.text import in_percent, sides, text
-
-Anchor: TypeAlias = Callable[[int], str | None]
-"""The number of a step → the name of its section, if the page has it."""
 
 SHADES = 10
 """The shades of a heat map, besides none."""
@@ -28,10 +27,13 @@ SHADES = 10
 class Blocks:
     """Writes blocks with the macros of a template."""
 
-    def __init__(self, macros: Any, numbers: Numbers) -> None:
-        self.macros, self.numbers = macros, numbers
+    def __init__(self, macros: Any, page: Page, numbers: Numbers) -> None:
+        self.macros, self.page, self.numbers = macros, page, numbers
         self.matrices: dict[Any, str] = {}
         self.workings: dict[Any, str] = {}
+        self.diagrams: dict[doc.Picture, str] = {}
+        self.widest = 0.0
+        """The width of the widest diagram, in pixels."""
 
     def written(self, block: doc.Block, anchor: Anchor, token: int, *, shown: bool) -> str:
         """A block as HTML for a token; lines that the script draws are empty unless `shown`.
@@ -52,7 +54,7 @@ class Blocks:
                 cells = [[self.cell(cell) for cell in row] for row in rows]
                 return str(self.macros.table(header, cells, marked))
             case doc.Picture():
-                return str(self.macros.picture(block, anchor))
+                return self.diagram(block, anchor)
             case doc.Bars():
                 return str(self.macros.bars(self.bars(block)))
             case doc.Curve() | doc.Illustration():
@@ -61,6 +63,17 @@ class Blocks:
                 return str(self.macros.plot(plot, drawn))
             case _:
                 assert_never(block)
+
+    def diagram(self, picture: doc.Picture, anchor: Anchor) -> str:
+        """The picture of the model, the same for every token."""
+        if picture not in self.diagrams:
+            drawn = Diagram(picture, self.page, self.numbers, anchor)
+            svg, is_first = Markup(drawn.svg()), not self.diagrams
+            self.widest = max(self.widest, drawn.width)
+            has_maps = any(drawn.maps.values())
+            written = self.macros.diagram(picture.figure.title, svg, has_maps, is_first)
+            self.diagrams[picture] = str(written)
+        return self.diagrams[picture]
 
     def inline(self, part: doc.Inline, anchor: Anchor) -> str | Markup:
         """A piece of a sentence; the template escapes text."""

@@ -34,6 +34,10 @@ class Numbers:
             return None
         return f"{self._places[entry.value]}:{_at(entry.at)}"
 
+    def source(self, value: Value) -> tuple[int, Source] | None:
+        """The source of a value and its number in the data, if the page shows any of it."""
+        return (self._places[value], self._found[value]) if value in self._found else None
+
     def line(self, chain: Chain) -> tuple[str | None, Chain]:
         """The name of the number that a chain computes, if any; the chain without its symbol."""
         result = chain.sides[-1]

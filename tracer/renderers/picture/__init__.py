@@ -1,1 +1,1 @@
-"""The picture of the model: laid out once, and drawn with characters, as SVG or in LaTeX."""
+"""The picture of the model: in cells with characters and in LaTeX, in pixels as SVG."""

@@ -7,36 +7,43 @@ from html import escape
 
 from tracer.lesson import document as doc
 from tracer.names import count
-from tracer.renderers.picture.boxes import sign
-from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
-from tracer.renderers.picture.layout import laid_out
+from tracer.renderers.picture.boxes import shape, sign
+from tracer.renderers.picture.layout import on_a_line
+from tracer.renderers.picture.placing import PADDING, TITLE, Size, Spot, Stack
+from tracer.renderers.picture.wires import Point, Wires
+from tracer.renderers.rows import cells
 from tracer.renderers.svg import image
 
-WIDTH = 100
-"""Columns, as of a wide terminal."""
+LETTER, SMALL, LINE = 7.8, 6.4, 16
+"""A letter of a sign and of a shape; the height of a line."""
 
-COLUMN, ROW, MARGIN = 8, 22, 12
-AROUND, GAP = 4, 2
-"""Pixels from words to the edge of their box, and from there to the end of the row."""
+INSIDE, HEIGHT = 7, 42
+"""From the edge of a box to its words; the height of a box."""
+
+TIP = (5, 4)
+"""Half the width of an arrow's tip, and its length."""
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-.box { fill: #f6f8fa; stroke: #8c959f } .given { stroke-dasharray: 4 2 }
-.way, .rule { stroke: #57606a } .rule { stroke-dasharray: 1 4 } .frame { stroke: #d0d7de }
-.head, .name { fill: #57606a }
+.small, .title, .name, .tokens { font-size: 11px; fill: #57606a }
+.title { paint-order: stroke; stroke: #ffffff; stroke-width: 4px }
+.edge { fill: #ffffff; stroke: #8c959f } .sum .edge { stroke-width: 2 }
+.given .edge { stroke-dasharray: 4 2 } .wire { fill: none; stroke: #57606a; stroke-width: 1.3 }
+.layer, .part { fill: none; stroke: #d0d7de } .layer { stroke-dasharray: 4 3 }
+.head { fill: #f6f8fa; stroke: #d0d7de }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .box { fill: #161b22; stroke: #6e7681 }
-  .way, .rule { stroke: #8b949e } .frame { stroke: #30363d } .head, .name { fill: #8b949e }
+  text { fill: #e6edf3 } .small, .title, .name, .tokens { fill: #8b949e }
+  .title { stroke: #0d1117 }
+  .edge { fill: #0d1117; stroke: #6e7681 } .wire { stroke: #8b949e }
+  .layer, .part, .head { stroke: #30363d } .head { fill: #161b22 }
 }"""
 
 
 def image_of(picture: doc.Picture) -> str:
     """The drawing, with a description in words."""
-    drawing = laid_out(picture, WIDTH)
-    size = (COLUMN * drawing.width + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
-    page = _Page(drawing)
-    lines = [*page.strokes(), *page.words()]
-    return image(picture.figure.title, description(picture), size, STYLE, lines)
+    drawn = InPixels(picture)
+    size = drawn.width, drawn.height
+    return image(picture.figure.title, description(picture), size, STYLE, drawn.lines())
 
 
 def description(picture: doc.Picture) -> str:
@@ -77,52 +84,125 @@ def _signs(row: doc.Row) -> str:
     return " and ".join(map(sign, row))
 
 
-class _Page:
-    """A drawing in pixels; rows are counted downward there."""
+class InPixels:
+    """The boxes, frames and arrows of a picture as the elements of an SVG; rows go downward there.
 
-    def __init__(self, drawing: Drawing) -> None:
-        self.drawing = drawing
-        self.left, self.top = drawing.columns[0], drawing.height - 1
+    The boxes are in the order of their steps.
+    """
 
-    def strokes(self) -> Iterator[str]:
-        for stroke in self.drawing.strokes:
-            (x1, y1), (x2, y2) = map(self._middle, (stroke.start, stroke.end))
-            yield f'<line class="{stroke.sort}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
-            if stroke.arrow:
-                yield self._head(stroke)
+    def __init__(self, picture: doc.Picture) -> None:
+        self.picture = picture
+        self.drawn = Wires(picture, self.size)
+        last = self.drawn.placing.stacks[-1]
+        self.width = last.x + last.right + 1
+        self.height = max(self.drawn.bottoms.values()) + 2
 
-    def words(self) -> Iterator[str]:
-        for words in self.drawing.words:
-            if words.sort == "box":
-                yield self._box(words)
-            for (_, row), line in words.placed():
-                yield self._line(words, row, line)
+    def lines(self) -> Iterator[str]:
+        """All elements, those behind first."""
+        spots = self.drawn.placing.spots
+        stacks = self.drawn.placing.stacks
+        for stack in stacks:
+            yield from self._frames(stack)
+        yield f"<g>{''.join(self._wires())}</g>"
+        for stack in stacks:
+            yield from self._titles(stack)
+        for step in sorted(spots):
+            yield self.box(spots[step])
 
-    def _middle(self, cell: Cell) -> tuple[float, float]:
-        """The middle of a cell."""
-        column, row = cell
-        x, y = column - self.left + 0.5, self.top - row + 0.5
-        return x * COLUMN + MARGIN, y * ROW + MARGIN
+    def size(self, box: doc.Box, alone: bool) -> Size:
+        """The size of a box; whether it is alone in its row."""
+        return words_of(box) + 2 * INSIDE, HEIGHT
 
-    def _head(self, stroke: Stroke) -> str:
-        x, y = self._middle(stroke.end)
-        tip = COLUMN / 2 if stroke.start < stroke.end else -COLUMN / 2
-        points = f"{x + tip:g},{y:g} {x - tip:g},{y - 4:g} {x - tip:g},{y + 4:g}"
-        return f'<polygon class="head" points="{points}"/>'
+    def box(self, spot: Spot) -> str:
+        """A box with its words."""
+        return f'<g class="{sort_of(spot)}" {self.at(spot)}>{words_in(spot)}</g>'
 
-    def _box(self, words: Words) -> str:
-        x, y = self._middle((words.middle, words.top))
-        width = COLUMN * words.width + 2 * AROUND
-        x, y = x - width / 2, y - ROW / 2 + GAP
-        height = ROW * len(words.lines) - 2 * GAP
-        sort = "box given" if words.given else "box"
-        at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
-        return f'<rect class="{sort}" {at} rx="4"/>'
+    def at(self, spot: Spot) -> str:
+        """Where a box is."""
+        left, top = spot.x - spot.width / 2, self.height - spot.y - spot.height
+        return f'transform="translate({left:g} {top:g})"'
 
-    def _line(self, words: Words, row: int, line: str) -> str:
-        """One line; names and steps are aligned to the left, others centered."""
-        at_left = words.sort in ("name", "steps")
-        x, y = self._middle((words.column if at_left else words.middle, row))
-        anchor = "start" if at_left else "middle"
-        sort = "" if words.sort in ("box", "tokens") else ' class="name"'
-        return f'<text x="{x:g}" y="{y + 5:g}" text-anchor="{anchor}"{sort}>{escape(line)}</text>'
+    # --- frames and words ------------------------------------------------------------------------
+
+    def _frames(self, stack: Stack) -> Iterator[str]:
+        """The frames of layers, of their parts and of heads."""
+        for level in stack.levels:
+            for frame in level.opens:
+                inset = PADDING * frame.depth / 2 + 1
+                left, width = stack.x - stack.left + inset, stack.left + stack.right - 2 * inset
+                height = frame.top - frame.bottom
+                yield self._rect(left, frame.bottom, width, height, frame.sort)
+            for head in level.heads:
+                yield self._rect(head.x - head.width / 2, level.y, head.width, level.height, "head")
+
+    def _titles(self, stack: Stack) -> Iterator[str]:
+        """The names of a tower's frames and heads, and its tokens."""
+        for level in stack.levels:
+            for frame in level.opens:
+                left = stack.x - stack.left + PADDING * frame.depth / 2 + 7
+                yield self._text(left, frame.top - 13, frame.title, "title", "start")
+            for head in level.heads:
+                top = level.y + level.height - 13
+                yield self._text(head.x - head.width / 2 + 6, top, head.title, "name", "start")
+                for i, line in enumerate(head.note):
+                    middle = level.y + level.height / 2 + LINE * (len(head.note) / 2 - i - 1)
+                    yield self._text(head.x, middle, line, "name", "middle")
+        room = int((stack.left + stack.right) / SMALL)
+        tokens = on_a_line(stack.tower.tokens, room)
+        yield self._text(stack.x, TITLE - LINE + 4, tokens, "tokens", "middle")
+
+    def _rect(self, x: float, y: float, width: float, height: float, sort: str) -> str:
+        at = f'x="{x:g}" y="{self.height - y - height:g}" width="{width:g}" height="{height:g}"'
+        return f'<rect class="{sort}" {at} rx="5"/>'
+
+    def _text(self, x: float, y: float, words: str, sort: str, anchor: str) -> str:
+        at = f'x="{x:g}" y="{self.height - y:g}" text-anchor="{anchor}"'
+        return f'<text class="{sort}" {at}>{escape(words)}</text>' if words else ""
+
+    # --- arrows ----------------------------------------------------------------------------------
+
+    def _wires(self) -> Iterator[str]:
+        for line in self.drawn.lines:
+            corners = [(x, self.height - y) for x, y in line.corners]
+            way = " ".join(f"{x:g} {y:g}" for x, y in corners)
+            source, reader = line.wire.source, line.wire.reader
+            yield (
+                f'<path class="wire" data-from="{source}" data-to="{reader}" '
+                f'd="M{way}{_tip(corners[-2], corners[-1])}"/>'
+            )
+
+
+def words_of(box: doc.Box) -> float:
+    """The width of the words of a box."""
+    return max(LETTER * cells(sign(box)), SMALL * cells(shape_and_step(box)))
+
+
+def shape_and_step(box: doc.Box) -> str:
+    """`4×6 · 7`: the shape and the step."""
+    return " · ".join(filter(None, (shape(box), str(box.step))))
+
+
+def sort_of(spot: Spot) -> str:
+    """The classes of a box."""
+    return f"box{' given' * spot.box.given}{' sum' * spot.adds}"
+
+
+def words_in(spot: Spot) -> str:
+    """The edge of a box, its sign at the top, its shape and step at the bottom."""
+    return (
+        f'<rect class="edge" width="{spot.width:g}" height="{spot.height:g}" rx="5"/>'
+        f'<text x="{INSIDE}" y="{LINE}">{escape(sign(spot.box))}</text>'
+        f'<text class="small" x="{INSIDE}" y="{spot.height - 7:g}">'
+        f"{shape_and_step(spot.box)}</text>"
+    )
+
+
+def _tip(before: Point, end: Point) -> str:
+    """The tip of an arrow, as the end of its path."""
+    half, length = TIP
+    (x1, y1), (x, y) = before, end
+    if x1 == x:
+        back = y + (length if y1 > y else -length)
+        return f"M{x - half:g} {back:g}L{x:g} {y:g} {x + half:g} {back:g}"
+    back = x + (length if x1 > x else -length)
+    return f"M{back:g} {y - half:g}L{x:g} {y:g} {back:g} {y + half:g}"

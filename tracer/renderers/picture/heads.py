@@ -44,7 +44,7 @@ class Frame:
         self.steps: list[tuple[int, str]] = []
         self.entrances: list[Cell] = []
         self.room = room - 2 * PADDING - 2
-        columns = _columns(heads, beside)
+        columns = columns_of(heads, beside)
         widths = [column.width(self.room) for column in columns]
         if beside == 1:
             widths = [max(widths)]
@@ -97,7 +97,7 @@ class Frame:
         self.drawing.words.append(words.around(middle, row))
 
 
-def _columns(heads: Heads, beside: int) -> list[Column]:
+def columns_of(heads: Heads, beside: int) -> list[Column]:
     """The heads that are shown, and a note about the others."""
     every = heads.heads
     if len(every) == 1:

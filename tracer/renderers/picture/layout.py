@@ -56,7 +56,7 @@ def _fitted(tower: Tower, width: int) -> Body:
 def _finished(tower: Tower, body: Body, width: int) -> Drawing:
     """The body with its names, ways around sub-layers, steps and tokens."""
     drawing, half, left = body.drawing, body.half, body.left
-    tokens = Words("tokens", (_on_a_line(tower.tokens, width),))
+    tokens = Words("tokens", (on_a_line(tower.tokens, width),))
     drawing.words.append(tokens.moved(max(-left, -tokens.middle)))
     for row, name in [*body.names, *body.rules]:
         drawing.words += [Words("name", (name,), -half, row)] if name else []
@@ -137,7 +137,7 @@ def _right(body: Body) -> int:
     return (WAY if body.ways else 0) + STEPS + widest - 1
 
 
-def _on_a_line(tokens: Sequence[Name], room: int) -> str:
+def on_a_line(tokens: Sequence[Name], room: int) -> str:
     """The tokens beside each other; those without room are counted."""
     names = [short(token.text, LONGEST_TOKEN) for token in tokens]
     for shown in range(min(len(names), room // 3 + 1), 0, -1):

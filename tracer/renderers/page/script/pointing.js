@@ -33,6 +33,7 @@ const forget = () => {
   pointed = "";
   told.replaceChildren();
   sources.replaceChildren();
+  darken();
 };
 
 /** Show the line of a number and highlight its operands. @param {string} of */
@@ -61,6 +62,7 @@ const show = (of) => {
   sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
   operands.forEach((each) => light(each, "lit", color(each)));
+  lightWay(of);
 };
 
 /** The words of a line; no line break separates a number from its sign. @param {(string | Node)[]} line */

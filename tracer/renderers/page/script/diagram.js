@@ -1,0 +1,127 @@
+// @ts-check
+
+// The diagram follows the text: the step that is read is marked in it, and the way of a number is lit.
+
+const diagrams = all(".diagram", text);
+const boxes = all(".diagram .box", text);
+const wires = all(".diagram .wire", text);
+/** The cell of each number that a heat map shows. */
+const cellIn = new Map(all(".diagram [data-number]", text).map((cell) => [cell.dataset.number, cell]));
+const besideText = matchMedia("(min-width: 80rem)");
+
+/** @param {string} [names] */
+const namesIn = (names) => (names || "").split(" ").filter(Boolean);
+
+/** The box of each section of a step. @type {Map<string, HTMLElement>} */
+const boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
+
+/** The sources whose numbers a box holds. @type {Map<HTMLElement, number[]>} */
+const held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
+
+// --- the way of a number
+
+/** A number and all that it is computed from. @param {string} of */
+const wayOf = (of) => {
+  const found = new Set([of]);
+  for (const each of found) {
+    const { work = [], is } = entryOf(each);
+    for (const piece of work) {
+      if (typeof piece !== "string") piece.slice(1).forEach((operand) => found.add(operand));
+    }
+    if (is) found.add(is);
+  }
+  return found;
+};
+
+/** The parts of the diagrams that are lit, with their class. @type {[Element, string][]} */
+let onWay = [];
+
+/** Light the boxes and the cells on the way of a number. @param {string} of */
+const lightWay = (of) => {
+  const numbers = wayOf(of);
+  const values = new Set([...numbers].map(valueOf));
+  for (const [box, own] of held) {
+    if (own.some((value) => values.has(value))) onWay.push([box, "on-way"]);
+    if (own.includes(valueOf(of))) onWay.push([box, "holds"]);
+  }
+  const steps = new Set(onWay.map(([box]) => box instanceof SVGElement && box.dataset.step));
+  for (const wire of wires) {
+    if (!steps.has(wire.dataset.from) || !steps.has(wire.dataset.to)) continue;
+    onWay.push([wire, "on-way"]);
+    wire.parentNode?.append(wire); // over the others
+  }
+  for (const number of numbers) {
+    const cell = cellIn.get(number);
+    if (cell) onWay.push([cell, "way"]);
+  }
+  const own = cellIn.get(of);
+  if (own) onWay.push([own, "pointed"]);
+  onWay.forEach(([part, kind]) => part.classList.add(kind));
+  diagrams.forEach((diagram) => diagram.classList.add("lit"));
+};
+
+const darken = () => {
+  diagrams.forEach((diagram) => diagram.classList.remove("lit"));
+  onWay.forEach(([part, kind]) => part.classList.remove(kind));
+  onWay = [];
+};
+
+text.addEventListener("mousemove", (event) => {
+  const number = under(event, "[data-number]")?.dataset.number;
+  if (number && number !== pointed && !way.length && !board) show(number);
+});
+
+// --- the step that is read
+
+/** Mark the box of a section, and bring it into view. @param {Element} section */
+const markIn = (section) => {
+  const box = boxOf.get(section.id);
+  if (!box || box.hasAttribute("aria-current")) return;
+  boxes.forEach((other) => other.removeAttribute("aria-current"));
+  box.setAttribute("aria-current", "step");
+  for (const diagram of diagrams) {
+    const here = diagram.contains(box);
+    diagram.classList.toggle("beside", here);
+    if (here && besideText.matches) center(box, diagram);
+  }
+};
+
+/** Scroll a diagram, and not the page, unless a box is in view. @param {Element} box @param {Element} diagram */
+const center = (box, diagram) => {
+  const [inner, outer] = [box, diagram].map((each) => each.getBoundingClientRect());
+  const inView = inner.top > outer.top && inner.bottom < outer.bottom - inner.height;
+  const left = inner.left < outer.left || inner.right > outer.right ? inner.left - outer.left - outer.width / 3 : 0;
+  diagram.scrollBy({ top: inView ? 0 : inner.top - outer.top - outer.height / 2, left });
+};
+
+const reading = new IntersectionObserver(
+  (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
+  { rootMargin: "-20% 0px -79% 0px" },
+);
+sections.forEach((section) => reading.observe(section));
+
+// Following a link to the current hash fires no hashchange event.
+text.addEventListener("click", (event) => {
+  const box = under(event, "a.box");
+  if (box && box.getAttribute("href") === location.hash) arrive();
+});
+
+// --- the followed token, and where the diagram is open
+
+/** Mark the row of a token in each map. @param {string} token */
+const markRow = (token) => {
+  for (const row of all(".diagram .followed", text)) {
+    const at = namesIn(row.parentElement?.dataset.rows)[Number(token)];
+    row.setAttribute("visibility", at === "-" ? "hidden" : "visible");
+    if (at !== "-") row.setAttribute("y", at);
+  }
+};
+select("token")?.addEventListener("change", () => markRow(select("token")?.value || ""));
+
+/** Folded away on a telephone; open beside the text, and on paper. @param {boolean} open */
+const openDiagrams = (open) => all("details.diagram", text).forEach((each) => each.toggleAttribute("open", open));
+
+openDiagrams(!matchMedia("(max-width: 40rem)").matches);
+diagrams.forEach((diagram) => diagram.scrollTo({ top: diagram.scrollHeight, behavior: "instant" })); // it begins below
+besideText.addEventListener("change", ({ matches }) => matches && openDiagrams(true));
+window.addEventListener("beforeprint", () => openDiagrams(true));
