@@ -29,8 +29,13 @@ def launched() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, html: Path, at: str = "", **how: Any) -> Iterator[Any]:
-    """A page as a browser shows it; it asks for nothing, and has nothing to complain about."""
+def opened(
+    browser: Any, html: Path, at: str = "", *, everything: bool = True, **how: Any
+) -> Iterator[Any]:
+    """A page as a browser shows it; it asks for nothing, and has nothing to complain about.
+
+    `everything`: all its levels, which begin with the overview.
+    """
     complaints: list[str] = []
     asked: list[str] = []
 
@@ -47,6 +52,8 @@ def opened(browser: Any, html: Path, at: str = "", **how: Any) -> Iterator[Any]:
     page.goto(html.as_uri() + at)
     if how.get("java_script_enabled", True):
         page.wait_for_selector("body.ready", state="attached")
+        if everything and page.locator("#level").count():
+            page.select_option("#level", "2")
     yield page
     context.close()
     assert complaints == []

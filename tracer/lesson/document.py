@@ -73,10 +73,19 @@ class Paragraph(Node):
     parts: tuple[Inline, ...]
 
 
+class Choices(Node):
+    """What a reader chooses from: labels, and which are right; `several` or none may be."""
+
+    labels: tuple[str, ...]
+    right: tuple[int, ...]
+    several: bool
+
+
 class Question(Paragraph):
-    """A question of a worksheet; the key has its answer."""
+    """A question with its answer; a worksheet's key has the answer, a page asks it with choices."""
 
     answer: Sentence
+    choices: Choices
 
 
 class Formula(Node):

@@ -45,6 +45,7 @@ AS_OPENED = """() => {
     token.dispatchEvent(new Event("change"));
   }
   document.getElementById("head").value = "";
+  document.getElementById("level").value = "2";
   document.getElementById("unmasked").checked = false;
   document.getElementById("controls").dispatchEvent(new Event("change"));
   document.querySelector("#try[aria-pressed=true]")?.click();

@@ -16,14 +16,18 @@ from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.attention import SOFTMAX_STEP, UNMASKED_STEP
+from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins, is_worked
+from tracer.lesson.texts.questions import questions
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.tutorial import tutorial, worked_for
 from tracer.names import distinct
 from tracer.node import found
+
+SEED = 1
+"""The seed of the questions of a page."""
 
 
 @frozen
@@ -94,6 +98,8 @@ def page(
         return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
 
     documents = [text_for(other) for other in range(len(found.tokens))]
+    if not found.scenario.on_demand:
+        documents = [_with_questions(each, found, t) for t, each in enumerate(documents)]
     after = _without_mask(found, chosen)
     if after:
         unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
@@ -117,6 +123,21 @@ def _result(step: Step, tokens: int) -> Result:
         return Result(value, (), values)
     rows = [value.row(t, tokens) if value.has_row(t, tokens) else None for t in range(tokens)]
     return Result(value, tuple(None if row is None or row < 0 else row for row in rows), values)
+
+
+def _with_questions(document: doc.Document, found: Trace, token: int) -> doc.Document:
+    """Insert each question where the text so far does not tell its answer."""
+    asked = questions(document, found, token, SEED)
+    masks = {step.number for step in steps(found.records) if step.kind is MASK_STEP}
+    sections = list(document.sections)
+    for i, section in enumerate(sections):
+        if section.number is not None and (question := asked.pop(section.number, None)):
+            lines = [n for n, each in enumerate(section.blocks, 1) if isinstance(each, doc.Working)]
+            # The lines of a mask are those of the tokens that it hides.
+            at = 1 if section.number in masks else max(lines, default=1)
+            blocks = (*section.blocks[:at], question, *section.blocks[at:])
+            sections[i] = replace(section, blocks=blocks)
+    return replace(document, sections=tuple(sections))
 
 
 def page_of(document: doc.Document) -> Page:

@@ -1,7 +1,7 @@
-"""Questions of a worksheet that are not arithmetic, each with its computed answer.
+"""Questions that are not arithmetic, each with its computed answer: on worksheets and pages.
 
-The text gives no answer away. The predicted word that a question asks for is [A] in sentences and
-tables; an author's paragraph that names it is left out, and so is a generated text.
+A worksheet gives no answer away. The predicted word that a question asks for is [A] in sentences
+and tables; an author's paragraph that names it is left out, and so is a generated text.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ IN_COLUMNS = dict.fromkeys(("comes", "prediction"), LEFT_OUT) | {"correct": doc.
 """What a table shows in place of the predicted word and of the verdict on it."""
 WEIGHTS = ("layer1.attention.head1.", "layer1.ffn.W_1", roles.W_U.name)
 """How the addresses of the matrices begin of which one weight is doubled."""
-Asked: TypeAlias = tuple[doc.Sentence, doc.Sentence]  # a question and its answer
-Questions: TypeAlias = dict[int | None, Asked]  # by the number of the step
+MOST_CHOICES = 8
+"""So many words of a vocabulary are choices, the most probable."""
+Questions: TypeAlias = dict[int, doc.Question]  # by the number of the step
 _Choice = TypeVar("_Choice")
 
 
-def with_questions(document: doc.Document, found: Trace, token: int, seed: int) -> doc.Document:
-    """Return a tutorial with questions, at most one for each step of the decoder.
+def questions(document: doc.Document, found: Trace, token: int, seed: int) -> Questions:
+    """Return questions for a tutorial, at most one for each step of the decoder.
 
     `token`, counted from 0, is the one that the tutorial follows. The same seed asks the same.
     """
@@ -57,26 +58,47 @@ def with_questions(document: doc.Document, found: Trace, token: int, seed: int) 
     asked: Questions = {}
     if mask and (question := _of_the_mask(mask, ctx, document, drawn)):
         asked[mask.number] = question
-    if logits and (word := _prediction(logits, ctx, document)):
+    if logits and (question := _of_the_prediction(logits, ctx, document)):
+        asked[logits.number] = question
+    return asked | _of_a_weight([step for step in own if step.number not in asked], ctx, drawn)
+
+
+def with_questions(document: doc.Document, found: Trace, token: int, seed: int) -> doc.Document:
+    """Return a tutorial with questions for a worksheet."""
+    asked = questions(document, found, token, seed)
+    kinds = {step.number: step.kind for step in steps(found.records)}
+    logits = next((number for number in asked if kinds[number] is LOGITS_STEP), None)
+    if logits is not None:
+        word = _chosen(asked[logits])
+        (*asks, _), answer = asked[logits].parts, (LEFT_OUT, " is ", doc.Name(word), ".")
         then = ("? Answer before you read on; this text calls it ", LEFT_OUT, ".")
-        asks = ("Which word will be the most probable one after ", ctx.name, *then)
-        asked[logits.number] = asks, (LEFT_OUT, " is ", doc.Name(word), ".")
-        document = _without(document, word, ctx)
-    asked |= _of_a_weight([step for step in own if step.number not in asked], ctx, drawn)
+        asked[logits] = replace(asked[logits], parts=(*asks, *then), answer=answer)
+        document = _without(document, word, found.scenario.vocabulary or ())
     sections, number = list(document.sections), 0
     for i, section in enumerate(sections):
-        if section.number in asked:
+        if section.number is not None and section.number in asked:
             number += 1
             label: doc.Sentence = (doc.Emphasis((f"Q{number}.",), strong=True), " ")
-            new = doc.Question(*((*label, *each) for each in asked.pop(section.number)))
+            question = asked.pop(section.number)
+            new = replace(
+                question, parts=(*label, *question.parts), answer=(*label, *question.answer)
+            )
             # The goal of the mask is its rule; the numbers below it are the answer.
-            at = 1 if mask and section.number == mask.number else len(section.blocks)
+            at = 1 if kinds[section.number] is MASK_STEP else len(section.blocks)
             blocks = (*section.blocks[:at], new, *section.blocks[at:])
             sections[i] = replace(section, blocks=blocks)
     return replace(document, sections=tuple(sections))
 
 
-def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Random) -> Asked | None:
+def _chosen(question: doc.Question) -> str:
+    """Return the word that is the answer."""
+    (right,) = question.choices.right
+    return question.choices.labels[right]
+
+
+def _of_the_mask(
+    step: Step, ctx: LessonContext, text: doc.Document, drawn: Random
+) -> doc.Question | None:
     """Ask which tokens are hidden from one, if the text states the rule and not the answer."""
     if isinstance(step.last.operation, op.Pinned) or meaning(step, ctx) is None:
         return None
@@ -98,17 +120,27 @@ def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Rand
         return None
     name = _one_of([n for n in among if n != ctx.name.text] or among, drawn)
     asks = ("Which tokens does the mask hide from ", doc.Name(name), "? Answer before you read on.")
-    return asks, (*listed(hidden[name]), ".")
+    choices = doc.Choices(names, tuple(map(names.index, hidden[name])), several=True)
+    return doc.Question(asks, (*listed(hidden[name]), "."), choices)
 
 
-def _prediction(step: Step, ctx: LessonContext, document: doc.Document) -> str | None:
-    """Return the followed token's predicted word; None for a tie, or if the title names it."""
+def _of_the_prediction(
+    step: Step, ctx: LessonContext, document: doc.Document
+) -> doc.Question | None:
+    """Ask for the followed token's predicted word, unless words tie or the title names it."""
     predicted, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
     word = str(predicted.numbers[ctx.row(predicted)])
     rows = [Row.of(value, ctx) for value in (step.last.output, shares)]
     ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
     given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
-    return None if ties or given or ctx.is_padding or _is_in(document.title, word) else word
+    if ties or given or ctx.is_padding or _is_in(document.title, word):
+        return None
+    computed = rows[0].computed
+    order = sorted(range(len(computed)), key=computed.__getitem__, reverse=True)
+    labels = tuple(rows[0].labels[i] for i in sorted(order[:MOST_CHOICES]))
+    asks = ("Which word will be the most probable one after ", ctx.name, "?")
+    choices = doc.Choices(labels, (labels.index(word),), several=False)
+    return doc.Question(asks, (doc.Name(word), "."), choices)
 
 
 def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Questions:
@@ -123,20 +155,24 @@ def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Qu
         doubled = trace(ctx.trace.name, ctx.trace.scenario.without_words(), options)
     except TracerError:  # it is too large to compute with
         return {}
-    changes, at = list[doc.Sentence](), ctx.row(value)
-    for column, label in enumerate(distinct(value.axes[1].labels)):
+    changes, changed, at = list[doc.Sentence](), list[int](), ctx.row(value)
+    columns = distinct(value.axes[1].labels)
+    for column, label in enumerate(columns):
         old = ctx.number(value, at, column)
         new = entries.number(doubled.pencil, doubled[value.address], (at, column))
         if by := new.value - old.value:
             change = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
             changes.append((doc.Name(label), *change))
+            changed.append(column)
     row, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
     asks: doc.Sentence = (
         *("Suppose that the weight of ", ctx.symbols[w.address], " in row ", doc.Name(row)),
         *(" and column ", doc.Name(weight), " is doubled. Which of the numbers of ", ctx.name),
         *(" in ", ctx.symbols[value.address], " change, and by how much?"),
     )
-    return {step.number: (asks, (*joined(changes), ".") if changes else ("None of them changes.",))}
+    answer = (*joined(changes), ".") if changes else ("None of them changes.",)
+    choices = doc.Choices(tuple(columns), tuple(changed), several=True)
+    return {step.number: doc.Question(asks, answer, choices)}
 
 
 def _that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:
@@ -155,9 +191,8 @@ def _one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
     return among[int(drawn.random() * len(among))]
 
 
-def _without(document: doc.Document, word: str, ctx: LessonContext) -> doc.Document:
+def _without(document: doc.Document, word: str, vocabulary: Sequence[str]) -> doc.Document:
     """Return the document without sentences and cells of tables that tell a prediction."""
-    vocabulary = ctx.trace.scenario.vocabulary or ()
 
     def kept(blocks: Sequence[doc.Block]) -> Iterator[doc.Block]:
         for block in blocks:

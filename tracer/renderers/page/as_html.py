@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from tracer.dataclass import mutable
 from tracer.lesson.document import Block, Picture, Section
+from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.page import Page
 from tracer.names import name_text
 from tracer.renderers import links
@@ -30,8 +31,8 @@ STYLE = (
 )
 """The files of the style, in the order in which they are put together."""
 SCRIPT = (
-    *("numbers", "pointing", "walking", "matrices"),
-    *("choosing", "diagram", "board", "judging", "trying", "start"),
+    *("numbers", "pointing", "walking", "matrices", "choosing"),
+    *("diagram", "staging", "board", "judging", "trying", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 
@@ -57,6 +58,7 @@ def render(page: Page) -> str:
         tokens=list(map(name_text, page.tokens)),
         followed=page.followed,
         choices=_choices(page.document.sections),
+        levels=LEVELS if any(text.levels) else (),
         without_mask=bool(page.without_mask),
         introduction=introduction,
         beside=bool(blocks.widest),
@@ -86,6 +88,25 @@ def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:
     return {"layer": sorted(layers), "head": sorted(heads)}
 
 
+LEVELS = "Overview", "One head", "Everything"
+"""How much of the text a reader sees; each level adds sections to those before."""
+
+
+def _levels(sections: Sequence[Section]) -> list[int]:
+    """The level that adds each section: the last step and the summary are in the overview.
+
+    One head is all up to the end of the first head. A text without a summary has no levels.
+    """
+    heads = [i for i, section in enumerate(sections) if section.head]
+    if not heads or not any(section.title == SUMMARY for section in sections):
+        return [0] * len(sections)
+    first = heads[0]
+    after = next(i for i, s in enumerate(sections) if i > first and s.head != sections[first].head)
+    of_pass = [i for i, s in enumerate(sections) if s.number and s.trace is sections[first].trace]
+    overview = {of_pass[-1], *(i for i, s in enumerate(sections) if s.title == SUMMARY)}
+    return [0 if i in overview else 1 if i < after else 2 for i in range(len(sections))]
+
+
 class _Text:
     """The sections of a page, each with what it is for every token."""
 
@@ -96,12 +117,17 @@ class _Text:
             heading: name.partition(".")[2] for heading, name in self.outline.anchors.items()
         }
         self.linked = links.of_sections(self.anchors)
+        self.levels = _levels(page.document.sections)
 
     def contents(self) -> list[Any]:
+        """The headings that each level adds."""
         return [
-            SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
-            for h in self.outline.contents
-            if h.section not in self.page.without_mask
+            [
+                SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
+                for h in self.outline.contents
+                if h.section not in self.page.without_mask and self.levels[h.section] == level
+            ]
+            for level in sorted(set(self.levels))
         ]
 
     def parts(self) -> list[Any]:
@@ -129,6 +155,7 @@ class _Text:
             title=heading.title,
             layer=section.layer,
             head=section.head,
+            from_level=self.levels[i],
             without_mask=i in self.page.without_mask,
             blocks=self.blocks(texts, i),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from math import ceil
 from types import SimpleNamespace
@@ -41,6 +42,11 @@ class Blocks:
         Matrices and lines that are the same for several tokens are written once.
         """
         match block:
+            case doc.Question(parts, answer, choices):
+                asked, answered = (
+                    [self.inline(part, anchor) for part in each] for each in (parts, answer)
+                )
+                return str(self.macros.question(asked, answered, _data(choices)))
             case doc.Paragraph(parts):
                 said = [self.inline(part, anchor) for part in parts]
                 return str(self.macros.paragraph(said))
@@ -194,6 +200,12 @@ class Blocks:
         title, words = name_text(block.figure.title), bars.description(block)
         rows = list(map(row, block.bars))
         return SimpleNamespace(title=title, description=words, zero=f"{zero:.2f}", rows=rows)
+
+
+def _data(choices: doc.Choices) -> str:
+    """The choices of a question for the script."""
+    labels = list(map(name_text, choices.labels))
+    return json.dumps({"labels": labels, "right": choices.right, "several": choices.several})
 
 
 def symbol(expression: Expression) -> Markup:

@@ -4,37 +4,78 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.helpers.browser import focused
 
 
-def test_the_board_hides_what_is_not_yet_revealed(alex: Any) -> None:
-    alex.evaluate("document.getElementById('step-7').scrollIntoView()")
+def on_board(alex: Any, step: str) -> None:
+    alex.evaluate(f"document.getElementById('{step}').scrollIntoView()")
     alex.locator("#board").press("Enter")
-    assert alex.locator(".current").get_attribute("id") == "step-7"
+    assert alex.locator(".current").get_attribute("id") == step
+
+
+@pytest.mark.parametrize(("onward", "back"), [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
+def test_the_board_goes_line_by_line(onward: str, back: str, alex: Any) -> None:
+    """With the keys of a keyboard, and with those that a presenter's remote sends."""
+    on_board(alex, "step-7")
     seen = alex.locator(".current .result:visible")
     pieces = alex.locator("#step-7 .unrevealed").count()
     results = [seen.count()]
     for _ in range(pieces):
-        alex.keyboard.press("ArrowRight")
+        alex.keyboard.press(onward)
         results.append(seen.count())
     assert results == sorted(results)
     assert set(results) == {0, 1, 2, 3, 4, 5}
     assert alex.locator("#step-7 .unrevealed").count() == 0
-    alex.keyboard.press("ArrowRight")
+    alex.keyboard.press(onward)
     assert alex.locator(".current").get_attribute("id") == "step-8"
     assert alex.locator("#step-8 .unrevealed").count() > 3
-    alex.keyboard.press("ArrowLeft")
+    alex.keyboard.press(back)
     assert alex.locator(".current").get_attribute("id") == "step-7"
     assert alex.locator("#step-7 .unrevealed").count() == 0
+    alex.keyboard.press("Home")
+    assert alex.locator("#step-7 .unrevealed").count() == pieces
+    alex.keyboard.press("End")
+    assert alex.locator("#step-7 .unrevealed").count() == 0
     alex.keyboard.press("Escape")
-    assert alex.locator(".unrevealed").count() == 0
+    assert alex.locator(".unrevealed, .current, .restated, #operands *").count() == 0
     assert alex.locator("#controls").is_visible()
     assert focused(alex) == "board"
 
 
+def test_it_begins_with_content_and_keeps_the_operands_in_view(alex: Any) -> None:
+    """Also at step 14, whose matrices other steps show: “as in step 7”."""
+    on_board(alex, "step-16")  # step 14 is folded away, so that nobody scrolls to it
+    alex.evaluate("location.hash = 'step-14'")
+    alex.wait_for_selector("#step-14.current")
+    assert (
+        alex.locator("#step-14 > p:visible")
+        .first.text_content()
+        .startswith("S2 is computed as in step 7")
+    )
+    for _ in range(alex.locator("#step-14 .unrevealed").count()):
+        alex.keyboard.press(" ")
+        captions = alex.locator("#operands caption")
+        line = alex.evaluate("[...document.querySelectorAll('#step-14 li .lit')].length")
+        if captions.count():
+            assert captions.all_text_contents() == ["Q2", "K2"]
+            assert line == 0 or alex.locator("#operands td.lit").count() == 4
+    operands, step = (alex.locator(at).bounding_box() for at in ("#operands", "#step-14"))
+    assert operands["x"] + operands["width"] <= step["x"]
+    assert operands["y"] >= 0
+    assert operands["y"] + operands["height"] <= alex.viewport_size["height"]
+    sizes = "at => parseFloat(getComputedStyle(document.querySelector(at)).fontSize)"
+    assert alex.evaluate(sizes, "#step-14 li") > 17
+    alex.set_viewport_size({"width": 390, "height": 740})
+    alex.evaluate("scrollTo(0, 9999)")
+    operands = alex.locator("#operands").bounding_box()
+    assert 0 <= operands["y"] < 10
+    assert alex.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_on_the_board_a_link_leads_on_and_numbers_are_left_alone(alex: Any) -> None:
-    alex.evaluate("document.getElementById('step-7').scrollIntoView()")
-    alex.locator("#board").press("Enter")
+    on_board(alex, "step-7")
     for _ in range(alex.locator("#step-7 .unrevealed").count()):
         alex.keyboard.press("ArrowRight")
     alex.locator("#step-7 td[data-of]").first.click()

@@ -2,8 +2,8 @@
 
 // Board: one section fills the screen, and each key press reveals its next line.
 
-/** A section, its pieces, and how many of them are revealed. */
-/** @type {{at: number, pieces: HTMLElement[], revealed: number} | null} */
+/** The pieces of the section, how many come with it, and how many are revealed. */
+/** @type {{pieces: HTMLElement[], opening: number, revealed: number} | null} */
 let board = null;
 const boardButton = the("board", HTMLButtonElement);
 const next = the("next", HTMLButtonElement);
@@ -13,75 +13,89 @@ const BACKWARD = ["Backspace", "ArrowLeft", "ArrowUp", "PageUp"];
 
 /** The pieces to reveal in order: of each line its sides, then its result. @param {Element} section */
 const piecesOf = (section) =>
-  all("p, .formula, .scroll, .working > li, .working .result, img", section).filter(
-    (piece) => !piece.closest("[hidden]") && !piece.parentElement?.closest(".scroll"),
-  );
+  blocksOf(section)
+    .filter((block) => !block.matches(".restated, .question"))
+    .flatMap((block) => (block.matches(".working") ? all("li, .result", block) : [block]));
 
-/** @param {number} at @param {boolean} whole */
-const putOn = (at, whole) => {
-  uncoverPieces();
-  const pieces = piecesOf(sections[at]);
-  sections.forEach((section, i) => section.classList.toggle("current", i === at));
-  board = { at, pieces, revealed: whole ? pieces.length : 0 };
+/** @param {HTMLElement} section @param {boolean} whole */
+const putOnBoard = (section, whole) => {
+  takeOffBoard();
+  putOnStage(section, "board");
+  const pieces = piecesOf(section);
+  const line = pieces.findIndex((piece) => piece.matches(".working *"));
+  const opening = Math.min(Math.max(line, 1), pieces.length);
+  board = { pieces, opening, revealed: whole ? pieces.length : opening };
   reveal(0);
-  window.scrollTo(0, 0);
 };
 
-const uncoverPieces = () => board?.pieces.forEach((piece) => piece.classList.remove("unrevealed"));
+const takeOffBoard = () => {
+  board?.pieces.forEach((piece) => piece.classList.remove("unrevealed"));
+  leaveStage();
+  board = null;
+};
 
-/** @param {number} more */
+/** Reveal more pieces, or fewer; go on to the next section, or back. @param {number} more */
 const reveal = (more) => {
-  if (!board) return;
-  const { at, pieces } = board;
-  const wanted = board.revealed + more;
-  if (wanted > pieces.length || wanted < 0) {
-    const there = nextShown(at, more);
-    if (there !== undefined) putOn(there, more < 0);
+  if (!board || !staged) return;
+  const { pieces, opening, revealed } = board;
+  const wanted = revealed + more;
+  if (wanted > pieces.length || wanted < opening) {
+    const there = nextShown(staged, more);
+    if (there) putOnBoard(there, more < 0);
     return;
   }
   board.revealed = wanted;
   pieces.forEach((piece, i) => piece.classList.toggle("unrevealed", i >= wanted));
-  pieces[wanted - 1]?.scrollIntoView({ block: "nearest" });
+  const last = pieces[wanted - 1];
+  const ahead = last?.closest(".working") ? [last] : pieces.slice(wanted);
+  const line = ahead.find((piece) => piece.matches(".working *"));
+  if (line) layOut(line.closest("ol"));
+  forget();
+  const { line: of } = last?.closest("li")?.dataset || {};
+  if (of) lightOperands(of);
+  last?.scrollIntoView({ block: "nearest" });
 };
 
-/** The next section that is not hidden, or the one before. @param {number} at @param {number} step */
-const nextShown = (at, step) => {
-  for (let i = at + step; sections[i]; i += step) if (!sections[i].hidden) return i;
-  return undefined;
+/** Reveal all pieces of the section, or only those that it begins with. @param {"Home" | "End"} key */
+const revealTo = (key) => {
+  if (board) reveal((key === "End" ? board.pieces.length : board.opening) - board.revealed);
+};
+
+/** The next section that is not hidden, or the one before. @param {HTMLElement} from @param {number} step */
+const nextShown = (from, step) => {
+  const shown = sections.filter((section) => !section.hidden);
+  return shown[shown.indexOf(from) + step];
 };
 
 const startBoard = () => {
-  const inView = sections.findIndex(
-    (section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 4,
-  );
+  const section = sectionInView();
+  if (!section) return;
   walk([]);
-  unfold();
+  showEverything();
   document.documentElement.requestFullscreen?.().catch(() => undefined);
-  document.body.classList.add("board");
   boardKeys.hidden = false;
-  putOn(inView < 0 ? sections.findIndex((section) => !section.hidden) : inView, false);
+  putOnBoard(section, false);
   next.focus();
 };
 
 const endBoard = () => {
   if (!board) return;
-  uncoverPieces();
-  const section = sections[board.at];
-  board = null;
-  document.body.classList.remove("board");
+  const section = staged;
+  takeOffBoard();
   boardKeys.hidden = true;
   if (document.fullscreenElement) document.exitFullscreen();
-  section.scrollIntoView();
+  section?.scrollIntoView();
   boardButton.focus({ preventScroll: true });
 };
 
 document.addEventListener("keydown", (event) => {
   if (!board) return;
   const { target: on, key } = event;
-  const own = on instanceof HTMLInputElement || (on instanceof HTMLButtonElement && " Enter".includes(key));
+  const pressed = on instanceof HTMLButtonElement && " Enter".includes(key);
   if (key === "Escape") endBoard();
-  else if (!own && ONWARD.includes(key)) reveal(1);
-  else if (!own && BACKWARD.includes(key)) reveal(-1);
+  else if (key === "Home" || key === "End") revealTo(key);
+  else if (!pressed && ONWARD.includes(key)) reveal(1);
+  else if (!pressed && BACKWARD.includes(key)) reveal(-1);
   else return;
   event.preventDefault();
 });
@@ -93,8 +107,8 @@ document.addEventListener("fullscreenchange", () => {
   if (!document.fullscreenElement) endBoard();
 });
 window.addEventListener("hashchange", () => {
-  const at = sections.findIndex((section) => section === target(location.hash));
-  if (!board || at < 0) return;
-  putOn(at, false);
+  const section = sections.find((each) => each === target(location.hash));
+  if (!board || !section) return;
+  putOnBoard(section, false);
   next.focus();
 });

@@ -27,16 +27,37 @@ const follow = (token) => {
   }
 };
 
-/** Show the sections of the layer and the head that are chosen. */
+const EVERYTHING = 2;
+const more = document.getElementById("more");
+
+/** How much of the text is shown: 0 is the overview, 1 has one head. */
+const levelShown = () => Number(select("level")?.value ?? EVERYTHING);
+
+/** @param {number} level */
+const showLevel = (level) => {
+  const chosen = select("level");
+  if (chosen) chosen.value = String(level);
+};
+
+/** Show the sections of the level, the layer and the head that are chosen. */
 const choose = () => {
-  if (["layer", "head"].some((what) => select(what)?.value)) unfold();
+  if (["layer", "head"].some((what) => select(what)?.value)) {
+    unfold();
+    showLevel(EVERYTHING);
+  }
+  const level = levelShown();
+  if (more) {
+    more.hidden = level === EVERYTHING;
+    for (const each of all("button", more)) each.hidden = Number(each.dataset.level) <= level;
+  }
   for (const section of sections) {
     const others = ["layer", "head"].some((what) => {
       const wanted = select(what)?.value;
       const own = section.dataset[what];
       return wanted && own && own !== wanted;
     });
-    section.hidden = others || ("unmasked" in section.dataset && !unmasked?.checked);
+    const later = Number(section.dataset.level || 0) > level;
+    section.hidden = others || later || ("unmasked" in section.dataset && !unmasked?.checked);
   }
 };
 
@@ -46,15 +67,30 @@ const unfold = (part) => {
   for (const fold of folds) if (fold instanceof HTMLDetailsElement) fold.open = true;
 };
 
-/** Show all layers and heads if a part of the text is hidden. @param {Element} part */
+/** Show the level, or all layers and heads, if a part of the text is hidden. @param {Element} part */
 const uncover = (part) => {
   unfold(part);
+  const section = part.closest(".step") || part.parentElement?.querySelector(".step");
+  const { level = "0" } = section instanceof HTMLElement ? section.dataset : {};
+  showLevel(Math.max(Number(level), levelShown()));
+  choose();
   if (part.checkVisibility()) return;
+  resetLayerAndHead();
+  if (unmasked) unmasked.checked = true;
+  choose();
+};
+
+const resetLayerAndHead = () => {
   for (const what of ["layer", "head"]) {
     const chosen = select(what);
     if (chosen) chosen.value = "";
   }
-  if (unmasked) unmasked.checked = true;
+};
+
+/** Show every level of the text, unfolded. */
+const showEverything = () => {
+  unfold();
+  showLevel(EVERYTHING);
   choose();
 };
 
@@ -63,11 +99,22 @@ const target = (hash) => document.getElementById(decodeURIComponent(hash.slice(1
 
 const arrive = () => {
   const part = target(location.hash);
-  if (!part || board) return;
+  if (!part || staged) return;
   uncover(part);
   part.scrollIntoView();
 };
 
+more?.addEventListener("click", (event) => {
+  const { level } = under(event, "button")?.dataset || {};
+  if (!level) return;
+  const before = sections.filter((section) => !section.hidden);
+  showLevel(Number(level));
+  choose();
+  const added = sections.find((section) => !section.hidden && !before.includes(section));
+  (added?.closest("details") || added)?.scrollIntoView();
+  text.focus({ preventScroll: true });
+});
+select("level")?.addEventListener("change", resetLayerAndHead);
 controls.addEventListener("submit", (event) => event.preventDefault());
 controls.addEventListener("change", choose);
 select("token")?.addEventListener("change", () => follow(select("token")?.value || ""));

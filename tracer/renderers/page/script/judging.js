@@ -4,7 +4,9 @@
 
 const RIGHT = "correct";
 const LAST_DIGIT = "last digit off";
+const SHORT = "correct so far";
 const WRONG = "wrong";
+const UNREADABLE = "not a number";
 const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /** @param {string} power */
@@ -16,7 +18,7 @@ const decimal = (written) => {
     .replace(/\s/g, "")
     .replace(/[−–]/g, "-")
     .replace(",", ".")
-    .replace(/[×x*]10\^?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|-?[0-9]+)$/, (_, power) => `e${lowered(power)}`);
+    .replace(/[×·x*]10\^?\(?([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|[-+]?[0-9]+)\)?$/, (_, power) => `e${lowered(power)}`);
   const found = /^([-+]?)([0-9]*)\.?([0-9]*)(?:e([-+]?[0-9]{1,3}))?$/i.exec(plain);
   if (!found || !(found[2] + found[3])) return null;
   const digits = BigInt(found[2] + found[3]);
@@ -33,12 +35,48 @@ const rounded = ({ digits, places: own }, places) => {
   return digits < 0n ? -whole : whole;
 };
 
+/** The places that the digits of a number fill: 105000 fills -3. @param {{digits: bigint, places: number}} number */
+const filled = ({ digits, places }) => {
+  while (digits && places <= 0 && digits % 10n === 0n) [digits, places] = [digits / 10n, places - 1];
+  return places;
+};
+
 /** The verdict on a typed number. @param {string} typed @param {string} printed */
 const verdict = (typed, printed) => {
   if (printed.includes("∞")) return /^[-−]?\s*(∞|inf)/i.test(typed.trim()) ? RIGHT : WRONG;
   const [ours, theirs] = [decimal(printed), decimal(typed)];
-  if (!ours || !theirs) return WRONG;
+  if (!theirs) return UNREADABLE;
+  if (!ours) return WRONG;
   const off = rounded(theirs, ours.places) - ours.digits;
   if (off === 0n) return RIGHT;
+  const places = filled(theirs);
+  if (theirs.digits && places < ours.places && rounded(ours, places) === rounded(theirs, places)) return SHORT;
   return off === 1n || off === -1n ? LAST_DIGIT : WRONG;
+};
+
+/** How many digits an answer takes. @param {string} printed */
+const digitsWanted = (printed) => {
+  const { digits, places } = decimal(printed) || { digits: 0n, places: 0 };
+  const size = String(digits < 0n ? -digits : digits).length;
+  if (printed.includes("∞")) return "a number or ∞";
+  if (printed.includes("×")) return `${size} significant ${size > 1 ? "digits" : "digit"}`;
+  if (places > 0) return `${places} ${places > 1 ? "decimals" : "decimal"}`;
+  return "a whole number";
+};
+
+/** @param {{digits: bigint, places: number}} number */
+const unsigned = ({ digits, places }) => ({ digits: digits < 0n ? -digits : digits, places });
+
+/**
+ * Whether a number in a text shows an answer: also rounded, as a percentage, with another sign.
+ * @param {string} written @param {string} answer
+ */
+const repeats = (written, answer) => {
+  const [found, other] = [decimal(written), decimal(answer)];
+  if (!found || !other) return false;
+  const [shown, asked] = [unsigned(found), unsigned(other)];
+  if (shown.digits < 10n) return shown.digits === asked.digits && shown.places === asked.places;
+  return [shown, { ...shown, places: shown.places + 2 }].some(
+    (number) => rounded(asked, number.places) === number.digits || rounded(number, asked.places) === asked.digits,
+  );
 };

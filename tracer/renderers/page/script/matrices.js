@@ -44,7 +44,7 @@ const beside = (cell, key) => {
 
 text.addEventListener("keydown", (event) => {
   const cell = under(event, "td[data-of]");
-  if (!(cell instanceof HTMLTableCellElement) || board) return;
+  if (!(cell instanceof HTMLTableCellElement) || staged) return;
   const next = beside(cell, event.key);
   if (next) {
     event.preventDefault();

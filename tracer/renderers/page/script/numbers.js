@@ -59,6 +59,19 @@ const nameOf = (of) => {
   return at ? `${symbol}[${at.split(",").map((i, axis) => labels[axis][Number(i)]).join(", ")}]` : symbol;
 };
 
+/** The number that a copy of it repeats, or itself. @param {string} of */
+const originalOf = (of) => {
+  let from = of;
+  for (let { is } = entryOf(from); is; { is } = entryOf(from)) from = is;
+  return from;
+};
+
+/** The numbers that a number is computed from. @param {string} of */
+const operandsOf = (of) => {
+  const { work = [] } = entryOf(of);
+  return [...new Set(work.flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))))];
+};
+
 /** Where each number stands in the text. @type {Map<string, HTMLElement[]>} */
 const places = new Map();
 
@@ -70,6 +83,15 @@ const remember = (place) => {
   else places.set(of, [place]);
 };
 all("[data-of]", text).forEach(remember);
+
+/** Remove a part of the page with the numbers in it. @param {HTMLElement} part */
+const discard = (part) => {
+  part.remove();
+  for (const { dataset } of all("[data-of]", part)) {
+    const { of = "" } = dataset;
+    places.set(of, (places.get(of) || []).filter((place) => !part.contains(place)));
+  }
+};
 
 /** The place of a number in a matrix that is told for this token. @param {string} of */
 const cellOf = (of) =>
@@ -84,10 +106,16 @@ const cellOf = (of) =>
 const drawn = (pieces, number) =>
   pieces.map((piece) => (typeof piece === "string" ? piece : number(piece[1], piece[0])));
 
-/** A number inside the text. @param {string} of @param {string} written */
-const inText = (of, written) => {
+/** A number to point at. @param {string} of @param {string} written */
+const numberOf = (of, written) => {
   const made = element("span", "number", written);
   made.dataset.of = of;
+  return made;
+};
+
+/** A number inside the text. @param {string} of @param {string} written */
+const inText = (of, written) => {
+  const made = numberOf(of, written);
   remember(made);
   return made;
 };

@@ -7,13 +7,6 @@ const told = the("line", HTMLParagraphElement);
 const sources = the("sources", HTMLUListElement);
 const COLORS = 5;
 
-/** The numbers that the reader has not typed yet, each with its line. @type {Map<string, HTMLElement>} */
-const asked = new Map();
-const UNKNOWN = "?";
-
-/** @param {string} of @param {string} written */
-const unlessAsked = (of, written) => (asked.has(of) ? UNKNOWN : written);
-
 /** The number whose line is shown. */
 let pointed = "";
 /** The highlighted elements and their classes. @type {[HTMLElement, string[]][]} */
@@ -40,22 +33,21 @@ const forget = () => {
 const show = (of) => {
   forget();
   pointed = of;
-  let from = of;
-  for (let is = entryOf(of).is; is; is = entryOf(from).is) from = is;
+  const from = originalOf(of);
   const { number, work = [], sign = "", result = "" } = entryOf(from);
-  const operands = [...new Set(work.flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))))];
+  const operands = operandsOf(from);
   const values = [...new Set(operands.map(valueOf))];
   /** @param {string} each */
   const color = (each) => `source-${values.indexOf(valueOf(each)) % COLORS}`;
   /** @param {string} each @param {string} written */
   const source = (each, written) => {
-    const made = button(`number ${color(each)}`, unlessAsked(each, written));
+    const made = button(`number ${color(each)}`, written);
     made.dataset.go = each;
     made.title = nameOf(each);
     return made;
   };
   const name = from === of ? nameOf(of) : `${nameOf(of)} is ${nameOf(from)}`;
-  const last = element("b", "", unlessAsked(from, result || number));
+  const last = element("b", "", result || number);
   const line = work.length ? [...drawn(work, source), " ", element("span", "result", `${sign} `, last)] : [last];
   told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
   if (sourceOf(from).given) told.append(", given");
@@ -63,6 +55,13 @@ const show = (of) => {
   light(of, "here");
   operands.forEach((each) => light(each, "lit", color(each)));
   lightWay(of);
+};
+
+/** Show where a number stands, without its line. @param {string} of */
+const lightAlone = (of) => {
+  forget();
+  pointed = of;
+  light(of, "here");
 };
 
 /** The words of a line; no line break separates a number from its sign. @param {(string | Node)[]} line */
@@ -89,7 +88,7 @@ const named = (operands, color) => {
   const { symbol, address } = sourceOf(operands[0]);
   const item = element("li", "", element("span", `swatch ${color(operands[0])}`, symbol), ` ${address}`);
   for (const of of operands.filter((each) => !cellOf(each))) {
-    const made = element("span", `number lit ${color(of)}`, unlessAsked(of, entryOf(of).number));
+    const made = element("span", `number lit ${color(of)}`, entryOf(of).number);
     made.dataset.lit = of;
     item.append(" ", made);
   }
@@ -107,7 +106,9 @@ const makeRoom = (place) => {
 text.addEventListener("mousemove", (event) => {
   const number = under(event, "[data-of]");
   const moved = event.movementX || event.movementY; // else the page has moved below the mouse
-  if (!number || !moved || number.dataset.of === pointed || way.length || board) return;
-  show(number.dataset.of || "");
+  if (!number || !moved || number.dataset.of === pointed || way.length) return;
+  const { of = "" } = number.dataset;
+  if (staged) return lightAlone(of);
+  show(of);
   makeRoom(number);
 });

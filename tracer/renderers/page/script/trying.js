@@ -1,104 +1,338 @@
 // @ts-check
 
-// Try: each result is a blank; after the reader types one, show the verdict and the line.
+// Try: the numbers of a step are asked, block by block; what follows a block shows after it.
 
 const tryButton = the("try", HTMLButtonElement);
+const tryingBar = the("trying", HTMLElement);
+const stepChoice = the("step", HTMLSelectElement);
 const score = the("score", HTMLOutputElement);
-const CLASSES = { [RIGHT]: "right", [LAST_DIGIT]: "last-digit", [WRONG]: "wrong" };
-/** @type {Record<string, number>} */
-let judged = {};
 
-/** The places of a number in the section of its line. @param {string} of @param {Element} line */
-const placesBeside = (of, line) => {
-  const section = line.closest("section");
-  return (places.get(of) || []).filter((place) => place.closest("section") === section);
+const FIRST = "first try";
+const LATER = "later try";
+const HINTED = "with a hint";
+const GIVEN = "shown";
+/** How each number and each question was answered. @type {Map<string, string>} */
+const outcomes = new Map();
+
+/** What is asked at the moment, by its name: a line, or a question. @type {Map<string, HTMLElement>} */
+const asked = new Map();
+/** The texts in which asked numbers are hidden. @type {[Text, string][]} */
+let hiddenTexts = [];
+const UNKNOWN = "?";
+const IN_WORDS = /\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|\d{3,}|\d+(?=\s%)/g;
+
+/** Whether a block asks something: a question, or lines. @param {Element} block */
+const asks = (block) => block.matches(".question") || linesOf(block).length > 0;
+
+/** The steps that ask something of the followed token. */
+const practised = () => sections.filter((section) => !section.hidden && blocksOf(section).some(asks));
+
+// --- a step, block by block
+
+/** @param {HTMLElement} section */
+const practise = (section) => {
+  endStep();
+  putOnStage(section, "trying");
+  stepChoice.value = section.id;
+  for (const name of namesIn(section)) outcomes.delete(name);
+  askFrom(0);
 };
 
-/** Ask for the result of a line, and hide the number where the section shows it. @param {HTMLElement} line */
-const ask = (line) => {
-  const of = line.dataset.line || "";
-  const input = document.createElement("input");
-  input.size = 9;
-  input.inputMode = "decimal";
-  input.autocomplete = "off";
-  input.setAttribute("aria-label", `${nameOf(of)}, the result`);
-  asked.set(of, line);
-  for (const place of placesBeside(of, line)) {
-    place.dataset.written = place.textContent || "";
-    place.textContent = UNKNOWN;
-    place.classList.add("blank");
+/** Show the blocks up to the next that asks something, and ask it. @param {number} start */
+const askFrom = (start) => {
+  if (!staged) return;
+  const blocks = blocksOf(staged);
+  const at = blocks.findIndex((block, i) => i >= start && asks(block));
+  blocks.forEach((block, i) => block.classList.toggle("later", at >= 0 && i > at));
+  if (at >= 0) {
+    const block = blocks[at];
+    const formulas = blocks.slice(start, at).filter((each) => each.matches(".formula"));
+    const done = () => {
+      if (!asked.size) askFrom(at + 1);
+    };
+    if (block.matches(".question")) {
+      askQuestion(block, done);
+    } else {
+      layOut(block);
+      formulas.forEach((formula) => formula.classList.add("later"));
+      linesOf(block).forEach((line) => askNumber(line, formulas, done));
+    }
+    hideAnswers();
   }
-  const [result] = all(".result", line);
-  result.hidden = true;
-  result.after(element("span", "asked", `${entryOf(of).sign} `), input);
-  input.addEventListener("change", () => judge(line, input));
-  input.addEventListener("keydown", ({ key }) => key === "Enter" && nextAsked(input)?.focus());
-};
-
-/** @param {HTMLElement} line @param {HTMLInputElement} input */
-const judge = (line, input) => {
-  const of = line.dataset.line || "";
-  if (!input.value.trim() || !asked.has(of)) return;
-  const said = verdict(input.value, entryOf(of).result || "");
-  judged[said] = (judged[said] || 0) + 1;
-  input.readOnly = true;
-  all(".asked", line).forEach((sign) => sign.remove());
-  answer(line);
-  const told = element("span", `verdict ${CLASSES[said]}`, said);
-  told.setAttribute("role", "status");
-  line.append(" ", told);
   tell();
 };
 
-/** Show the result that was asked for. @param {HTMLElement} line */
-const answer = (line) => {
-  const of = line.dataset.line || "";
-  for (const place of placesBeside(of, line)) {
-    if (place.dataset.written === undefined) continue;
-    place.textContent = place.dataset.written;
-    delete place.dataset.written;
-    place.classList.remove("blank");
+/** Hide the asked numbers wherever the step shows them. */
+const hideAnswers = () => {
+  unhideAnswers();
+  const answers = [...asked.keys()].filter((name) => name.includes(":"));
+  const originals = new Set(answers.map(originalOf));
+  /** @param {string} written */
+  const unlessAsked = (written) =>
+    answers.some((answer) => repeats(written, entryOf(answer).result || "")) ? UNKNOWN : written;
+  for (const node of answers.length ? textsOf(staged, aside) : []) {
+    const { of = "" } = node.parentElement?.closest(/** @type {"td"} */ ("[data-of]"))?.dataset || {};
+    if (of ? !originals.has(originalOf(of)) : !node.data.match(IN_WORDS)) continue;
+    hiddenTexts.push([node, node.data]);
+    node.data = of ? UNKNOWN : node.data.replace(IN_WORDS, unlessAsked);
   }
-  asked.delete(of);
-  all(".result", line)[0].hidden = false;
 };
 
-/** The next result to be typed. @param {HTMLInputElement} input */
-const nextAsked = (input) => {
-  const there = all(".working input", text);
-  return there.slice(there.indexOf(input) + 1).find((next) => next.checkVisibility());
+/** The texts that can be seen. @param {...(Node | null)} parts */
+const textsOf = (...parts) => {
+  /** @type {Text[]} */
+  const texts = [];
+  for (const part of parts) {
+    const walker = document.createTreeWalker(part || aside, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { currentNode: node } = walker;
+      if (node instanceof Text && node.parentElement?.checkVisibility()) texts.push(node);
+    }
+  }
+  return texts;
+};
+
+const unhideAnswers = () => {
+  hiddenTexts.forEach(([node, data]) => (node.data = data));
+  hiddenTexts = [];
+};
+
+/** Leave the step as the text shows it. */
+const endStep = () => {
+  if (!staged) return;
+  unhideAnswers();
+  asked.clear();
+  all(".attempt, .verdict", staged).forEach(discard);
+  all(".question", staged).forEach((question) => (question.hidden = true));
+  for (const part of all(".later, .open", staged)) part.classList.remove("later", "open");
+  leaveStage();
+};
+
+// --- one number, or one question
+
+/**
+ * @typedef {object} Attempt
+ * @property {string} name
+ * @property {HTMLElement} place the line, or the question
+ * @property {HTMLElement} form
+ * @property {() => void} done
+ * @property {string} result how it was answered, if it is answered now
+ */
+
+/** @param {string} name @param {HTMLElement} place @param {() => void} done @returns {Attempt} */
+const attempt = (name, place, done) => {
+  const form = element("span", "attempt");
+  asked.set(name, place);
+  place.classList.add("open");
+  place.append(form);
+  return { name, place, form, done, result: FIRST };
+};
+
+/** @param {HTMLElement} line @param {HTMLElement[]} formulas @param {() => void} done */
+const askNumber = (line, formulas, done) => {
+  const of = line.dataset.line || "";
+  const { work = [], result = "" } = entryOf(of);
+  const one = attempt(of, line, done);
+  const input = document.createElement("input");
+  input.size = 9;
+  input.autocomplete = "off";
+  input.setAttribute("aria-label", `${nameOf(of)}, ${digitsWanted(result)}`);
+  const hint = button("", "Hint");
+  const put = element("span", "put-in");
+  const answer = button("", "Show answer");
+  let judged = "";
+
+  const judge = () => {
+    const typed = input.value.trim();
+    if (!typed || typed === judged || !asked.has(of)) return;
+    judged = typed;
+    const said = verdict(typed, result);
+    if (said === RIGHT) return settle(one, RIGHT);
+    if (said === WRONG && one.result === FIRST) one.result = LATER;
+    reply(one, said, ADVICE[said](result, work));
+    input.select();
+  };
+  const giveHint = () => {
+    one.result = HINTED;
+    const formula = formulas.filter((each) => each.classList.contains("later"));
+    formula.forEach((each) => each.classList.remove("later"));
+    if (!formula.length) {
+      put.replaceChildren("= ", ...drawn(firstSide(work), (each, written) => numberOf(each, written)));
+      all("[data-of]", put).forEach(remember);
+      hint.remove();
+    }
+    hideAnswers();
+    input.focus();
+  };
+  input.addEventListener("change", judge);
+  input.addEventListener("keydown", ({ key }) => key === "Enter" && judge());
+  hint.addEventListener("click", giveHint);
+  answer.addEventListener("click", () => settle(one, GIVEN));
+  one.form.append(`${nameOf(of)} `, put, " = ", input, " ", element("small", "", digitsWanted(result)), " ", hint, " ", answer);
+};
+
+/** The numbers put in, which are the first side of a line. @param {Piece[]} work */
+const firstSide = (work) => {
+  /** @type {Piece[]} */
+  const side = [];
+  for (const piece of work) {
+    const [words, ...others] = typeof piece === "string" ? piece.split(/ [=≈] /) : [piece];
+    side.push(words);
+    if (others.length) break;
+  }
+  return side;
+};
+
+/** What to do about a number that is not correct. @type {Record<string, (result: string, work: Piece[]) => string>} */
+const ADVICE = {
+  [LAST_DIGIT]: (_, work) =>
+    work.join("").includes("≈") ? "The line also rounds on the way. Try again." : "Check the rounding. Try again.",
+  [SHORT]: (result) => `The answer takes ${digitsWanted(result)}.`,
+  [UNREADABLE]: () => "Type digits, such as -0.5 or 2.1e-5.",
+  [WRONG]: () => "Try again.",
+};
+
+/** @typedef {{labels: string[], right: number[], several: boolean}} Choices */
+
+/** @param {HTMLElement} question @param {() => void} done */
+const askQuestion = (question, done) => {
+  /** @type {Choices} */
+  const { labels, right, several } = JSON.parse(question.dataset.choices || "");
+  const one = attempt(question.dataset.name || "", question, done);
+  question.hidden = false;
+  const inputs = labels.map(() => {
+    const input = document.createElement("input");
+    input.type = several ? "checkbox" : "radio";
+    input.name = "choice";
+    return input;
+  });
+  const check = button("", "Check");
+  const answer = button("", "Show answer");
+  const choices = labels.map((label, i) => element("label", "", inputs[i], " ", element("code", "name", label)));
+  check.addEventListener("click", () => {
+    const chosen = inputs.flatMap((input, i) => (input.checked ? [i] : []));
+    if (chosen.join() === right.join()) return settle(one, RIGHT);
+    if (!chosen.length && !several) return;
+    one.result = LATER;
+    reply(one, WRONG, ADVICE[WRONG]("", []));
+  });
+  answer.addEventListener("click", () => settle(one, GIVEN));
+  one.form.append(element("span", "choices", ...choices), several ? "Choose all that apply, if any. " : "Choose one. ", check, " ", answer);
+};
+
+/** @type {Record<string, string>} */
+const CLASSES = { [RIGHT]: "right", [LAST_DIGIT]: "close", [SHORT]: "close", [WRONG]: "wrong" };
+
+/** @param {Attempt} one @param {string} said @param {string} [advice] */
+const reply = ({ place }, said, advice) => {
+  all(".verdict", place).forEach((before) => before.remove());
+  const told = element("span", "verdict", element("b", CLASSES[said] || "", said), advice ? `. ${advice}` : "");
+  told.setAttribute("role", "status");
+  place.append(" ", told);
+};
+
+/** Show an answer, and go on. @param {Attempt} one @param {string} said */
+const settle = (one, said) => {
+  const { name, place, form, done } = one;
+  outcomes.set(name, said === RIGHT ? one.result : GIVEN);
+  asked.delete(name);
+  discard(form);
+  place.classList.remove("open");
+  reply(one, said);
+  hideAnswers();
+  tell();
+  done();
+  const [input] = all(".attempt input", text).filter((each) => each.checkVisibility());
+  (input || nextStep).focus();
+};
+
+// --- the score
+
+/** @param {HTMLElement} section */
+const namesIn = (section) =>
+  blocksOf(section).flatMap((block) =>
+    block.matches(".question")
+      ? [block.dataset.name || ""]
+      : linesOf(block).map((line) => line.dataset.line || ""),
+  );
+
+/** ` (2 first try, 1 with a hint)`. @param {string[]} names */
+const counted = (names) => {
+  const found = names.map((name) => outcomes.get(name)).filter((result) => result);
+  const parts = [FIRST, LATER, HINTED, GIVEN]
+    .map((result) => ({ result, times: found.filter((each) => each === result).length }))
+    .filter(({ times }) => times)
+    .map(({ result, times }) => `${times} ${result}`);
+  return parts.length ? ` (${parts.join(", ")})` : "";
 };
 
 const tell = () => {
-  const done = Object.values(judged).reduce((a, b) => a + b, 0);
-  const parts = [RIGHT, LAST_DIGIT, WRONG].map((said) => `${judged[said] || 0} ${said}`);
-  score.textContent = `${parts.join(", ")}, of ${done + asked.size}`;
+  const names = staged ? namesIn(staged) : [];
+  const here = names.filter((name) => outcomes.has(name)).length;
+  const everywhere = [...outcomes.keys()];
+  score.textContent = `This step: ${here} of ${names.length}${counted(names)}. All steps: ${everywhere.length}${counted(everywhere)}.`;
 };
+
+// --- the steps
+
+const nextStep = the("next-step", HTMLButtonElement);
 
 const isTrying = () => tryButton.getAttribute("aria-pressed") === "true";
 
+/** List the steps that ask something, and begin with one of them. @param {HTMLElement} [wanted] */
+const practiseFrom = (wanted) => {
+  const there = practised();
+  stepChoice.replaceChildren(
+    ...there.map((section) => new Option(section.querySelector("h2, h3")?.textContent || "", section.id)),
+  );
+  const from = wanted ? sections.indexOf(wanted) : 0;
+  const section = there.find((each) => sections.indexOf(each) >= from) || there[0];
+  if (section) practise(section);
+};
+
 const startTrying = () => {
+  const section = sectionInView();
   tryButton.setAttribute("aria-pressed", "true");
+  tryingBar.hidden = false;
   walk([]);
-  judged = {};
-  for (const line of all("li.drawn", text)) {
-    if (!line.closest("[data-for][hidden]") && !asked.has(line.dataset.line || "")) ask(line);
-  }
-  tell();
+  showEverything();
+  practiseFrom(section);
 };
 
 const stopTrying = () => {
+  if (!isTrying()) return;
+  const section = staged;
+  endStep();
   tryButton.setAttribute("aria-pressed", "false");
-  [...asked.values()].forEach(answer);
-  for (const result of all("li.drawn .result", text)) {
-    while (result.nextSibling) result.nextSibling.remove();
-  }
-  score.textContent = "";
+  tryingBar.hidden = true;
+  section?.scrollIntoView();
 };
 
+all(".question", text).forEach((question, i) => (question.dataset.name = `question ${i}`));
+
 tryButton.addEventListener("click", () => (isTrying() ? stopTrying() : startTrying()));
-select("token")?.addEventListener("change", () => {
+stepChoice.addEventListener("change", () => {
+  const section = sections.find(({ id }) => id === stepChoice.value);
+  if (section) practise(section);
+});
+nextStep.addEventListener("click", () => {
+  stepChoice.selectedIndex = (stepChoice.selectedIndex + 1) % stepChoice.length;
+  stepChoice.dispatchEvent(new Event("change"));
+  (all(".attempt input", text)[0] || nextStep).focus();
+});
+document.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape" || !isTrying()) return;
+  stopTrying();
+  tryButton.focus({ preventScroll: true });
+});
+window.addEventListener("hashchange", () => {
   if (!isTrying()) return;
   stopTrying();
-  startTrying();
+  arrive();
+});
+select("token")?.addEventListener("change", () => {
+  if (!isTrying()) return;
+  const section = staged;
+  endStep();
+  practiseFrom(section || undefined);
 });

@@ -44,7 +44,7 @@ const travel = (numbers) => {
 /** Start a new trail at a cell, unless the current trail ends there. @param {HTMLElement} cell */
 const begin = (cell) => {
   const { of = "" } = cell.dataset;
-  if (board || of === reached()) return;
+  if (staged || of === reached()) return;
   walk([of]);
   makeRoom(cell);
 };
@@ -70,7 +70,7 @@ text.addEventListener("mousedown", (event) => {
 });
 text.addEventListener("click", (event) => {
   const number = under(event, "span[data-of], .plot [data-of]");
-  if (number && !board) travel([number.dataset.of || ""]);
+  if (number && !staged) travel([number.dataset.of || ""]);
 });
 panel.addEventListener("click", (event) => {
   const go = under(event, "[data-go]");
@@ -80,7 +80,7 @@ panel.addEventListener("click", (event) => {
   else if (under(event, "#close")) leave();
 });
 document.addEventListener("keydown", (event) => {
-  if (board || event.target instanceof HTMLInputElement) return;
+  if (staged || event.target instanceof HTMLInputElement) return;
   if (event.key === "Escape") leave();
   if (event.key === "Backspace" && way.length) {
     event.preventDefault();

@@ -1,0 +1,105 @@
+// @ts-check
+
+// One section alone on the screen, and beside it the numbers that its lines are computed from.
+
+const aside = the("operands", HTMLElement);
+/** The section on the stage. @type {HTMLElement | null} */
+let staged = null;
+/** The worked lines whose operands stand beside the section. @type {HTMLElement | null} */
+let explained = null;
+
+/** The blocks of a section for the followed token, in order. @param {Element} section */
+const blocksOf = (section) =>
+  /** @type {HTMLElement[]} */ (
+    [...section.children].flatMap((child) => {
+      if (child.id || child.matches("[data-for][hidden]")) return []; // a heading has an id
+      return child.matches("[data-for]") ? [...child.children] : [child];
+    })
+  );
+
+/** The lines of a block that compute a number. @param {Element} block */
+const linesOf = (block) => all("li.drawn", block).filter((line) => !line.closest("[data-for][hidden]"));
+
+/** @param {HTMLElement} section @param {"board" | "trying"} kind */
+const putOnStage = (section, kind) => {
+  staged = section;
+  document.body.classList.add("staged", kind);
+  section.classList.add("current");
+  for (const block of blocksOf(section).filter(({ classList }) => classList.contains("working"))) {
+    for (const { table } of valuesOf(block)) {
+      const restated = table?.closest("section") === section && table.closest(".scroll");
+      if (restated) restated.classList.add("restated");
+    }
+  }
+  window.scrollTo(0, 0);
+};
+
+const leaveStage = () => {
+  layOut(null);
+  staged?.classList.remove("current");
+  all(".restated", staged || text).forEach((block) => block.classList.remove("restated"));
+  document.body.classList.remove("staged", "board", "trying");
+  staged = null;
+};
+
+/** The matrix of a value that is shown for this token. @param {string[]} operands numbers of it */
+const matrixOf = (operands) =>
+  operands
+    .flatMap((of) => places.get(of) || [])
+    .filter((place) => place.matches("main section td") && !place.closest("[data-for][hidden], .bars"))
+    .map((cell) => cell.closest("table"))[0];
+
+/**
+ * The values that the lines of a block need, each with its numbers, and its matrix unless the
+ * section computes it: then the lines above show it.
+ * @param {Element} block
+ */
+const valuesOf = (block) => {
+  const section = block.closest("section") || block;
+  const computed = new Set(linesOf(section).map((line) => valueOf(line.dataset.line || "")));
+  const results = new Set(linesOf(block).map((line) => line.dataset.line || ""));
+  const needed = [...new Set([...results].flatMap(operandsOf))].filter((of) => !results.has(of));
+  return [...new Set(needed.map(valueOf))].map((value) => {
+    const operands = needed.filter((of) => valueOf(of) === value);
+    return { operands, table: computed.has(value) ? undefined : matrixOf(operands) };
+  });
+};
+
+/** Put what the lines of a block need beside them. @param {HTMLElement | null} block */
+const layOut = (block) => {
+  if (block === explained) return;
+  explained = block;
+  forget();
+  for (const part of all(":scope > *", aside)) discard(part);
+  aside.append(...(block ? valuesOf(block).map(operandsBeside) : []));
+  all("[data-of]", aside).forEach(remember);
+};
+
+/**
+ * The matrix of a value, or those of its numbers that are needed, each with its name.
+ * @param {{operands: string[], table?: HTMLElement | null}} value
+ */
+const operandsBeside = ({ operands, table }) => {
+  const copy = table?.closest(".scroll")?.cloneNode(true);
+  if (!(copy instanceof HTMLElement)) {
+    return element("p", "", ...operands.flatMap((of) => [`${nameOf(of)} = `, numberOf(of, entryOf(of).number), " "]));
+  }
+  copy.classList.remove("restated");
+  for (const part of all("[role], [aria-hidden], [tabindex]", copy)) {
+    for (const name of ["role", "aria-hidden", "tabindex"]) part.removeAttribute(name);
+  }
+  return copy;
+};
+
+/** Highlight what a line is computed from. @param {string} of */
+const lightOperands = (of) => {
+  const operands = operandsOf(of);
+  const values = [...new Set(operands.map(valueOf))];
+  for (const each of operands) light(each, "lit", `source-${values.indexOf(valueOf(each)) % COLORS}`);
+};
+
+/** The first section that can be seen, of those that are not hidden. */
+const sectionInView = () => {
+  const shown = sections.filter((section) => !section.hidden);
+  return shown.find((section) => section.getBoundingClientRect().bottom > innerHeight / 4) || shown[0];
+};
