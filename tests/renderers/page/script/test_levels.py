@@ -63,9 +63,10 @@ def test_the_contents_show_the_levels_and_lead_to_them(fresh: Any) -> None:
 
 
 def test_practice_and_the_board_have_every_step(fresh: Any) -> None:
-    for button in ("#board", "#try"):
+    for button, first in (("#board", "step-1"), ("#try", "step-2")):
         fresh.select_option("#level", "0")
         fresh.locator(button).click()
+        assert fresh.locator(".current").get_attribute("id") == first
         fresh.keyboard.press("Escape")
         assert fresh.locator("#level").input_value() == "2"
 

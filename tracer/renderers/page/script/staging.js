@@ -82,7 +82,8 @@ const layOut = (block) => {
 const operandsBeside = ({ operands, table }) => {
   const copy = table?.closest(".scroll")?.cloneNode(true);
   if (!(copy instanceof HTMLElement)) {
-    return element("p", "", ...operands.flatMap((of) => [`${nameOf(of)} = `, numberOf(of, entryOf(of).number), " "]));
+    const numbers = operands.map((of) => [`${nameOf(of)} = `, numberOf(of, entryOf(of).number)]);
+    return element("p", "", ...numbers.map((number) => element("span", "operand", ...number)));
   }
   copy.classList.remove("restated");
   for (const part of all("[role], [aria-hidden], [tabindex]", copy)) {
@@ -98,8 +99,9 @@ const lightOperands = (of) => {
   for (const each of operands) light(each, "lit", `source-${values.indexOf(valueOf(each)) % COLORS}`);
 };
 
-/** The first section that can be seen, of those that are not hidden. */
+/** The first section that can be seen; in the overview, the first of all. */
 const sectionInView = () => {
+  if (levelShown() === 0) return sections[0];
   const shown = sections.filter((section) => !section.hidden);
   return shown.find((section) => section.getBoundingClientRect().bottom > innerHeight / 4) || shown[0];
 };
