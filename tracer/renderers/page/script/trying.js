@@ -34,7 +34,7 @@ const practise = (section) => {
   endStep();
   putOnStage(section, "trying");
   stepChoice.value = section.id;
-  for (const name of namesIn(section)) outcomes.delete(name);
+  for (const name of askedIn(section)) outcomes.delete(name);
   askFrom(0);
 };
 
@@ -249,7 +249,7 @@ const settle = (one, said) => {
 // --- the score
 
 /** @param {HTMLElement} section */
-const namesIn = (section) =>
+const askedIn = (section) =>
   blocksOf(section).flatMap((block) =>
     block.matches(".question")
       ? [block.dataset.name || ""]
@@ -267,7 +267,7 @@ const counted = (names) => {
 };
 
 const tell = () => {
-  const names = staged ? namesIn(staged) : [];
+  const names = staged ? askedIn(staged) : [];
   const here = names.filter((name) => outcomes.has(name)).length;
   const everywhere = [...outcomes.keys()];
   score.textContent = `This step: ${here} of ${names.length}${counted(names)}. All steps: ${everywhere.length}${counted(everywhere)}.`;
