@@ -38,8 +38,10 @@ def test_the_board_goes_line_by_line(onward: str, back: str, alex: Any) -> None:
     assert alex.locator("#step-7 .unrevealed").count() == pieces
     alex.keyboard.press("End")
     assert alex.locator("#step-7 .unrevealed").count() == 0
+    assert alex.locator(".kept").count() == 1
+    assert alex.locator("#operands caption").all_text_contents() == ["Q1", "K1"]
     alex.keyboard.press("Escape")
-    assert alex.locator(".unrevealed, .current, .restated, #operands *").count() == 0
+    assert alex.locator(".unrevealed, .current, .restated, .kept, #operands *").count() == 0
     assert alex.locator("#controls").is_visible()
     assert focused(alex) == "board"
 

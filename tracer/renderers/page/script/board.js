@@ -29,7 +29,7 @@ const putOnBoard = (section, whole) => {
 };
 
 const takeOffBoard = () => {
-  board?.pieces.forEach((piece) => piece.classList.remove("unrevealed"));
+  board?.pieces.forEach((piece) => piece.classList.remove("unrevealed", "kept"));
   leaveStage();
   board = null;
 };
@@ -46,10 +46,12 @@ const reveal = (more) => {
   }
   board.revealed = wanted;
   pieces.forEach((piece, i) => piece.classList.toggle("unrevealed", i >= wanted));
+  const [formula] = pieces.slice(0, wanted).filter((piece) => piece.matches(".formula")).slice(-1);
+  pieces.forEach((piece) => piece.classList.toggle("kept", piece === formula));
   const last = pieces[wanted - 1];
-  const ahead = last?.closest(".working") ? [last] : pieces.slice(wanted);
-  const line = ahead.find((piece) => piece.matches(".working *"));
-  if (line) layOut(line.closest("ol"));
+  const lines = pieces.filter((piece) => piece.matches(".working *"));
+  const line = lines.find((piece) => pieces.indexOf(piece) >= wanted - 1) || lines[lines.length - 1];
+  layOut(line ? line.closest("ol") : null);
   forget();
   const { line: of } = last?.closest("li")?.dataset || {};
   if (of) lightOperands(of);
