@@ -14,8 +14,8 @@ const GIVEN = "shown";
 /** How each number and each question was answered. @type {Map<string, string>} */
 const outcomes = new Map();
 
-/** What is asked at the moment, by its name: a line, or a question. @type {Map<string, HTMLElement>} */
-const asked = new Map();
+/** The names of what is asked at the moment: numbers, or a question. @type {Set<string>} */
+const asked = new Set();
 /** The texts in which asked numbers are hidden. @type {[Text, string][]} */
 let hiddenTexts = [];
 const UNKNOWN = "?";
@@ -65,7 +65,7 @@ const askFrom = (start) => {
 /** Hide the asked numbers wherever the step shows them. */
 const hideAnswers = () => {
   unhideAnswers();
-  const answers = [...asked.keys()].filter((name) => name.includes(":"));
+  const answers = [...asked].filter((name) => name.includes(":"));
   const originals = new Set(answers.map(originalOf));
   /** @param {string} written */
   const unlessAsked = (written) =>
@@ -122,7 +122,7 @@ const endStep = () => {
 /** @param {string} name @param {HTMLElement} place @param {() => void} done @returns {Attempt} */
 const attempt = (name, place, done) => {
   const form = element("span", "attempt");
-  asked.set(name, place);
+  asked.add(name);
   place.classList.add("open");
   place.append(form);
   return { name, place, form, done, result: FIRST };
@@ -209,6 +209,8 @@ const askQuestion = (question, done) => {
   const check = button("", "Check");
   const answer = button("", "Show answer");
   const choices = labels.map((label, i) => element("label", "", inputs[i], " ", element("code", "name", label)));
+  one.form.setAttribute("role", "group");
+  one.form.setAttribute("aria-label", question.querySelector(".asks")?.textContent || "");
   check.addEventListener("click", () => {
     const chosen = inputs.flatMap((input, i) => (input.checked ? [i] : []));
     if (chosen.join() === right.join()) return settle(one, RIGHT);
