@@ -356,6 +356,20 @@ def test_a_step_shows_what_changes(pin: str, name: str) -> None:
         assert same in last
 
 
+def test_the_loss_is_shown_without_and_with_them() -> None:
+    pin = ("--given", "layer1.attention.head1.output=0")
+    before, after = (
+        next(v["printed"] for v in json.loads(text)["values"] if v["address"] == "loss")
+        for text in (printed("loss", "pizza", *given, "--format", "json") for given in ((), pin))
+    )
+    assert before != after
+    said = f"L is {before} without the given values, and {after} with them."
+    assert said in printed("loss", "pizza", *pin)
+    # The examples of a batch are other texts than the one whose value is given.
+    same = printed("loss", "comics", "--given", "layer1.ffn.output=0")
+    assert "L is the same without the given values." in same
+
+
 @some
 @given(spec=scenarios(encoder=True), argument=st.sampled_from(ARGUMENTS))
 def test_json_lists_what_is_another_number_without_them(spec: Scenario, argument: str) -> None:

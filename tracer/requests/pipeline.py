@@ -22,7 +22,7 @@ from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, select, steps
 from tracer.names import closest, position_of
 from tracer.renderers import Format
-from tracer.requests.given import filled_out
+from tracer.requests import given
 from tracer.requests.request import Request
 from tracer.requests.resolve import (
     Computed,
@@ -86,7 +86,7 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
             computed = compute(request, loaded)
             training, trained = computed.training, None
             if training:
-                trained = filled_out(training.trained.without_words(), computed.trace)
+                trained = given.filled_out(training.trained.without_words(), computed.trace)
             return Answer(explain(request, computed), trained=trained)
 
 
@@ -100,13 +100,16 @@ def explain(request: Request, computed: Computed) -> Content:
         content = _explained(request, computed)
         if request.blanks or not isinstance(content, Document) or not computed.plain:
             return content
-        return _with_changes(request, computed.trace, computed.plain, content)
+        return _with_changes(request, computed, computed.plain, content)
 
 
-def _with_changes(request: Request, found: Trace, plain: Trace, content: Document) -> Document:
+def _with_changes(
+    request: Request, computed: Computed, plain: Trace, content: Document
+) -> Document:
     """Return a text with what given values of the command line change."""
     from tracer.lesson.texts.given_changes import what_changes, what_changes_in, without_given
 
+    loaded, found = computed.loaded, computed.trace
     match request.command:
         case "run" | "tutorial" | "lens":
             section = what_changes(plain, found, _token(request, found.tokens))
@@ -117,6 +120,9 @@ def _with_changes(request: Request, found: Trace, plain: Trace, content: Documen
             own = _token(request, tokens[0] if decodes else tokens[1])
             followed = (own, len(tokens[1]) - 1) if decodes else (len(tokens[0]) - 1, own)
             section = what_changes_in(chosen, plain, found, followed)
+        case "loss":
+            with_loss = run_pass(given.without_given(loaded), subject_of(request).options)
+            section = what_changes_in(_loss_steps(found), with_loss, found, (0, 0))
         case "why":
             said = without_given(plain, find(found, " ".join(request.entry)))
             return replace(content, introduction=(*content.introduction, *paragraphs(said)))
@@ -137,8 +143,7 @@ def _explained(request: Request, computed: Computed) -> Content:
         case "lens":
             return _lens(request, computed)
         case "loss" if request.format.is_data:
-            loss = [step for step in steps(found.records) if step.kind is LOSS_STEP]
-            return _data(request, computed, explained=loss)
+            return _data(request, computed, explained=_loss_steps(found))
         case "loss":
             from tracer.lesson.texts.training_pass import training_pass
 
@@ -157,6 +162,10 @@ def _explained(request: Request, computed: Computed) -> Content:
             raise ValueError(f"{request.command} is not about a pass")
         case _:
             assert_never(request.command)
+
+
+def _loss_steps(found: Trace) -> list[Step]:
+    return [step for step in steps(found.records) if step.kind is LOSS_STEP]
 
 
 # --- without a pass, or with passes of its own ---------------------------------------------------

@@ -46,9 +46,11 @@ def what_changes_in(
     shown = [blocks for step in chosen if (blocks := _result(plain, ctx, step)) is not None]
     blocks = [block for of_step in shown for block in of_step]
     if shown and not blocks:
-        name = ctx.at(chosen[0].place).name
-        same = ", the results above are the same without the given values."
-        blocks = [doc.Paragraph(("For ", name, same))]
+        of, result = ctx.at(chosen[0].place).name, chosen[-1].last.output
+        said: doc.Sentence = ("For ", of, ", the results above are the same")
+        if not result.axes:
+            said = (ctx.symbols[result.address], " is the same")
+        blocks = [doc.Paragraph((*said, " without the given values."))]
     return _section(plain, found, blocks)
 
 
