@@ -26,7 +26,7 @@ from tests.helpers.sentences import unbroken
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.truth import false_equations
 
-some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
 
 WAYS = ("number", "mean", "row of numbers", "row with a number", "row with the mean")
 
@@ -395,7 +395,7 @@ def test_json_lists_what_is_another_number_without_them(spec: Scenario, argument
 # --- what it claims ------------------------------------------------------------------------------
 
 
-@settings(parent=some, max_examples=7)
+@settings(parent=some, max_examples=4)
 @given(spec=scenarios(encoder=True), number=st.integers(0, 10**6))
 def test_every_claim_is_true(spec: Scenario, number: int) -> None:
     assert faults_of_claims(spec, random.Random(number)) == []

@@ -87,7 +87,7 @@ def is_whole(block: doc.Drawing) -> bool:
     return True
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 @given(whole_scenarios())
 def test_everything_is_inside_of_its_frame(spec: Scenario) -> None:
     assert all(map(is_whole, illustrations(spec)))
