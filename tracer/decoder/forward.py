@@ -70,6 +70,11 @@ class Trace:
         """The record that each value comes from."""
         return {record.output: record for record in self.records}
 
+    @cached_property
+    def lines(self) -> dict[Any, Any]:
+        """The lines that were written out of this pass; all texts about it share them."""
+        return {}
+
     @property
     def masks(self) -> bool:
         """Whether any layer has a mask."""

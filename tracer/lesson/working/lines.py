@@ -91,11 +91,19 @@ class Writer:
         return ex.Chain((symbol, *chain.sides), first + chain.relations)
 
     def chain(self, record: Record, index: Index) -> ex.Chain:
-        """Return the line of one entry: with the fewest guard digits with which it is true.
+        """Return the line of one entry; all texts about a trace share the lines.
 
         Raises:
-            InternalError: none is, so line and matrix would contradict each other.
+            InternalError: line and matrix would contradict each other.
         """
+        known, key = self.ctx.trace.lines, (record, index, self.terms)
+        if key not in known:
+            known[key] = self._chain(record, index)
+        chain: ex.Chain = known[key]
+        return chain
+
+    def _chain(self, record: Record, index: Index) -> ex.Chain:
+        """Return the line of one entry: with the fewest guard digits with which it is true."""
         write, result = self.sides(record, index), self.number(record.output, index)
         decimals = self.pencil.digits(record.output.base_address).places(Decimal(0))
         for guard in range(MOST_GUARD_DIGITS):
