@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Timer
 from time import monotonic
 from typing import Any
 
-from tracer.console import interruption
 from tracer.errors import printable
 
 PATIENCE = 1.0
@@ -20,6 +18,8 @@ class _Sign:
     """The current activity, shown on standard error until it is stopped."""
 
     def __init__(self, what: str) -> None:
+        from threading import Timer
+
         self.what = what
         self.status: Any = None  # Rich's status; Rich is slow to import
         self.timer = Timer(PATIENCE, self.show)
@@ -63,6 +63,8 @@ def shown(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from tracer.console import interruption  # there may be no signals where nothing is shown
+
     sign = _Sign(what)
     sign.timer.start()
     _signs.append(sign)

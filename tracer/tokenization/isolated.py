@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import weakref
 from collections.abc import Sequence
@@ -28,6 +27,8 @@ class IsolatedLibrary:
 
     def __init__(self, file: str, address: str | None = None) -> None:
         """Start the process, with no tokenizer yet; problems name the file and the address."""
+        import subprocess  # which is not everywhere that a page is computed
+
         self._file, self._address = file, address
         self._process = subprocess.Popen(
             [sys.executable, "-P", library.__file__],
@@ -76,6 +77,6 @@ class IsolatedLibrary:
             self._process.stdin.flush()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Any) -> None:
     process.kill()
     process.communicate()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import faulthandler
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -82,6 +81,8 @@ def _opened(description: bytes) -> Library:
 
 def _limit() -> None:
     """Limit the memory, if the system can; ignore Ctrl-C, since the parent handles it."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(ImportError, OSError, ValueError):
         import resource
