@@ -92,7 +92,10 @@ def test_there_is_no_circle() -> None:
             },
         ),
         ("jinja2", {"tracer.renderers.page.as_html"}),
-        ("yaml", {"tracer.scenario.reader", "tracer.scenario.writer"}),
+        ("yaml", {"tracer.scenario.nodes", "tracer.scenario.reader", "tracer.scenario.writer"}),
+        ("starlette", {"tracer.serve.application"}),
+        ("uvicorn", {"tracer.serve.protocol", "tracer.serve.server"}),
+        ("watchfiles", {"tracer.serve.watching"}),
         (
             "typer",
             {

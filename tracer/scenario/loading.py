@@ -49,6 +49,15 @@ def bundled() -> dict[str, Path]:
 
 
 @frozen
+class Origin:
+    """Where a scenario comes from: its short name, its file, and the folder of paths in it."""
+
+    name: str
+    file: str
+    folder: Path
+
+
+@frozen
 class Loaded:
     """A scenario, its short name, and the place of each part in its file."""
 
@@ -98,12 +107,21 @@ def load(name: str, folder: Path = Path()) -> Loaded:
     Raises:
         TracerError: there is no such scenario, it cannot be read, or it has problems.
     """
+    return load_text(*text_of(name, folder))
+
+
+def text_of(name: str, folder: Path = Path()) -> tuple[str, Origin]:
+    """Return the text of a scenario, and where it comes from.
+
+    Raises:
+        TracerError: there is no such scenario, or it cannot be read.
+    """
     path = file_of(name, folder)
     if path is None:
         file = "<stdin>"
-        return _loaded(read_standard_input(file), file, "stdin", folder)
+        return read_standard_input(file), Origin("stdin", file, folder)
     stem = os.fsencode(path.stem).decode("utf-8", "backslashreplace")  # it may be no text
-    return _loaded(read_file(path, name), name, stem, path.parent)
+    return read_file(path, name), Origin(stem, name, path.parent)
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:
@@ -146,14 +164,19 @@ def parse(text: str, file: str, name: str = "scenario") -> Scenario:
     Raises:
         TracerError: everything that is wrong with it.
     """
-    return _loaded(text, file, name, Path()).scenario
+    return load_text(text, Origin(name, file, Path())).scenario
 
 
-def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
-    """`folder` is where paths in the scenario start."""
+def load_text(text: str, origin: Origin) -> Loaded:
+    """Load a scenario from its text.
+
+    Raises:
+        TracerError: everything that is wrong with it.
+    """
     text = text.removeprefix("\ufeff")  # some editors write a byte-order mark
+    name, folder = origin.name, origin.folder
     try:
-        source = read(text, file)
+        source = read(text, origin.file)
         _is_scenario(source)
         scenario = _read(source, name, folder)
         return Loaded(name, _with_activations(scenario, source, folder), source, text)
