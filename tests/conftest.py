@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import providers
+
+from tests.helpers.browser import launched
 
 # The tests run on all cores already: threads of NumPy's own would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -30,3 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the same random examples in each run; with `-m fuzz`, new ones."""
     if config.getoption("markexpr") != "fuzz":
         settings.load_profile("the same in each run")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real one for all tests of a process; without it the tests that need it are skipped."""
+    with launched() as browser:
+        yield browser

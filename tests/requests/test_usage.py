@@ -18,6 +18,8 @@ from tracer.requests.request import ARGUMENTS, OPTIONS
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 TEXT = "# Mine\n\n<!-- decoder-trace: step softmax -->\n<!-- /decoder-trace -->\n"
+SERVED = ("serve",)
+"""Commands that go on until Ctrl-C; tests/serve runs them."""
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
@@ -90,7 +92,7 @@ def test_without_a_word_the_first_screen_is_shown() -> None:
 # --- examples ------------------------------------------------------------------------------------
 
 
-@every_command
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each not in SERVED])
 def test_examples_work_as_they_are_printed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,9 +18,12 @@ from tracer.files.inputs import registered
 from tracer.renderers import Format
 from tracer.requests import completion
 from tracer.requests.options import COMMANDS, SCENARIOS, WRITE, add, register
-from tracer.requests.request import Request, check
+from tracer.requests.request import ARGUMENTS, Request, check
 from tracer.requests.usage import Commands
-from tracer.requests.values import file_name, one_of, some
+from tracer.requests.values import file_name, one_of, some, whole
+
+INSTALL_LIVE = "pip install 'decoder-trace[live]' (in a checkout: pip install -e '.[live]')"
+SCENARIO = ARGUMENTS["SCENARIO"]
 
 app = typer.Typer(
     name="decoder-trace",
@@ -107,6 +110,44 @@ def weave(
 
 
 register(app, "check", show)
+
+
+@add(app, "serve", WRITE, ("serve alex", "serve my.yaml --compare --open"))
+def serve(
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO",
+            parser=SCENARIO.reads,
+            autocompletion=SCENARIO.offers,
+            help=SCENARIO.help,
+        ),
+    ],
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=whole(1, 65535), help="The port. Default: a free one."),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show the page of the file beside the changed one.")
+    ] = False,
+    opens: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Show a page on which the numbers of a scenario can be changed.
+
+    The program computes everything again after each change. The page follows the scenario's file;
+    nothing is written to it. The page is for this computer only, at a URL that the command prints.
+    """
+    from tracer.scenario.loading import file_of, text_of
+    from tracer.serve.session import Session
+
+    try:
+        from tracer.serve.server import listening, run
+    except ModuleNotFoundError as error:
+        message = f"needs {error.name}, which is not installed: {INSTALL_LIVE}"
+        raise TracerError(Problem(message, address="serve")) from None
+    with progress.shown(f"serve {scenario}"):
+        session = Session.of(*text_of(scenario), beside=compare)
+    run(session, file_of(scenario), listening(port), opens=opens)
 
 
 @add(app, "audit", WRITE, ("audit text.md", "audit text.md --strict --format json"))

@@ -1,4 +1,4 @@
-"""One browser for all tests of pages, and each page written once."""
+"""Each page written once."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.helpers.browser import launched, opened
+from tests.helpers.browser import opened
 from tests.helpers.command import printed
 
 Saved: TypeAlias = Callable[..., Path]
 """The arguments of `page` → the file that it writes."""
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A real one; without it the tests that need it are skipped."""
-    with launched() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="session")

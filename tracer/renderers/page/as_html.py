@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +23,7 @@ from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers
+from tracer.renderers.page.live import Live
 
 HERE = Path(__file__).parent
 STYLE = (
@@ -35,24 +36,34 @@ SCRIPT = (
     *("diagram", "staging", "board", "judging", "trying", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
+LIVE_STYLE, LIVE_SCRIPT = ("live",), ("server", "replacing", "fields", "settings")
+"""The same of a page whose numbers can be changed: behind the others, but before the start."""
+SENT = "sent"
+"""What notes the text of such a page, behind the first script and before all others change it."""
 
 
-def render(page: Page) -> str:
-    """The page; the template escapes all text, and only its own script runs."""
-    templates = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, undefined=StrictUndefined
-    )
+def render(page: Page, live: Live | None = None) -> str:
+    """The page; the template escapes all text, and only its own script runs.
+
+    If it is `live`, its numbers can be changed, and it asks the server that sent it.
+    """
+    templates = _templates()
     macros = templates.get_template("blocks.html.jinja").module
     numbers = Numbers(page)
     blocks = Blocks(macros, page, numbers)
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
+    styles, scripts = list(STYLE), list(SCRIPT)
+    data: dict[str, Any] = {"values": numbers.data(), "token": page.followed}
+    if live:
+        styles += LIVE_STYLE
+        scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]
+        data["live"] = live.data
     # No element may have a style of its own.
     widest = f":root {{ --drawing: {blocks.widest:.0f}px }}"
-    style = "\n".join([widest, *(_read(f"style/{name}.css") for name in STYLE)])
-    script = "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
-    data = {"values": numbers.data(), "token": page.followed}
+    style = "\n".join([widest, *(_read(f"style/{name}.css") for name in styles)])
+    script = "\n".join(_read(f"script/{name}.js") for name in scripts)
     return templates.get_template("page.html.jinja").render(
         title=name_text(page.document.title),
         tokens=list(map(name_text, page.tokens)),
@@ -69,9 +80,21 @@ def render(page: Page) -> str:
         style_hash=_hash(style),
         script=Markup(script),
         script_hash=_hash(script),
+        live=live,
     )
 
 
+@cache
+def _templates() -> Environment:
+    """The templates, which are compiled once."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, undefined=StrictUndefined
+    )
+    templates.filters["name_text"] = name_text
+    return templates
+
+
+@cache
 def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 

@@ -10,15 +10,11 @@ const select = (id) => {
 
 const controls = the("controls", HTMLFormElement);
 const unmasked = /** @type {HTMLInputElement | null} */ (document.getElementById("unmasked"));
-const ofTokens = all("[data-for]", text).map((block) => ({
-  block,
-  tokens: new Set((block.dataset.for || "").split(" ")),
-}));
 
 /** Show the text for a token, counted from 0. @param {string} token */
 const follow = (token) => {
-  for (const { block, tokens } of ofTokens) {
-    block.hidden = !tokens.has(token);
+  for (const block of all("[data-for]", text)) {
+    block.hidden = !(block.dataset.for || "").split(" ").includes(token);
     if (!block.hidden) draw(block);
   }
   for (const table of all("table[data-first-token]", text)) {

@@ -2,21 +2,32 @@
 
 // The diagram follows the text: the step that is read is marked in it, and the way of a number is lit.
 
-const diagrams = all(".diagram", text);
-const boxes = all(".diagram .box", text);
-const wires = all(".diagram .wire", text);
-/** The cell of each number that a heat map shows. */
-const cellIn = new Map(all(".diagram [data-number]", text).map((cell) => [cell.dataset.number, cell]));
 const besideText = matchMedia("(min-width: 80rem)");
+/** @type {HTMLElement[]} */
+let diagrams = [];
+/** @type {HTMLElement[]} */
+let boxes = [];
+/** @type {HTMLElement[]} */
+let wires = [];
+/** The cell of each number that a heat map shows. @type {Map<string | undefined, HTMLElement>} */
+let cellIn = new Map();
+/** The box of each section of a step. @type {Map<string, HTMLElement>} */
+let boxOf = new Map();
+/** The sources whose numbers a box holds. @type {Map<HTMLElement, number[]>} */
+let held = new Map();
 
 /** @param {string} [names] */
 const namesIn = (names) => (names || "").split(" ").filter(Boolean);
 
-/** The box of each section of a step. @type {Map<string, HTMLElement>} */
-const boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
-
-/** The sources whose numbers a box holds. @type {Map<HTMLElement, number[]>} */
-const held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
+/** Look up the parts of the diagrams, which a live page may replace. */
+const readDiagrams = () => {
+  [diagrams, boxes, wires] = [".diagram", ".diagram .box", ".diagram .wire"].map((each) => all(each, text));
+  cellIn = new Map(all(".diagram [data-number]", text).map((cell) => [cell.dataset.number, cell]));
+  boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
+  held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
+  reading.disconnect();
+  sections.forEach((section) => reading.observe(section));
+};
 
 // --- the way of a number
 
@@ -98,7 +109,6 @@ const reading = new IntersectionObserver(
   (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
   { rootMargin: "-20% 0px -79% 0px" },
 );
-sections.forEach((section) => reading.observe(section));
 
 // Following a link to the current hash fires no hashchange event.
 text.addEventListener("click", (event) => {
@@ -122,6 +132,6 @@ select("token")?.addEventListener("change", () => markRow(select("token")?.value
 const openDiagrams = (open) => all("details.diagram", text).forEach((each) => each.toggleAttribute("open", open));
 
 openDiagrams(!matchMedia("(max-width: 40rem)").matches);
-diagrams.forEach((diagram) => diagram.scrollTo({ top: diagram.scrollHeight, behavior: "instant" })); // it begins below
+all(".diagram", text).forEach((diagram) => diagram.scrollTo({ top: diagram.scrollHeight, behavior: "instant" })); // it begins below
 besideText.addEventListener("change", ({ matches }) => matches && openDiagrams(true));
 window.addEventListener("beforeprint", () => openDiagrams(true));

@@ -2,13 +2,15 @@
 
 // Matrices by keyboard: Tab reaches one cell of each, arrows the others, Enter what it was made of.
 
-for (const table of all("table.matrix", text)) {
-  const first = table.querySelector("td[data-of]");
-  if (!(first instanceof HTMLElement)) continue;
-  table.setAttribute("role", "grid"); // which has its name from its label alone
-  table.querySelector("caption")?.setAttribute("aria-hidden", "true");
-  first.tabIndex = 0;
-}
+const reachCells = () => {
+  for (const table of all("table.matrix", text)) {
+    const first = table.querySelector("td[data-of]");
+    if (!(first instanceof HTMLElement) || table.querySelector("td[tabindex='0']")) continue;
+    table.setAttribute("role", "grid"); // which has its name from its label alone
+    table.querySelector("caption")?.setAttribute("aria-hidden", "true");
+    first.tabIndex = 0;
+  }
+};
 
 /** @param {HTMLElement} cell */
 const focusOn = (cell) => {

@@ -38,7 +38,10 @@ const button = (kind, ...inside) => {
   return made;
 };
 
-/** @type {{values: Source[], token: number}} */
+/** @typedef {{values: Source[], token: number, live?: Live}} Data */
+/** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
+
+/** @type {Data} */
 const data = JSON.parse(the("data", HTMLScriptElement).textContent || "");
 const text = the("text", HTMLElement);
 const sections = all("section.step");
@@ -71,6 +74,9 @@ const operandsOf = (of) => {
   const { work = [] } = entryOf(of);
   return [...new Set(work.flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))))];
 };
+
+/** The numbers before the last change of the scenario, by their present names. @type {Map<string, string>} */
+const earlier = new Map();
 
 /** Where each number stands in the text. @type {Map<string, HTMLElement[]>} */
 const places = new Map();
@@ -127,7 +133,7 @@ const draw = (block) => {
     const { work, sign, result } = entryOf(line.dataset.line || "");
     if (!work || !sign || !result) continue;
     line.classList.add("drawn");
-    all(".work, .result", line).forEach((plain) => plain.remove());
+    line.replaceChildren(...all(".label, .front", line));
     const last = element("b", "", inText(line.dataset.line || "", result));
     line.append(
       element("span", "work", ...drawn(work, inText)),

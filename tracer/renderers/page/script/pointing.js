@@ -51,6 +51,7 @@ const show = (of) => {
   const line = work.length ? [...drawn(work, source), " ", element("span", "result", `${sign} `, last)] : [last];
   told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
   if (sourceOf(from).given) told.append(", given");
+  if (earlier.has(of)) told.append(`, was ${earlier.get(of)}`);
   sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
   operands.forEach((each) => light(each, "lit", color(each)));

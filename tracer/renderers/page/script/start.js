@@ -1,10 +1,18 @@
 // @ts-check
 
-// What is drawn before a reader does anything.
+// What is drawn before a reader does anything, and anew where the text is replaced.
 
-draw(text);
-follow(String(data.token));
-choose();
+const arrange = () => {
+  reachCells();
+  readDiagrams();
+  nameQuestions();
+  draw(text);
+  follow(select("token")?.value || String(data.token));
+  choose();
+  markRow(select("token")?.value || String(data.token));
+};
+
+arrange();
 controls.hidden = false;
 document.body.classList.add("ready");
 arrive();

@@ -310,7 +310,8 @@ const stopTrying = () => {
   section?.scrollIntoView();
 };
 
-all(".question", text).forEach((question, i) => (question.dataset.name = `question ${i}`));
+const nameQuestions = () =>
+  all(".question", text).forEach((question, i) => (question.dataset.name = `question ${i}`));
 
 tryButton.addEventListener("click", () => (isTrying() ? stopTrying() : startTrying()));
 stepChoice.addEventListener("change", () => {

@@ -1,0 +1,200 @@
+// @ts-check
+
+// Put a new page in place of this one: only what differs is replaced, and changed numbers are marked.
+
+/** A number by address and place, the same in each page. @param {string} of */
+const keyOf = (of) => {
+  const source = sourceOf(of);
+  const alike = data.values.filter((other) => other.address === source.address);
+  return `${source.address} ${alike.indexOf(source)}:${of.split(":")[1]}`;
+};
+
+/** @param {string} wanted */
+const ofKey = (wanted) => {
+  const [, address, which, at] = /^(.*) (\d+):(.*)$/.exec(wanted) || [];
+  const alike = data.values.filter((source) => source.address === address);
+  const source = alike[Number(which)];
+  return source && source.entries[at] ? `${data.values.indexOf(source)}:${at}` : "";
+};
+
+/** Every number of the page by its key. @returns {Map<string, string>} */
+const numbersByKey = () => {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  const found = new Map();
+  for (const { address, entries } of data.values) {
+    const which = (counts[address] = (counts[address] ?? -1) + 1);
+    for (const [at, { number }] of Object.entries(entries)) found.set(`${address} ${which}:${at}`, number);
+  }
+  return found;
+};
+
+/**
+ * Change an element as it was sent, and that of the page, to another form of it.
+ * @param {Element} before @param {Element} next
+ */
+const changeElement = (before, next) => {
+  const now = onPage.get(before);
+  if (!now || before.isEqualNode(next)) return;
+  changeAttributes(now, before, next);
+  const [old, fresh] = [before, next].map((each) => [...each.children]);
+  const there = old.map((each) => onPage.get(each));
+  const whole = now.children.length === old.length && there.every((each) => each?.parentNode === now);
+  if (!whole || hasWords(before) || hasWords(next)) {
+    now.replaceChildren(...document.importNode(next, true).childNodes);
+    before.replaceChildren(...next.cloneNode(true).childNodes);
+    match(before, now);
+    return;
+  }
+  const kept = new Map(paired(old, fresh).map(([i, j]) => [j, old[i]]));
+  const stays = new Set(kept.values());
+  for (const each of old) if (!stays.has(each)) [each, onPage.get(each)].forEach((gone) => gone?.remove());
+  let last = /** @type {Element | null} */ (null);
+  fresh.forEach((each, j) => {
+    const same = kept.get(j);
+    if (same) changeElement(same, each);
+    last = same || insert(each, before, last);
+  });
+};
+
+/** Insert a new element, both as it was sent and into the page. @param {Element} each @param {Element} into @param {Element | null} behind */
+const insert = (each, into, behind) => {
+  const sent = /** @type {Element} */ (each.cloneNode(true));
+  const shown = document.importNode(each, true);
+  const [before, now] = behind ? [behind, onPage.get(behind)] : [null, null];
+  if (before && now) [before.after(sent), now.after(shown)];
+  else [into.prepend(sent), onPage.get(into)?.prepend(shown)];
+  match(sent, shown);
+  return sent;
+};
+
+/** Whether text stands in an element itself. @param {Element} part */
+const hasWords = (part) =>
+  [...part.childNodes].some((each) => each.nodeType === Node.TEXT_NODE && each.textContent?.trim());
+
+/**
+ * The elements of two lists that are the same, by their indices: by id, or with the same content;
+ * all of them where only the content differs.
+ * @param {Element[]} old @param {Element[]} fresh @returns {number[][]}
+ */
+const paired = (old, fresh) => {
+  const same = old.length === fresh.length && old.every((each, i) => each.tagName === fresh[i].tagName && each.id === fresh[i].id);
+  if (same) return old.map((_, i) => [i, i]);
+  const names = [old, fresh].map((list) => list.map((each) => each.id || inside(each) || each.outerHTML));
+  /** @type {number[][]} */
+  const pairs = [];
+  let i = 0;
+  names[1].forEach((name, j) => {
+    const found = names[0].indexOf(name, i);
+    if (found < 0) return;
+    pairs.push([found, j]);
+    i = found + 1;
+  });
+  return pairs;
+};
+
+/** The id of the first named element inside, which names a part of the text. @param {Element} part */
+const inside = (part) => part.querySelector("[id]")?.id;
+
+/** What the script has added to the element stays. @param {Element} now @param {Element} before @param {Element} next */
+const changeAttributes = (now, before, next) => {
+  const names = new Set([...before.getAttributeNames(), ...next.getAttributeNames()]);
+  before.classList.forEach((each) => now.classList.remove(each));
+  next.classList.forEach((each) => now.classList.add(each));
+  for (const name of names) {
+    const value = next.getAttribute(name);
+    if (value === before.getAttribute(name)) continue;
+    for (const each of name === "class" ? [before] : [before, now])
+      value === null ? each.removeAttribute(name) : each.setAttribute(name, value);
+  }
+};
+
+/** Lines are written anew from the data, also those whose text for this token was not sent. */
+const undraw = () => {
+  for (const line of all("li.drawn", text)) {
+    line.classList.remove("drawn");
+    line.replaceChildren(...all(".label, .front", line));
+  }
+};
+
+/** Choices as in the new page; the one that is chosen stays, if it is there. @param {Document} next */
+const changeChoices = (next) => {
+  for (const id of ["token", "layer", "head"]) {
+    const [now, then] = [select(id), next.getElementById(id)];
+    if (!now !== !then) return location.reload();
+    if (!now || !(then instanceof HTMLSelectElement)) continue;
+    const { value } = now;
+    now.replaceChildren(...[...then.options].map((option) => document.importNode(option, true)));
+    if ([...now.options].some((option) => option.value === value)) now.value = value;
+  }
+};
+
+const unmarkChanges = () => {
+  for (const place of all(".changed", text)) {
+    place.classList.remove("changed", "rose", "fell");
+    place.removeAttribute("title");
+  }
+};
+
+/** Mark the numbers that differ. @param {Map<string, string>} before */
+const markChanges = (before) => {
+  earlier.clear();
+  for (const [name, number] of numbersByKey()) {
+    const [old, of] = [before.get(name), ofKey(name)];
+    if (old === undefined || old === number) continue;
+    earlier.set(of, old);
+    for (const place of places.get(of) || []) markPlace(place, old, number);
+  }
+};
+
+/** @param {HTMLElement} place @param {string} before @param {string} now */
+const markPlace = (place, before, now) => {
+  const [old, fresh] = [decimal(before), decimal(now)];
+  const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
+  const rose = !old || !fresh || rounded(fresh, at) > rounded(old, at);
+  place.classList.add("changed", rose ? "rose" : "fell");
+  place.setAttribute("title", `was ${before}`);
+};
+
+/** The part of the text that stays where it is on the screen. */
+const anchored = () =>
+  sections.find((section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 3);
+
+/** Show a new page in place of this one. @param {string} html */
+const replace = (html) => {
+  const next = new DOMParser().parseFromString(html, "text/html");
+  const fresh = next.getElementById("text");
+  /** @type {Data} */
+  const its = JSON.parse(next.getElementById("data")?.textContent || "");
+  if (!fresh || !data.live || !its.live) return location.reload();
+  const before = numbersByKey();
+  const walked = way.map(keyOf);
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  const focus = focused && text.contains(focused) && focused.dataset.of ? keyOf(focused.dataset.of) : "";
+  const kept = anchored();
+  const top = kept?.getBoundingClientRect().top || 0;
+  const onBoard = board && staged?.id;
+  stopTrying();
+  takeOffBoard();
+  outcomes.clear();
+  forget();
+  unmarkChanges();
+  undraw();
+  changeElement(sentText, fresh);
+  Object.assign(data, its);
+  sections.splice(0, sections.length, ...all("section.step"));
+  changeChoices(next);
+  document.title = next.title;
+  const [heading, other] = [document, next].map((each) => each.querySelector("h1"));
+  if (heading && other) heading.textContent = other.textContent;
+  places.clear();
+  all("[data-of]", text).forEach(remember);
+  arrange();
+  markChanges(before);
+  walk(walked.map(ofKey).filter(Boolean));
+  if (focus && !text.contains(document.activeElement)) cellOf(ofKey(focus))?.focus({ preventScroll: true });
+  document.dispatchEvent(new CustomEvent("replaced", { detail: next }));
+  const there = kept && document.getElementById(kept.id);
+  if (onBoard) putOnBoard(sections.find(({ id }) => id === onBoard) || sections[0], true);
+  else if (there) window.scrollBy(0, there.getBoundingClientRect().top - top);
+};

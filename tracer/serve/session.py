@@ -1,0 +1,274 @@
+"""A scenario that is being changed: its text, the texts before it, and what is computed from it.
+
+No file is opened here and no process or thread is started, so it also runs where there is no
+operating system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from tracer.dataclass import frozen, mutable
+from tracer.errors import Problem, TracerError, format_problems
+from tracer.lesson.texts.page import page
+from tracer.lesson.texts.selection import steps
+from tracer.renderers import Format
+from tracer.renderers.page.as_html import render
+from tracer.renderers.page.live import Live
+from tracer.requests.pipeline import explain
+from tracer.requests.request import Request
+from tracer.requests.resolve import Computed, compute
+from tracer.scenario.controls import Control, controls, with_setting
+from tracer.scenario.edits import OF_THE_AUTHOR, with_number, with_tokens, without
+from tracer.scenario.loading import Loaded, Origin, load_text
+from tracer.scenario.nodes import Nodes
+from tracer.scenario.reader import with_excerpts
+from tracer.serve.places import Places
+
+MOST_TEXTS = 1000
+"""The most texts that are kept to return to."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class _Edit(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NumberEdit(_Edit):
+    """Another number at an address; row and column by label, or by number from 1.
+
+    One that `continues` the edit before it, as while dragging, is undone together with it.
+    """
+
+    address: str
+    row: str | int | None = None
+    column: str | int | None = None
+    number: str | int | float
+    continues: bool = False
+
+    @property
+    def labels(self) -> tuple[str | int, ...]:
+        """Row and column, as far as there are any."""
+        return tuple(each for each in (self.row, self.column) if each is not None)
+
+
+class TokensEdit(_Edit):
+    """Other tokens."""
+
+    tokens: list[str]
+
+
+class SettingEdit(_Edit):
+    """Another value of a control."""
+
+    control: str
+    value: str
+
+
+Edit: TypeAlias = NumberEdit | TokensEdit | SettingEdit
+EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
+
+
+@frozen
+class State:
+    """A text that was read and computed."""
+
+    origin: Origin
+    text: str
+    loaded: Loaded
+    computed: Computed
+
+    @staticmethod
+    def of(text: str, origin: Origin) -> State:
+        """Read and compute a text.
+
+        Raises:
+            TracerError: the scenario has problems.
+        """
+        plain = text.removeprefix(BYTE_ORDER_MARK)
+        loaded = load_text(plain, origin)
+        return State(origin, text, loaded, compute(Request("run", origin.file), loaded))
+
+    @cached_property
+    def places(self) -> Places:
+        """Where its numbers are typed."""
+        return Places(self.computed.trace, Nodes(self.loaded.text))
+
+    @cached_property
+    def controls(self) -> dict[str, Control]:
+        """Its settings by name."""
+        found = controls(self.loaded.source.data, len(self.computed.trace.tokens))
+        return {control.name: control for control in found}
+
+    @cached_property
+    def trace_json(self) -> str:
+        """What `run --format json` prints for the text."""
+        return str(explain(Request("run", format=Format.JSON), self.computed))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that its tokens can be; none where they cannot be changed."""
+        table = self.loaded.scenario.embeddings
+        typed = self.places.nodes.at(("tokens",)) is not None
+        return tuple(table) if typed and isinstance(table, Mapping) else ()
+
+    def page(self, live: Live | None) -> str:
+        """The page of the text; the author's words are about the text as it was loaded."""
+        found = self.computed.trace
+        if live and live.is_changed:
+            found = replace(found, scenario=found.scenario.without_words())
+        with self.loaded.locating_problems():
+            return render(page(found, steps(found.records), len(found.tokens) - 1), live)
+
+    def edited(self, edit: Edit) -> str:
+        """Return the text after an edit.
+
+        Raises:
+            TracerError: it cannot be made.
+        """
+        try:
+            new = self._edited(edit)
+        except TracerError as error:
+            file = self.origin.file
+            problems = (replace(p, file=file) if p.line else p for p in error.problems)
+            raise TracerError(*with_excerpts(tuple(problems), self.loaded.text)) from None
+        marked = self.text.startswith(BYTE_ORDER_MARK)
+        return BYTE_ORDER_MARK + new if marked else new
+
+    def _edited(self, edit: Edit) -> str:
+        text = self.loaded.text
+        match edit:
+            case NumberEdit():
+                entry = self.places.entry(edit.address, edit.labels)
+                return with_number(text, self.places.path(entry), str(edit.number))
+            case TokensEdit():
+                return with_tokens(text, edit.tokens)
+            case SettingEdit():
+                if edit.control not in self.controls:
+                    raise TracerError(Problem("no such setting", address=edit.control))
+                return with_setting(text, self.controls[edit.control], edit.value)
+
+
+@mutable
+class Session:
+    """A scenario that is being changed: its state, its page, and the texts to return to.
+
+    `first` is the text of the file; `earlier` has the texts before the present one.
+    """
+
+    origin: Origin
+    first: str
+    state: State
+    beside: bool = False
+    html: str = ""
+    earlier: tuple[str, ...] = ()
+    version: int = 0
+    """Grows with each change of the page."""
+    first_version: int = 1
+    edited: object = None
+    """The number that the last edit changed, if it changed one."""
+
+    @staticmethod
+    def of(text: str, origin: Origin, *, beside: bool = False) -> Session:
+        """Return a session that starts with a text; `beside` shows its page next to the changed.
+
+        Raises:
+            TracerError: the scenario has problems.
+        """
+        session = Session(origin, text, State.of(text, origin), beside)
+        session._go(text, ())
+        return session
+
+    def edit(self, asked: object) -> None:
+        """Make an edit, given as plain data.
+
+        Raises:
+            TracerError: it cannot be made, or the program refuses the new text; nothing changes.
+        """
+        try:
+            edit = EDIT.validate_python(asked)
+        except ValidationError:
+            message = "expected address, row, column and number; or tokens; or control and value"
+            raise TracerError(Problem(message, "edit")) from None
+        target = (edit.address, edit.labels) if isinstance(edit, NumberEdit) else None
+        together = isinstance(edit, NumberEdit) and edit.continues and target == self.edited
+        earlier, text = self.earlier if together else self._pushed(), self.state.edited(edit)
+        try:
+            self._go(text, earlier)
+        except TracerError:
+            # The author's words may name a step or a token that is there no longer.
+            if (bare := without(text, OF_THE_AUTHOR)) == text:
+                raise
+            with suppress(TracerError):
+                self._go(bare, earlier)
+                self.edited = target
+                return
+            raise
+        self.edited = target
+
+    def undo(self) -> None:
+        """Return to the text before the last change, if there was one."""
+        if self.earlier:
+            self._go(self.earlier[-1], self.earlier[:-1])
+
+    def reset(self) -> None:
+        """Return to the text of the file; this can be undone."""
+        if self.state.text != self.first:
+            self._go(self.first, self._pushed())
+
+    def follow(self, text: str) -> None:
+        """Go on with a new text of the file; if it has problems, show them beside the old state."""
+        try:
+            same = text == self.state.text
+            self._go(text, self.earlier if same else self._pushed(), first=text)
+        except TracerError as error:
+            self.refuse(error)
+
+    def refuse(self, error: TracerError) -> None:
+        """Show the problems of the file beside the present state."""
+        problem = "\n".join(format_problems(error.problems))
+        self._go(self.state.text, self.earlier, problem=problem)
+
+    def _pushed(self) -> tuple[str, ...]:
+        """The texts to return to, the present one among them."""
+        return (*self.earlier[1 - MOST_TEXTS :], self.state.text)
+
+    def _go(
+        self,
+        text: str,
+        earlier: tuple[str, ...],
+        *,
+        first: str | None = None,
+        problem: str | None = None,
+    ) -> None:
+        """Compute a text and write its page; then, if all went well, go on with it."""
+        state = self.state if text == self.state.text else State.of(text, self.origin)
+        first, scenario = self.first if first is None else first, state.loaded.scenario
+        live = Live(
+            self.version + 1,
+            self.first_version if first == self.first else self.version + 1,
+            list(state.places.typed()),
+            list(state.controls.values()),
+            scenario.tokens,
+            state.words,
+            is_changed=text != first,
+            can_undo=bool(earlier),
+            has_words=any(Nodes(first).at((key,)) for key in OF_THE_AUTHOR),
+            problem=problem,
+            beside=self.beside,
+        )
+        self.html = state.page(live)
+        self.state, self.first, self.earlier = state, first, earlier
+        self.version, self.first_version, self.edited = live.version, live.first, None
+
+    @property
+    def first_page(self) -> str:
+        """The page of the text of the file."""
+        return State.of(self.first, self.origin).page(None)
