@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from tests.helpers.command import run
+from tests.helpers.command import SERVED, run
 from tracer.audit import Report
 from tracer.commands.cli import app
 from tracer.renderers import Format
@@ -63,7 +63,8 @@ def formats(parameters: dict[str, Any]) -> list[str | None]:
 
 def pairs() -> Iterator[Any]:
     group: Any = typer.main.get_command(app)
-    commands = sorted(group.commands.items(), key=lambda item: (item[0] in QUICK, item[0]))
+    there = [item for item in group.commands.items() if item[0] not in SERVED]
+    commands = sorted(there, key=lambda item: (item[0] in QUICK, item[0]))
     for number, (command, found) in enumerate(commands):
         parameters = {each.name: each for each in found.params}
         forms = formats(parameters)

@@ -19,6 +19,9 @@ from tracer.commands import cli
 PROGRAM = cache(cli._program)
 """Typer puts the options of a command together for each run, which takes longer than most runs."""
 
+SERVED = ("serve",)
+"""Commands that go on until Ctrl-C; tests/serve runs them."""
+
 NOT_FROM_OUTSIDE = ("FORCE_COLOR", "DECODER_TRACE_SCENARIO")
 
 

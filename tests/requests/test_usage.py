@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 import typer
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import SERVED, printed, run
 from tests.helpers.small_scenario import SMALL
 from tracer.commands.cli import app
 from tracer.requests.request import ARGUMENTS, OPTIONS
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 TEXT = "# Mine\n\n<!-- decoder-trace: step softmax -->\n<!-- /decoder-trace -->\n"
-SERVED = ("serve",)
-"""Commands that go on until Ctrl-C; tests/serve runs them."""
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
