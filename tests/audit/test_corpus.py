@@ -59,3 +59,18 @@ def test_nothing_is_found_in_what_looks_alike(markup: Markup) -> None:
 )
 def test_one_is_found_in_each_kind_of_text(content: str, markup: Markup) -> None:
     assert [finding.code for finding in audited(content, markup).findings] == ["A01"]
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "The product is 1/4 &times; 12/51 = 1/17.",
+        "7 &minus; 2 &asymp; 5",
+        "$$ x &= 3 \\hbox{ since it is odd} \\\\ &= 6 / 2 $$",
+        "## Part 3\n= 5 + 1 in all",
+        "$$ \\begin{bmatrix}1&2\\end{bmatrix} + [1, 1] = [2, 3] $$",
+    ],
+)
+def test_markup_between_numbers_is_understood(true: str) -> None:
+    held = audited(true)
+    assert (held.findings, held.hold) == ([], held.read), true

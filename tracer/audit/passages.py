@@ -125,6 +125,8 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BEGINNING = re.compile(
     r"^[ \t]*(?:>[ \t]?|(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
 )
+_HEADING = re.compile(r"^([ \t>]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
+_ENTITY = re.compile(r"&(?:times|middot|sdot|divide|minus|asymp|approx|nbsp|equals);")
 _STRONG = re.compile(r"(?<![\d*])(\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(\*\*|__)(?![\d*(])")
 _EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
 
@@ -134,10 +136,16 @@ def _markdown(content: str) -> Iterator[Passage]:
         kind = Kind.CODE if is_fenced else Kind.PROSE
         for passage in _with_mathematics(text, start, kind):
             if passage.kind is Kind.PROSE:
-                unmarked = _without(_STRONG, _without(_BEGINNING, passage.text, CUT))
+                cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
+                unmarked = _without(_STRONG, _without(_BEGINNING, cut, CUT))
                 yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
             else:
                 yield passage
+
+
+def _signs(text: str) -> str:
+    """Replace the names of signs, such as &times;, by the signs."""
+    return _ENTITY.sub(lambda found: unescape(found[0]).ljust(len(found[0]), FILL), text)
 
 
 def _plain(content: str) -> Iterator[Passage]:

@@ -80,6 +80,9 @@ _COMMANDS: dict[str, tuple[Is, str]] = {
 _SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
 _FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
 _NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
+_SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
+"""The markup that sets operands apart, as that many spaces do."""
+
 _MATRICES = frozenset(("matrix", "bmatrix", "pmatrix", "vmatrix", "smallmatrix", "array"))
 
 _NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
@@ -94,10 +97,10 @@ _TOKEN = re.compile(
       | \d+(?:\.\d+){{2,}} | \d+(?:_\d+)+ | \d+\.(?=[.])| \d+:\d+(?::\d+)*
       )
     | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
-    | (?P<number>(?:{_NUMBER}|(?<![\w)\]])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
+    | (?P<number>(?:{_NUMBER}|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
     | \\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*)
     | \\llap\s?\{{\$ | \$\}}
-    | \\(?:text|textbf|mathrm|textrm|mbox|operatorname\*?|mathbf|mathit)\s?
+    | \\(?:text|textbf|mathrm|textrm|[mh]box|operatorname\*?|mathbf|mathit)\s?
         \{{\s?(?P<said>[A-Za-z][^{{}}\\]{{0,200}})\}}
     | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
         (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
@@ -142,7 +145,7 @@ _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", 
 def tokens(passage: Passage) -> list[Token]:
     """Return the tokens of a passage, in order, with positions in the whole text."""
     found: list[Token] = []
-    brackets: list[str] = []
+    brackets: list[bool] = []  # whether each open bracket may hold a row
     gap = 0
     in_math = passage.kind is Kind.MATH
     for number, match in enumerate(_TOKEN.finditer(passage.text)):
@@ -161,17 +164,17 @@ def tokens(passage: Passage) -> list[Token]:
         read = _read(match, group, brackets, in_math=in_math)
         if group == "said":
             gap = max(gap, 1)  # words always have a gap before them
-        if read is None:  # markup without meaning
+        if read is None:  # markup without meaning, or space
+            gap += _SPACES.get(match[0], 0)
             continue
         kind, plain = read
-        if group == "number" and brackets and brackets[-1] in ("[", "f("):
+        if group == "number" and brackets and brackets[-1] and _is_separated(match):
             found += _separated(match, passage.start, gap)  # [100,200] has two numbers
         else:
             start, end = match.span()
             found.append(Token(kind, plain, passage.start + start, passage.start + end, gap))
         if kind is Is.OPEN:
-            applied = len(found) > 1 and found[-2].kind in (Is.NAME, Is.WORD)
-            brackets.append("f(" if applied else plain)
+            brackets.append(_takes_a_row(*found[-2:]))
         elif kind is Is.CLOSE and brackets:
             brackets.pop()
         gap = 0
@@ -182,6 +185,30 @@ def _with_base(log: Token, base: str) -> Token:
     """Return a logarithm with its base."""
     name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
     return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
+
+
+_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm"))
+
+
+def _takes_a_row(*tokens: Token) -> bool:
+    """Return whether a bracket, the last token, may hold numbers that commas separate."""
+    name, bracket = tokens[0], tokens[-1]
+    is_applied = name.kind in (Is.NAME, Is.WORD) and bracket.text == "("
+    is_of_one_number = name.text in FUNCTIONS - _OF_ROWS
+    return bracket.text == "[" or (is_applied and not is_of_one_number)
+
+
+_AROUND = 40
+_LAST_BRACKET = re.compile(r".*[\[\](){}]", re.DOTALL)
+_FIRST_BRACKET = re.compile(r"[\[\](){}].*", re.DOTALL)
+
+
+def _is_separated(match: re.Match[str]) -> bool:
+    """Return whether the commas in a number separate entries: not in (2, 10,000)."""
+    start, end = match.span()
+    before = _LAST_BRACKET.sub("", match.string[max(0, start - _AROUND) : start])
+    after = _FIRST_BRACKET.sub("", match.string[end : end + _AROUND])
+    return "," in match[0] and ", " not in before + after
 
 
 def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
@@ -202,7 +229,7 @@ def _number(written: str) -> tuple[Is, str]:
 
 
 def _read(
-    match: re.Match[str], group: str | None, brackets: list[str], *, in_math: bool
+    match: re.Match[str], group: str | None, brackets: list[bool], *, in_math: bool
 ) -> tuple[Is, str] | None:
     """Return the kind and plain form of a match; None if it has no meaning."""
     text = match[0]
@@ -247,7 +274,7 @@ def _read(
             return _KINDS.get(group, Is.OTHER), text
 
 
-def _comma(match: re.Match[str], brackets: list[str]) -> tuple[Is, str]:
+def _comma(match: re.Match[str], brackets: list[bool]) -> tuple[Is, str]:
     """Read a comma between digits; outside of brackets it may be a decimal comma."""
     around = match.string[max(0, match.start() - 1) : match.end() + 1]
     if not brackets and match[0] == "," and len(around) == 3 and (around[0] + around[2]).isdigit():
