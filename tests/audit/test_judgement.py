@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.audit.findings import audit
+from tracer.audit.report import message
 from tracer.audit.texts import Markup, Text
 
 
@@ -55,6 +56,13 @@ def test_nothing_is_said_of_what_holds(line: str) -> None:
         ("ln(0.85) = -0.0706", "A01", "-0.162519", "computed with the base-10 logarithm"),
         ("0.75 + 0.35 + 0.15 = 1.10", "A01", "1.25", "term 3 is left out"),
         ("7.25 + 3.5 - 1.4 = 12.15", "A01", "9.35", "the sign of term 3 is reversed"),
+        ("1000/0.1*(1*0.1) = 10000", "A03", "1000", "10 times too large"),
+        ("1000/10^6 = 1", "A03", "0.001", "1,000 times too large"),
+        ("19 × 100 / 1 = 1000", "A01", "1900", None),
+        ("51/79 × 100 = 66%", "A02", "64.56", None),
+        ("51/79 × 100 = 74%", "A01", "64.56", None),
+        ("7^60 = 3^90", "A01", "5.08e+50", None),
+        ("7 / 2e9 = 9e-9", "A01", "0.0000000035", None),
         ("125 × 43 = 5735", "A01", "5375", "two of its digits are swapped"),
     ],
 )
@@ -88,3 +96,15 @@ def test_in_a_text_that_computes_with_what_it_prints_another_last_digit_is_told(
     lines[14] = "17.37×1.23 + 2.345×1.111 = 23.962"
     assert told(lines[14]) == []
     assert [code for code, _, _ in told("\n\n".join(lines))] == ["A02"]
+
+
+def test_a_finding_tells_what_rounded_numbers_may_stand_for() -> None:
+    (finding,) = audit(Text("text", "11.57 × 3.141 = 37.34", Markup.MARKDOWN)).findings
+    assert message(finding) == (
+        "false: computed 36.3414, printed 37.34; unrounded inputs give 36.3199 to 36.3629"
+    )
+
+
+def test_a_long_number_is_told_as_a_power_of_ten() -> None:
+    (finding,) = audit(Text("text", "$3987^{12} = 4472^{12}$", Markup.MARKDOWN)).findings
+    assert message(finding) == ("false: the left side is ≈ 1.61×10⁴³, the right side ≈ 6.40×10⁴³")

@@ -80,17 +80,13 @@ _LOGS = ("ln", "log", "log10", "log2")
 
 def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
     """Return the expression with each logarithm replaced by another one."""
-    match expression:
-        case ex.Call(name, arguments):
-            inner = tuple(_with_logarithm(each, to) for each in arguments)
-            return ex.Call(to if name in _LOGS else name, inner)
-        case ex.Negative(of):
-            return ex.Negative(_with_logarithm(of, to))
-        case ex.Product(factors):
-            return ex.Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
-        case ex.Sum(terms):
-            return ex.Sum(tuple(_with_logarithm(each, to) for each in terms))
-    return expression
+
+    def of(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Call) and part.name in _LOGS:
+            return ex.Call(to, part.arguments)
+        return part
+
+    return ex.mapped(expression, of)
 
 
 def _are_swapped(found: Judgement) -> bool:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from tracer.audit.doubts import Doubt
 from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passages import Kind, Passage
 from tracer.audit.syntax import END, UnreadableError, partners, read
@@ -26,8 +27,8 @@ class Side:
     expression: Expression
     start: int
     end: int
-    is_doubtful: bool
-    """Whether the side has another possible reading, or may be the end of a longer expression."""
+    doubt: Doubt | None
+    """Why the side may have another meaning, or be part of a longer expression."""
 
 
 @frozen
@@ -134,24 +135,27 @@ class _Finder:
         if not 0 < end - start <= MOST_TOKENS or _any_between(self.relations, start, end):
             return None
         try:
-            doubtful = self._is_doubtful_before(start) or self._is_doubtful_behind(end)
-            found, may_differ = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
+            outside = self._doubt_before(start) or self._doubt_behind(end)
+            found, inside = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
         except UnreadableError:
             return None
-        doubtful = doubtful or may_differ or self._ends_with_a_list(start, end)
-        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, doubtful)
+        bullet = Doubt.BULLET if self._has_bullets(start, end) else None
+        doubt = outside or bullet or inside
+        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, doubt)
 
-    def _ends_with_a_list(self, start: int, end: int) -> bool:
-        """Return whether a later line begins with a sign that may be a bullet: - 4 more."""
-        if self.is_math or not _any_between(self.lines, start, end):
+    def _has_bullets(self, start: int, end: int) -> bool:
+        """Return whether a later line begins with a sign that may be a bullet, or a row with −."""
+        if not _any_between(self.lines, start, end):
             return False
+        begins = [
+            sign.text
+            for line, sign in pairwise(self.tokens[start:end])
+            if line.kind is Is.LINE and sign.kind is Is.OPERATOR
+        ]
+        if self.is_math:
+            return "-" in begins
         behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
-        if behind is Is.RELATION:
-            return False
-        return any(
-            line.kind is Is.LINE and following.kind is Is.OPERATOR
-            for line, following in pairwise(self.tokens[start:end])
-        )
+        return bool(begins) and behind is not Is.RELATION
 
     def _is_bullet(self, start: int, end: int) -> bool:
         """Return whether a line begins with a dash and a space, which may also be a minus."""
@@ -206,8 +210,8 @@ class _Finder:
     def _is_exclamation(self, i: int) -> bool:
         return self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION)
 
-    def _is_doubtful_before(self, start: int) -> bool:
-        """Return whether a side may belong to the text before it.
+    def _doubt_before(self, start: int) -> Doubt | None:
+        """Return why a side may belong to the text before it.
 
         Raises:
             UnreadableError: it certainly does.
@@ -216,20 +220,31 @@ class _Finder:
         if first.kind is Is.OPERATOR and first.text in _BEHIND_AN_OPERAND:
             raise UnreadableError
         before = self.tokens[start - 1]
-        if before.kind in _ENDS or before.text.lower() in _BETWEEN:
-            return False
-        if before.kind in (Is.NUMBER, Is.CLOSE):
-            return True
         is_signed = first.text in ("-", "+")
+        if is_signed and before.text == "|" and self.tokens[start + 1].gap:
+            return Doubt.BEFORE  # |S| - 2
+        ends_a_line = before.kind is Is.LINE or before.text == "\n"
+        if ends_a_line and self._is_number_cut(start - 1):
+            return Doubt.BEFORE
+        if before.kind in _ENDS or before.text.lower() in _BETWEEN:
+            return None
+        if before.kind in (Is.NUMBER, Is.CLOSE):
+            return Doubt.BEFORE
         is_applied = first.kind is Is.OPEN and not first.gap
         is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
         is_beside = not first.gap and before.kind is not Is.MARK
         if is_signed or is_applied or is_symbol or is_beside:
             raise UnreadableError
-        return False
+        return None
 
-    def _is_doubtful_behind(self, end: int) -> bool:
-        """Return whether a side may continue in the text after it.
+    def _is_number_cut(self, line: int) -> bool:
+        """Return whether a line end follows a number with a point: 26.⏎86 may be one number."""
+        number, point = self.tokens[line - 2], self.tokens[line - 1]
+        is_one = number.kind is Is.NUMBER and point.text == "." and not point.gap
+        return is_one and self.tokens[line + 1].kind is Is.NUMBER
+
+    def _doubt_behind(self, end: int) -> Doubt | None:
+        """Return why a side may continue in the text after it.
 
         Raises:
             UnreadableError: it certainly does.
@@ -242,9 +257,11 @@ class _Finder:
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
-            return self.tokens[end + 1].text in _BINARY
+            return Doubt.AFTER if self.tokens[end + 1].text in _BINARY else None
+        if behind.text == "!":
+            return Doubt.EXCLAMATION
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
-        return is_symbol or goes_on
+        return Doubt.AFTER if is_symbol or goes_on else None
 
 
 _BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))

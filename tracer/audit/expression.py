@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -116,6 +117,24 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return items
 
 
+def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Expression:
+    """Return the expression with each part, the innermost ones first, replaced by `of` it."""
+    match expression:
+        case Negative(inner):
+            return of(Negative(mapped(inner, of)))
+        case Product(factors):
+            return of(Product(tuple((sign, mapped(each, of)) for sign, each in factors)))
+        case Power(base, exponent):
+            return of(Power(mapped(base, of), mapped(exponent, of)))
+        case Sum(items):
+            return of(Sum(tuple(mapped(each, of) for each in items)))
+        case Call(name, items):
+            return of(Call(name, tuple(mapped(each, of) for each in items)))
+        case Vector(items):
+            return of(Vector(tuple(mapped(each, of) for each in items)))
+    return of(expression)
+
+
 def every(expression: Expression) -> list[Expression]:
     """Return the expression and all its parts, from left to right."""
     found = [expression]
@@ -138,7 +157,7 @@ def is_printed(expression: Expression) -> bool:
         case Number():
             return True
         case Negative(of):
-            return isinstance(of, Number)
+            return isinstance(of, Number) or (is_percent(of) and is_printed(of))
         case Vector(items):
             return all(map(is_printed, items))
         case Call("percent", (of,)):

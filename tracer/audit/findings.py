@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from decimal import Decimal, localcontext
+from decimal import localcontext
 from typing import NamedTuple
 
-from tracer.audit import expression as ex
+from tracer.audit import expression as ex, figures
 from tracer.audit.causes import cause
+from tracer.audit.doubts import Doubt, Pair, doubt
 from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
-from tracer.audit.quantities import doubt
+from tracer.audit.quantities import wrong_row
 from tracer.audit.texts import Text
+from tracer.audit.wording import Around
 from tracer.dataclass import frozen, mutable
 
 ENOUGH = 10
@@ -46,6 +48,8 @@ class Finding:
     printed: str | None = None
     computed: str | None = None
     cause: str | None = None
+    certain: str | None = None
+    """Why rounding cannot explain it, where that is not obvious."""
     right: str | None = None
     """The value of the right side, if it is an expression to compute, too."""
     follows_from: Finding | None = None
@@ -58,7 +62,11 @@ class Finding:
     @property
     def equation(self) -> str:
         """The equation as printed, on one line."""
-        return " ".join(self.text.content[self.start : self.end].split())
+        return _on_one_line(self.text, self.start, self.end)
+
+
+def _on_one_line(text: Text, start: int, end: int) -> str:
+    return " ".join(text.content[start:end].split())
 
 
 class Weighed(NamedTuple):
@@ -92,6 +100,20 @@ class Chain(NamedTuple):
         return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
+class Doubtful(NamedTuple):
+    """Two sides that do not agree, with the reason for which they are not reported."""
+
+    text: Text
+    start: int
+    end: int
+    reason: Doubt
+
+    @property
+    def equation(self) -> str:
+        """The equation as printed, on one line."""
+        return _on_one_line(self.text, self.start, self.end)
+
+
 @mutable
 class Audit:
     """What was read of a text, and the errors in it."""
@@ -100,6 +122,8 @@ class Audit:
     """The equations that could be judged."""
     unread: list[tuple[Text, int]] = field(default_factory=list)
     """The relation signs that were not read."""
+    doubtful: list[Doubtful] = field(default_factory=list)
+    """The pairs of sides that do not agree, but need not be wrong."""
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -138,22 +162,22 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     the printed inputs were rounded.
     """
     found = Audit()
+    around = Around(text)
     gains = bool(_GAINS.search(text.content))
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
         for passage in passages(text):
             read = equations(passage)
             for equation in read.equations:
-                chain, others = _weighed(equation, text)
-                found.unread += [(text, at) for at in others]
+                chain = _weighed(equation, around, found)
                 found.chains += [chain] if chain else []
             found.unread += [(text, at) for at in read.unread]
             if read.rest:
                 place = read.rest.start, read.rest.end
                 found.findings.append(Finding(text, *CODES["rest"], *place, place))
             for row in read.named:
-                if doubted := doubt(row, named, gains=gains):
-                    kind, computed = doubted
+                if wrong := wrong_row(row, named, gains=gains):
+                    kind, computed = wrong
                     place = row.row.start, row.row.end
                     found.findings.append(
                         Finding(text, *CODES[kind], *place, place, None, computed)
@@ -179,14 +203,19 @@ def _is_silenced(finding: Finding) -> bool:
     return not finding.text.silenced.isdisjoint(range(first, last + 1))
 
 
-def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
-    """Return the chain, None if no two sides can be judged, and the signs that were not read."""
+def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
+    """Return the chain, None if no two sides can be judged; other signs go into the audit."""
     pairs, unread, decides = list[Weighed](), list[int](), 0
+    text = around.text
     computes = any(_computes(side.expression) for side in equation.sides)
     for i, sign in enumerate(equation.signs):
         left, right = equation.sides[i : i + 2]
         found = _judged(equation, i, text) if computes else None
-        if found is None or not (found.verdict.holds or _is_meant(left, right, found)):
+        if found is None:
+            into.unread.append((text, sign))
+            unread.append(sign)
+        elif reason := None if found.verdict.holds else _doubt(left, right, found, around, sign):
+            into.doubtful.append(Doubtful(text, left.start, right.end, reason))
             unread.append(sign)
         elif found.verdict.at_face:
             decides += found.decides
@@ -195,8 +224,8 @@ def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
             finding = _finding(left, right, found, text)
             pairs.append(Weighed(found.verdict, found.decides, finding, tuple(put_in)))
     if len(unread) == len(equation.signs):
-        return None, unread
-    return Chain(equation.sides[0].start, decides, tuple(pairs)), unread
+        return None
+    return Chain(equation.sides[0].start, decides, tuple(pairs))
 
 
 def _computes(expression: ex.Expression) -> bool:
@@ -204,21 +233,11 @@ def _computes(expression: ex.Expression) -> bool:
     return not (ex.is_printed(expression) or isinstance(expression, ex.Constant))
 
 
-def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
-    """Return whether two sides that do not agree are certainly meant to be equal."""
-    one, other = left.expression, right.expression
-    if left.is_doubtful or right.is_doubtful:
-        return False
-    if _is_angle(one):
-        return not all(number.is_whole for number in ex.numbers(other))  # 2π = 360
-    return _computes(one) or _computes(other) or _are_one(one, other, found)
-
-
-def _is_angle(expression: ex.Expression) -> bool:
-    """Return whether π occurs outside of a function: 2π may mean 360 degrees."""
-    if isinstance(expression, ex.Constant):
-        return expression.name == "π"
-    return not isinstance(expression, ex.Call) and any(map(_is_angle, ex.parts(expression)))
+def _doubt(left: Side, right: Side, found: Judgement, around: Around, sign: int) -> Doubt | None:
+    """Return why two sides that do not agree may be right, or not meant to be equal."""
+    sides = left.expression, right.expression
+    pair = Pair(*sides, found, around, left.start, right.end, sign)
+    return left.doubt or right.doubt or doubt(pair)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
@@ -250,15 +269,6 @@ def _negated(expression: ex.Expression) -> ex.Expression:
         case ex.Product(((sign, first), *others)):
             return ex.Product(((sign, ex.Negative(first)), *others))
     return ex.Negative(expression)
-
-
-def _are_one(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
-    """Return whether two printed numbers are meant to be the same: decimals, or nearly equal."""
-    if not any(number.is_whole for number in (*ex.numbers(left), *ex.numbers(right))):
-        return True
-    if found.computed is None:
-        return False
-    return abs(found.computed - found.printed) * 10 <= abs(found.computed)
 
 
 def _computes_with_printed(chains: Sequence[Chain]) -> bool:
@@ -332,53 +342,18 @@ def _finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
     start, end = left.start, right.end
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
-    figure = _figure(right.expression, found.place)
-    shown = found.computed is not None
+    figure = figures.wrong(right.expression, found.place)
     scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
+    computed, other = figures.written(found, scale)
     return Finding(
         text,
         *CODES[found.verdict],
         start=start,
         end=end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
-        printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(found, scale) if shown else None,
+        printed=figures.source(figure, text) if figure else None,
+        computed=computed,
         cause=cause(left.expression, found),
-        right=_apart(found)[1] if shown and not figure else None,
+        certain=figures.between(found, scale),
+        right=None if figure else other,
     )
-
-
-def _figure(expression: ex.Expression, place: int) -> ex.Number | None:
-    """Return the wrong number of a printed side."""
-    found = ex.numbers(expression) if ex.is_printed(expression) else []
-    return found[place] if place < len(found) else None
-
-
-MORE = Decimal("0.01")
-"""A computed number is reported with this many digits more than the printed one."""
-
-
-def _computed(judgement: Judgement, scale: int) -> str:
-    """Return the correct value, with two digits more than are printed."""
-    assert judgement.computed is not None
-    if not judgement.unit:
-        return _apart(judgement)[0]
-    value = judgement.computed * scale
-    step = min(judgement.unit * scale, Decimal(1)) * MORE
-    if value and abs(value) < 100 * step:
-        step = Decimal(1).scaleb(value.adjusted() - 3)
-    return _plain(value, step)
-
-
-def _apart(judgement: Judgement) -> tuple[str, str]:
-    """Return the two computed sides, with enough digits to distinguish them."""
-    assert judgement.computed is not None
-    gap = judgement.computed - judgement.printed
-    step = Decimal(1).scaleb(gap.adjusted() - 1)
-    return _plain(judgement.computed, step), _plain(judgement.printed, step)
-
-
-def _plain(value: Decimal, step: Decimal) -> str:
-    """Return a value in decimals, rounded."""
-    plain = f"{(value / step).to_integral_value() * step:f}"
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
@@ -60,6 +60,8 @@ class Judgement(NamedTuple):
     decides: bool = False
     """Whether another last digit would also have been consistent."""
     meaning: ev.Meaning = ev.USUAL
+    values: Interval | None = None
+    """The values of the figure that the unrounded inputs may give."""
 
 
 def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
@@ -81,6 +83,15 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
         if best is None or found.verdict < best.verdict:
             best = found
     return best
+
+
+def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether some numbers that round to the printed ones make both sides equal."""
+    try:
+        pairs = _side_by_side(left, right, ev.as_part, ev.window, ev.USUAL)
+        return all(a.meets(b) for a, b in pairs)
+    except ArithmeticError:
+        return False
 
 
 def _plainly(expression: ex.Expression) -> Decimal | None:
@@ -114,7 +125,8 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
     value = _plainly(left)
     at_face = ev.evaluate(left, ev.face, meaning) if value is None else point(value)
     if ex.is_printed(left):
-        as_inputs = ev.evaluate(left, ev.window, meaning)
+        are_counts = all(n.is_whole and n.unit == 1 for n in ex.numbers(left) + ex.numbers(right))
+        as_inputs = at_face if are_counts else ev.evaluate(left, ev.window, meaning)
     elif any(number.is_rounded for number in ex.numbers(left)):
         as_inputs = ev.evaluate(left, ev.as_input, meaning)
     elif isinstance(right, ex.Number) and value == right.value:
@@ -147,7 +159,7 @@ def _of_a_figure(
     in_percent: bool,
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
-    if in_percent and _within(value / 100, stands_for):
+    if in_percent and abs(value / 100 - figure) < abs(value - figure):
         value, as_inputs = value / 100, as_inputs * point(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
     slack = unit * _TOLERANCE
@@ -157,7 +169,7 @@ def _of_a_figure(
     decides = as_inputs.low < stands_for.low - half or as_inputs.high > stands_for.high + half
 
     def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
-        return Judgement(verdict, value, unit, figure, factor, decides=decides)
+        return Judgement(verdict, value, unit, figure, factor, decides=decides, values=as_inputs)
 
     if abs(value - figure) <= slack:
         return said(Verdict.EXACT)
@@ -165,7 +177,8 @@ def _of_a_figure(
         return said(Verdict.ROUNDED)
     if as_inputs.meets(stands_for) and needs_rounding:
         return said(Verdict.CONSISTENT)
-    if needs_rounding:
+    is_coarse = unit >= 1 and abs(value - figure) > abs(figure) / 2  # final zeros are no digits
+    if needs_rounding and not is_coarse:
         if _is_cut(value, figure, unit):
             return said(Verdict.CUT)
         if as_inputs.meets(Interval(stands_for.low - unit, stands_for.high + unit)):
@@ -186,13 +199,18 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
     if all(a.meets(b) for a, b in pairs):
         return Judgement(Verdict.CONSISTENT, decides=True)
     if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
-        return Judgement(Verdict.LAST_DIGIT)
+        return _apart(Verdict.LAST_DIGIT, at_face)
     if len(pairs) == 1 and (factor := _factor(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor)
-    if len(at_face) == 1:
-        a, b = at_face[0]
-        return Judgement(Verdict.FALSE, a.middle, printed=b.middle)
-    return Judgement(Verdict.FALSE)
+    return _apart(Verdict.FALSE, at_face)
+
+
+def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Judgement:
+    """Return a judgement with the values of both sides, if they are numbers."""
+    if len(at_face) > 1:
+        return Judgement(verdict)
+    [(a, b)] = at_face
+    return Judgement(verdict, a.middle, printed=b.middle)
 
 
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:

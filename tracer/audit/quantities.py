@@ -22,7 +22,7 @@ ALIKE = Decimal("0.05")
 """Rows that differ by more than this part of their largest number are different quantities."""
 
 
-def doubt(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str, str] | None:
+def wrong_row(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str, str] | None:
     """Return what is wrong with a row and the evidence for it, or None.
 
     `earlier` holds the first row of each name. With `gains`, a norm may have any mean and scale.

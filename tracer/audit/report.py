@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.audit import Report
-from tracer.audit.findings import CODES, Audit, Finding
+from tracer.audit.findings import CODES, Audit, Doubtful, Finding
 from tracer.audit.texts import Text
 from tracer.audit.tokens import MOST
 from tracer.errors import EXCERPT, excerpt, printable, strict_json
@@ -25,13 +25,7 @@ def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version:
         case Report.TERMINAL:
             return "".join(f"{line}\n" for line, _ in lines(audits, skipped=skipped))
         case Report.JSON:
-            found = {
-                "read": sum(audit.read for audit in audits),
-                "hold": sum(audit.hold for audit in audits),
-                "skipped": sum(len(audit.unread) for audit in audits),
-                "findings": [_plain(finding) for finding in _all(audits)],
-            }
-            return strict_json(found, 2)
+            return strict_json(_as_json(audits, skipped=skipped), 2)
         case Report.SARIF:
             return strict_json(_sarif(audits, version), 2)
         case Report.GITHUB:
@@ -70,6 +64,7 @@ def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
         yield "", ""
     if skipped:
         for audit in audits:
+            yield from (_doubted(each) for each in audit.doubtful)
             yield from (_skipped(text, at) for text, at in audit.unread)
     yield summary(audits, skipped=skipped), "bold"
 
@@ -84,11 +79,13 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
     unread = sum(len(audit.unread) for audit in audits)
-    hint = "" if skipped or not unread else " (--show-skipped)"
+    doubtful = sum(len(audit.doubtful) for audit in audits)
+    doubts = f"{doubtful} doubtful, " if doubtful else ""
+    hint = "" if skipped or not (unread or doubtful) else " (--show-skipped)"
     read = count(sum(audit.read for audit in audits), "equation")
     long = sum(finding.code == NOT_TO_ITS_END for finding in found)
     rest = f"; {count(long, 'long passage')} not read to the end" if long else ""
-    return f"{read} read: {', '.join(parts)}; {count(unread, 'sign')} not read{hint}{rest}"
+    return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{rest}"
 
 
 def _with_excerpt(finding: Finding) -> Iterator[Line]:
@@ -113,6 +110,7 @@ MEANT = {
 """The messages for rows of numbers and for text that was not read to its end."""
 
 
+SEVERE = ("A01", "A03")
 ONLY_UNROUNDED = "A08"
 NOT_TO_ITS_END = "A09"
 
@@ -120,17 +118,34 @@ NOT_TO_ITS_END = "A09"
 def message(finding: Finding) -> str:
     """Return what is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
     if finding.computed is not None and finding.printed is not None:
-        difference = f"computed {finding.computed}, printed {finding.printed}"
+        difference = f"computed {_as_power(finding.computed)}, printed {finding.printed}"
     elif finding.code in MEANT:
         difference = MEANT[finding.code].format(finding.computed)
     elif finding.computed is not None:
-        difference = f"the left side is {finding.computed}, the right side {finding.right}"
+        sides = _as_power(finding.computed), _as_power(finding.right or "")
+        difference = f"the left side is {sides[0]}, the right side {sides[1]}"
     else:
         difference = "the two sides differ"
-    why = finding.cause
+    why = finding.cause or (finding.certain if finding.code in SEVERE else None)
     if finding.code == ONLY_UNROUNDED:
         why = "holds only if the numbers in it were rounded before they were printed"
     return f"{finding.verdict}: {difference}" + (f"; {why}" if why else "")
+
+
+def _as_power(number: str) -> str:
+    """Write 1.97e+50 as ≈ 1.97×10⁵⁰."""
+    digits, _, exponent = number.partition("e")
+    return f"≈ {digits}×10{str(int(exponent)).translate(_RAISED)}" if exponent else number
+
+
+_RAISED = {ord(plain): raised for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)}
+
+
+def _doubted(doubtful: Doubtful) -> Line:
+    shown = doubtful.equation
+    shown = shown if len(shown) <= EXCERPT else f"{shown[: EXCERPT - 1]}…"
+    place = _place(doubtful.text, doubtful.start)
+    return printable(f"{place}: doubtful: {shown}: {doubtful.reason}"), ""
 
 
 def _skipped(text: Text, at: int) -> Line:
@@ -151,6 +166,30 @@ def _all(audits: Sequence[Audit]) -> list[Finding]:
 
 
 # --- for programs --------------------------------------------------------------------------------
+
+
+def _as_json(audits: Sequence[Audit], *, skipped: bool) -> dict[str, object]:
+    unread = [place for audit in audits for place in audit.unread]
+    doubtful = [each for audit in audits for each in audit.doubtful]
+    found: dict[str, object] = {
+        "read": sum(audit.read for audit in audits),
+        "hold": sum(audit.hold for audit in audits),
+        "doubtful": len(doubtful),
+        "skipped": len(unread),
+        "findings": [_plain(finding) for finding in _all(audits)],
+    }
+    if skipped:
+        found["doubts"] = [
+            {**_at(each.text, each.start), "equation": each.equation, "reason": each.reason}
+            for each in doubtful
+        ]
+        found["unread"] = [_at(text, at) for text, at in unread]
+    return found
+
+
+def _at(text: Text, at: int) -> dict[str, object]:
+    line, column = text.place(at)
+    return {"file": text.name, "line": line, "column": column}
 
 
 def _plain(finding: Finding) -> dict[str, object]:

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
 from tracer.audit import expression as ex
+from tracer.audit.doubts import Doubt
 from tracer.audit.tokens import FUNCTIONS, Is, Token
 
 DEEPEST = 40
@@ -46,8 +47,8 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 def read(
     tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int, *, spaced: bool
-) -> tuple[ex.Expression, bool]:
-    """Return the expression of the tokens from `start` to before `end`, and whether it is doubtful.
+) -> tuple[ex.Expression, Doubt | None]:
+    """Return the expression of the tokens from `start` to before `end`, and a doubt about it.
 
     With `spaced`, a minus with a space before it and none after it is read as a negative sign.
 
@@ -56,7 +57,7 @@ def read(
     """
     reader = _Reader(tokens, pairs, spaced=spaced)
     expression = reader.whole(start, end)
-    return expression, reader.is_doubtful
+    return expression, reader.doubt
 
 
 class _Reader:
@@ -65,8 +66,12 @@ class _Reader:
     def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
         self.end = self.depth = 0
-        self.is_doubtful = False
+        self.doubt: Doubt | None = None
         self.go(0)
+
+    def doubts(self, reason: Doubt) -> None:
+        """Remember the first doubt."""
+        self.doubt = self.doubt or reason
 
     def whole(self, start: int, end: int) -> ex.Expression:
         """Return the expression from `start` to before `end`; the reading position stays."""
@@ -105,12 +110,12 @@ class _Reader:
         while sign := self.sign("+-"):
             behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
-                self.is_doubtful = True  # 6.9 -log(2) has two readings
+                self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
             term = self.product()
             if self._is_range([*terms, term], sign):
-                self.is_doubtful = True
+                self.doubts(Doubt.RANGE)
             if ex.is_percent(term) != percent:
-                self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
+                self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
             terms.append(ex.Negative(term) if sign.text == "-" else term)
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
@@ -122,20 +127,25 @@ class _Reader:
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]
-        divided = False
+        divided: int | None = None  # the spaces before the last sign of division
         while True:
             if sign := self.sign("*/@x"):
                 following = self.factor()
                 if sign.text in "*x" and (number := _scientific(factors[-1][1], following)):
-                    self.is_doubtful = self.is_doubtful or factors[-1][0] == "/"
+                    if factors[-1][0] == "/":
+                        self.doubts(Doubt.ORDER)  # 6 / 2×10³
                     factors[-1] = (factors[-1][0], number)
                     continue
                 if sign.text == "x" and not sign.gap:
-                    self.is_doubtful = True  # 3x3 may be a size
+                    self.doubts(Doubt.SHAPE)  # 3x3
                 factors.append(("*" if sign.text == "x" else sign.text, following))
-                divided = divided or sign.text == "/"
+                if sign.text == "/":
+                    if divided is not None and divided != sign.gap:
+                        self.doubts(Doubt.ORDER)  # 5 / 1/6
+                    divided = sign.gap
             elif self._is_juxtaposed():
-                self.is_doubtful = self.is_doubtful or divided  # 6/2(3)
+                if divided is not None:
+                    self.doubts(Doubt.ORDER)  # 6/2(3)
                 factors.append(("*", self.power()))
             else:
                 return ex.Product(tuple(factors)) if len(factors) > 1 else factors[0][1]
@@ -144,7 +154,11 @@ class _Reader:
         """Return whether a factor follows without an operator: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next
         if token.gap and token.kind is Is.OPEN:
-            self.is_doubtful = True  # a remark in parentheses?
+            self.doubts(Doubt.REMARK)
+        elif token.gap > 1:
+            self.doubts(Doubt.COLUMNS)
+        if token.text == "frac" and self.tokens[self.at - 1].text.isdecimal():
+            self.doubts(Doubt.MIXED)  # 2 1/3
         root = token.kind is Is.OPERATOR and token.text in "√∛"
         return root or token.kind in (Is.OPEN, Is.NAME)
 
@@ -156,7 +170,7 @@ class _Reader:
             of = self.factor()
             self.depth -= 1
             if isinstance(of, ex.Power) and token.text == "-" and isinstance(of.base, ex.Number):
-                self.is_doubtful = True  # -2² is -4; some mean 4
+                self.doubts(Doubt.ORDER)  # -2² is -4; some mean 4
             return ex.Negative(of) if token.text == "-" else of
         return self.power()
 
@@ -225,12 +239,12 @@ class _Reader:
         items = self.in_brackets()
         if len(items) == 1:
             if sign == "[" and isinstance(items[0], ex.Number):
-                self.is_doubtful = True  # [5] may be a reference
+                self.doubts(Doubt.REFERENCE)  # [5]
             return items[0]
         if sign == "{" or not items:
             raise UnreadableError
         if sign == "(" and all(isinstance(item, ex.Number) and item.is_whole for item in items):
-            self.is_doubtful = True  # (8, 1) may be a shape
+            self.doubts(Doubt.SHAPE)  # (8, 1)
         return ex.Vector(items)
 
     def in_brackets(self) -> tuple[ex.Expression, ...]:
@@ -327,7 +341,7 @@ class _Reader:
             raise UnreadableError
         arguments = self.arguments()
         if all(number.is_whole for each in arguments for number in ex.numbers(each)):
-            self.is_doubtful = True
+            self.doubts(Doubt.FUNCTION)
         return ex.Call("sigmoid", arguments)
 
     def braced(self) -> ex.Expression:
@@ -344,7 +358,7 @@ class _Reader:
             return (self.primary(),)
         of = self.power()
         if self.next.text in "*/x(":
-            self.is_doubtful = True  # sin π/6
+            self.doubts(Doubt.ORDER)  # sin π/6
         return (of,)
 
 

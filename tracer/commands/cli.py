@@ -162,7 +162,11 @@ def audit(
         ),
     ],
     show_skipped: Annotated[
-        bool, typer.Option("--show-skipped", help="Also list the signs that were not read.")
+        bool,
+        typer.Option(
+            "--show-skipped",
+            help="Also list the signs that were not read, and what is doubtful, with the reason.",
+        ),
     ] = False,
     strict: Annotated[
         bool,
@@ -194,8 +198,8 @@ def audit(
 ) -> None:
     """Find false arithmetic in any text; exit 1 if there is any.
 
-    Equations that cannot be read with certainty are skipped, so no finding is no proof. A line
-    with the comment “audit: ignore”, or after such a comment, is skipped, too.
+    Equations that could mean something else, or cannot be read, are skipped, so no finding is no
+    proof. A line with the comment “audit: ignore”, or after such a comment, is skipped, too.
     """
     from tracer.audit.auditing import audited
     from tracer.audit.report import colored, rendered

@@ -1,0 +1,154 @@
+"""What could be meant otherwise is not reported; a true error of the same form is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tracer.audit import Report
+from tracer.audit.doubts import Doubt
+from tracer.audit.findings import audit
+from tracer.audit.report import rendered
+from tracer.audit.texts import Markup, Text
+
+FAR = "A sentence about something else altogether. " * 10
+"""Longer than what is near."""
+
+CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence 5 + 4 = 2.\n"
+
+DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
+    Doubt.AFTER: [("2 + 2 = 5 (+ 1)", "2 + 2 = 5 (a remark)")],
+    Doubt.BEFORE: [
+        (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
+        ("The spread is 26.\n86 - 23.13 = 3.73", "The spread is known.\n86 - 23.13 = 3.73"),
+    ],
+    Doubt.BULLET: [
+        ("$$ a &= 3 \\\\\n &-14 + 2 = 3 $$", "$$ a &= x \\\\\n &14 + 2 = 3 $$"),
+    ],
+    Doubt.COLUMNS: [
+        (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
+    ],
+    Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
+    Doubt.FUNCTION: [("σ(6) = 12.5", "σ(0.6) = 12.5")],
+    Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
+    Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
+    Doubt.ORDER: [("5 / 1/6 = 30", "5 / 1 / 6 = 30"), ("6/2(1+2) = 1", "6/(2(1+2)) = 2")],
+    Doubt.PERCENT: [("50 + 10% = 55", "0.5 + 0.1 = 0.7")],
+    Doubt.RANGE: [("10-12 = 3", "10 - 12 = 3")],
+    Doubt.REFERENCE: [("2 × [5] = 11", "2 × 5 = 11")],
+    Doubt.REMARK: [(r"$0.61\ (61\%) = 0.61$", r"$0.61 \cdot 61\% = 0.61$")],
+    Doubt.SHAPE: [
+        ("(3×4) @ (4×2) = (3×2)", "[3, 4] @ [4, 2] = 12"),
+        ("2×3 · 3×4 = 2×4", "2×3 · 3×4 = 2×5"),
+    ],
+    Doubt.BINARY: [
+        ("1 + 1 = 10", "1 + 1 = 12"),
+        ("1 + 1 = 1", "1.0 + 1.0 = 1.0"),
+        ("1011 + 1101 = 1000", "1011 + 1201 = 1000"),
+        ("10 + 10 = 100", "10 + 10 = 1000"),
+        ("101 + 1010 = 1101", "1,101 + 1 = 1,110"),
+    ],
+    Doubt.LEADING_ZEROS: [("0111 + 0001 = 0010", "111 + 1 = 120")],
+    Doubt.SYSTEM: [
+        ("Modulo 7 or mod 7, $3·5 = 1$", "Model 7, $3·5 = 1$"),
+        (r"$3 \cdot 5 = 1 \pmod{7}$", r"$3 \cdot 5 = 1 \quad (7)$"),
+        ("In octal, 7 + 1 = 13.", "In short, 7 + 1 = 13."),
+        ("In base 16, 8 + 8 = 13.", "In base 10, 8 + 8 = 13."),
+        ("A two's complement: 127 + 1 = 128 - 256", "A complement: 127 + 1 = 128 - 256"),
+        ("Over GF(2), 5 + 4 = 1", "Over time, 5 + 4 = 1"),
+        ("The finite field has 5 + 4 = 2", "The binary search takes 5 + 4 = 2"),
+        (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
+        ("5 XOR 4: 5 + 4 = 1", "5 and 4: 5 + 4 = 1"),
+        (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence 5 + 4 = 2."),
+    ],
+    Doubt.XOR: [("10 ^ 5 = 15", "10 ^ 5 = 16")],
+    Doubt.FEW_DIGITS: [
+        ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
+        ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
+    ],
+    Doubt.FLOAT: [
+        ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
+        ("1 - 0.9 - 0.1 = -2.7e-17", "1 - 0.9 - 0.1 = 2.7e-2"),
+    ],
+    Doubt.LOST: [
+        ("22 = 2 × 2", "23 = 2 × 2"),
+        ("103 = 1000 × 1", "104 = 1000 × 1"),
+        ("32 + 42 = 52", "32 + 42 = 62"),
+        ("34 = 0.75 × 1", "34 = 0.85 × 1"),
+    ],
+    Doubt.SEPARATOR: [
+        ("66 × 28 = 1.848", "66 × 28 = 1.849"),
+        ("30.030 + 23.100 + 792 = 53.922", "30.030 + 23.100 + 792 = 53.923"),
+        (r"$1{,}177\sqrt{2^{32}} ≈ 77{,}000$", r"$1{,}177\sqrt{2^{32}} ≈ 79{,}000$"),
+    ],
+    Doubt.ANGLE: [("2π = 360", "2π = 370")],
+    Doubt.APART: [("3 × 4 = 12 = 50", "3 × 4 = 12 = 13")],
+    Doubt.APPROXIMATION: [
+        ("√1.02 ≈ 1 + 0.02", "√1.02 = 1 + 0.02"),
+        ("The tangent line gives √4.5 ≈ 2.125.", "The calculator gives √4.5 ≈ 2.125."),
+        (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin \pi$"),
+    ],
+    Doubt.DELIBERATE: [
+        ("It would be wrong that 2 + 2 = 5.", "It would follow that 2 + 2 = 5."),
+        ("He said “2 + 2 = 5” again.", "He said 2 + 2 = 5 again."),
+        ("A proposition: 2 + 2 = 5", "A proposition: 20 + 22 = 45"),
+        ("What if 2^7 = 5^3?", "Then 2^7 = 5^3."),
+    ],
+    Doubt.LEFT_TO_RIGHT: [("3267 = 81 + 40 * 27", "3268 = 81 + 40 * 27")],
+    Doubt.MAGNITUDE: [
+        ("$256^{784} ≈ 10^{1888}$", "$256^{784} ≈ 10^{1890}$"),
+        (r"$26! \approx 10^{26}$", r"$26! \approx 1.3 \cdot 10^{26}$"),
+    ],
+    Doubt.MEASURED: [("0.57733 ≈ 1/√3", "0.67733 ≈ 1/√3")],
+    Doubt.NAMED: [("The complement of 318 = 681 + 1", "So 318 = 681 + 1")],
+    Doubt.UNIT: [
+        ("$1/8000=0.125$ ms", "$1/8000=0.125$ of it"),
+        ("1024/3 = 8 GiB", "1024/3 = 8 tokens"),
+        (r"$2 \cdot 8 = 14.9\text{GiB}$", r"$2 \cdot 8 = 14.9\text{ bugs}$"),
+        ("7 * 365 / 12 = 7 years", "7 * 8 = 58 years"),
+        ("44,100 × 32 = 1.4 million", "44,100 × 32 = 1.4 times that"),
+        ("62% - 54% = 8 pp", "62% - 54% = 9"),
+    ],
+}
+"""For each doubt, texts with it, and what differs little from them and is certainly false."""
+
+CASES = [(reason, *pair) for reason, pairs in DOUBTS.items() for pair in pairs]
+
+
+def test_each_doubt_has_a_case() -> None:
+    assert set(DOUBTS) == set(Doubt)
+
+
+@pytest.mark.parametrize(("reason", "doubtful", "false"), CASES)
+def test_what_could_be_meant_otherwise_is_doubtful(
+    reason: Doubt, doubtful: str, false: str
+) -> None:
+    found = audit(Text("text", doubtful, Markup.MARKDOWN))
+    assert (found.findings, [each.reason for each in found.doubtful]) == ([], [reason])
+    found = audit(Text("text", false, Markup.MARKDOWN))
+    assert (len(found.findings), found.doubtful) == (1, [])
+
+
+def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
+    found = audit(Text("a.md", "First 1 + 1 = 2.\n\nThen 22 = 2 × 2.", Markup.MARKDOWN))
+    summary = "1 equation read: 1 hold; 1 doubtful, 0 signs not read"
+    assert rendered(Report.TERMINAL, [found], skipped=False, version="") == (
+        f"{summary} (--show-skipped)\n"
+    )
+    assert rendered(Report.TERMINAL, [found], skipped=True, version="") == (
+        f"a.md:3:6: doubtful: 22 = 2 × 2: a superscript or fraction may be lost\n{summary}\n"
+    )
+    plain = json.loads(rendered(Report.JSON, [found], skipped=False, version=""))
+    assert (plain["doubtful"], "doubts" in plain) == (1, False)
+    listed = json.loads(rendered(Report.JSON, [found], skipped=True, version=""))
+    assert listed["unread"] == []
+    assert listed["doubts"] == [
+        {
+            "file": "a.md",
+            "line": 3,
+            "column": 6,
+            "equation": "22 = 2 × 2",
+            "reason": "a superscript or fraction may be lost",
+        }
+    ]

@@ -1,0 +1,149 @@
+"""Other readings of an equation: as binary, with lost superscripts, from left to right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import TypeAlias
+
+from tracer.audit import expression as ex
+from tracer.audit.judgement import judge
+
+MOST_NUMBERS = 12
+"""An equation with more numbers is not read otherwise."""
+
+Sides: TypeAlias = tuple[ex.Expression, ex.Expression]
+Reading: TypeAlias = Callable[[ex.Expression, ex.Expression], Iterator[Sides]]
+"""Yields the two sides as they may have been meant."""
+
+
+def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether two sides are equal when they are read otherwise."""
+    if len(ex.numbers(left)) + len(ex.numbers(right)) > MOST_NUMBERS:
+        return False
+    for sides in reading(left, right):
+        found = judge(*sides)
+        if found and found.verdict.at_face:
+            return True
+    return False
+
+
+def binary(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 1 + 1 = 10 as binary."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        return _whole(int(part.printed, 2), part) if isinstance(part, ex.Number) else part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+_POINT = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_COMMA = re.compile(r"\d{1,3}(?:,|\{,\})\d{3}")
+
+
+def separators(
+    source: Callable[[ex.Number], str], left: ex.Expression, right: ex.Expression
+) -> Iterator[Sides]:
+    """Read 6.144 as 6144, or 1,177 as 1.177; a text has only one of these notations."""
+
+    def thousands(part: ex.Expression) -> ex.Expression:
+        if not (isinstance(part, ex.Number) and _POINT.fullmatch(part.printed)):
+            return part
+        return _whole(int(part.printed.replace(".", "")), part)
+
+    def decimal(part: ex.Expression) -> ex.Expression:
+        if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part))):
+            return part
+        printed = f"{part.printed[:-3]}.{part.printed[-3:]}"
+        return ex.Number(Decimal(printed), printed, part.start, part.end)
+
+    numbers = [number for side in (left, right) for number in ex.numbers(side)]
+    written = "".join(map(source, numbers))
+    if "," not in written:
+        yield ex.mapped(left, thousands), ex.mapped(right, thousands)
+    if "." not in written:
+        yield ex.mapped(left, decimal), ex.mapped(right, decimal)
+        for one in numbers:
+            yield _replaced(left, one, decimal(one)), _replaced(right, one, decimal(one))
+
+
+def degrees(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read π as 180: 2π = 360."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        return ex.Number(Decimal(180), "180", 0, 0) if part == ex.Constant("π") else part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def exclusive_or(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read ^ as programs in Python and C do: 10 ^ 5 = 15."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Power(ex.Number() as a, ex.Number() as b) if a.is_whole and b.is_whole:
+                return _whole(int(a.value) ^ int(b.value), a)
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 103 as 10³, or 34 as 3/4: in one number, or in all."""
+    found = [number for side in (left, right) for number in ex.numbers(side)]
+    for number in found:
+        for other in _with_marks(number):
+            yield _replaced(left, number, other), _replaced(right, number, other)
+
+    def with_powers(part: ex.Expression) -> ex.Expression:
+        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
+
+    yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+
+
+_POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")
+_QUOTIENT = re.compile(r"([1-9])([2-9])")
+"""Digits that may be a base and its exponent, and a numerator and its denominator."""
+
+
+def _with_marks(number: ex.Number) -> Iterator[ex.Expression]:
+    """Yield the power and the quotient that a number's digits may have been."""
+    if digits := _POWER.fullmatch(number.printed):
+        base, exponent = (_whole(int(part), number) for part in digits.groups())
+        yield ex.Power(base, exponent)
+    if digits := _QUOTIENT.fullmatch(number.printed):
+        over, under = (_whole(int(part), number) for part in digits.groups())
+        yield ex.Product((("*", over), ("/", under)))
+
+
+def _replaced(expression: ex.Expression, number: ex.Number, other: ex.Expression) -> ex.Expression:
+    return ex.mapped(expression, lambda part: other if part is number else part)
+
+
+def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 81 + 40 * 27 as (81 + 40) * 27."""
+    one, other = _in_order(left), _in_order(right)
+    if one or other:
+        yield one or left, other or right
+
+
+def _in_order(side: ex.Expression) -> ex.Expression | None:
+    """Return a sum of numbers and their products as computed from left to right, else None."""
+    if not isinstance(side, ex.Sum):
+        return None
+    total: ex.Expression | None = None
+    for term in side.terms:
+        of = term.of if isinstance(term, ex.Negative) else term
+        factors = of.factors if isinstance(of, ex.Product) else (("*", of),)
+        if not all(isinstance(factor, ex.Number) for _, factor in factors):
+            return None
+        first = ex.Negative(factors[0][1]) if of is not term else factors[0][1]
+        total = first if total is None else ex.Sum((total, first))
+        if len(factors) > 1:
+            total = ex.Product((("*", total), *factors[1:]))
+    return total
+
+
+def _whole(value: int, like: ex.Number) -> ex.Number:
+    return ex.Number(Decimal(value), str(value), like.start, like.end)
