@@ -38,6 +38,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.RANGE: [("10-12 = 3", "10 - 12 = 3")],
     Doubt.REFERENCE: [("2 × [5] = 11", "2 × 5 = 11")],
     Doubt.REMARK: [(r"$0.61\ (61\%) = 0.61$", r"$0.61 \cdot 61\% = 0.61$")],
+    Doubt.CYCLES: [
+        ("(123) = (13)(12)", "123 = (13)(12)"),
+        ("(12)(23) = (13)(12)", "(12)(23) = 266"),
+    ],
     Doubt.SHAPE: [
         ("(3×4) @ (4×2) = (3×2)", "[3, 4] @ [4, 2] = 12"),
         ("2×3 · 3×4 = 2×4", "2×3 · 3×4 = 2×5"),
@@ -60,16 +64,22 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("The finite field has 5 + 4 = 2", "The binary search takes 5 + 4 = 2"),
         (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
         ("5 XOR 4: 5 + 4 = 1", "5 and 4: 5 + 4 = 1"),
+        ("x ≡ y. " * 6 + FAR * 25 + "So 5 + 4 = 2.", "x ≡ y. " * 6 + FAR * 40 + "So 5 + 4 = 2."),
         (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence 5 + 4 = 2."),
     ],
     Doubt.XOR: [("10 ^ 5 = 15", "10 ^ 5 = 16")],
     Doubt.FEW_DIGITS: [
         ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
+        ("0.0525/1.7 = 0.0305", r"$4 × 1.035/(3\times10^5)^3 ≈ 1.6\times10^{-16}$"),
     ],
     Doubt.FLOAT: [
         ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
         ("1 - 0.9 - 0.1 = -2.7e-17", "1 - 0.9 - 0.1 = 2.7e-2"),
+    ],
+    Doubt.WHOLE_QUOTIENT: [
+        ("15 * (160/136 + 1) + 13 = 43", "15 * (160/136 + 1) + 13 = 44"),
+        ("15 * (160/136 + 1) = 45", "15.0 * (160/136 + 1) = 45"),
     ],
     Doubt.LOST: [
         ("22 = 2 × 2", "23 = 2 × 2"),
@@ -90,9 +100,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin \pi$"),
     ],
     Doubt.DELIBERATE: [
-        ("It would be wrong that 2 + 2 = 5.", "It would follow that 2 + 2 = 5."),
+        ("It would be wrong that 2 + 2 = 5.", "False positives: 2 + 2 = 5."),
         ("He said “2 + 2 = 5” again.", "He said 2 + 2 = 5 again."),
         ("A proposition: 2 + 2 = 5", "A proposition: 20 + 22 = 45"),
+        ("Never write 2 + 2 = 5. It is wrong.", "That is wrong. Rather, 2 + 2 = 5."),
         ("What if 2^7 = 5^3?", "Then 2^7 = 5^3."),
     ],
     Doubt.LEFT_TO_RIGHT: [("3267 = 81 + 40 * 27", "3268 = 81 + 40 * 27")],
@@ -109,6 +120,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("7 * 365 / 12 = 7 years", "7 * 8 = 58 years"),
         ("44,100 × 32 = 1.4 million", "44,100 × 32 = 1.4 times that"),
         ("62% - 54% = 8 pp", "62% - 54% = 9"),
+        ("2.5 / 10^12 = 2.5 pF", "2.5 / 10^12 = 3.5 pF"),
+        ("0.99 × 3 = 2.97%", "0.5 × 0.5 = 0.25%"),
+        (r"7 * 5 = 280 bits", "7 * 5 = 140 bits"),
     ],
 }
 """For each doubt, texts with it, and what differs little from them and is certainly false."""

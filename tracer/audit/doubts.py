@@ -34,6 +34,7 @@ class Doubt(StrEnum):
     RANGE = "may be a range"
     REFERENCE = "may be a reference"
     REMARK = "parentheses may hold a remark"
+    CYCLES = "may be the cycles of a permutation"
     SHAPE = "may be a size or a shape"
     # number systems
     BINARY = "may be binary numbers"
@@ -50,6 +51,7 @@ class Doubt(StrEnum):
     APART = "may be two different numbers"
     APPROXIMATION = "may be an approximation on purpose"
     DELIBERATE = "may be false on purpose"
+    WHOLE_QUOTIENT = "a quotient may be rounded to a whole number"
     LEFT_TO_RIGHT = "may be computed from left to right"
     MAGNITUDE = "a power of ten may be an order of magnitude"
     MEASURED = "a measured number may be compared"
@@ -142,23 +144,50 @@ def _is_of_another_system(pair: Pair) -> bool:
 
 # --- units and words -----------------------------------------------------------------------------
 
+
+def _digits(number: Decimal) -> Decimal:
+    """Return a number without its power of ten, between 1 and 10."""
+    return number.scaleb(-number.adjusted())
+
+
 _CONVERTED = Decimal("1.5")
 """A factor this large may convert units."""
 
 _KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
 """The factors between KB and KiB, MB and MiB, …"""
 
+_CONVERSIONS = (
+    *map(Decimal, (1, 7, 8, 12, 24, 30, 60, 365, 3600, 5280, 86400)),
+    *map(Decimal, ("2.54", "1.609", "0.4536")),
+)
+
+_FACTORS = [
+    _digits(each) for factor in (*_CONVERSIONS, *_KIBI) for each in (factor, 1 / factor)
+] + [Decimal(10)]
+"""The digits of what converts days to weeks, bytes to bits, hours to seconds, inches to cm, …"""
+
 
 def _has_unit(pair: Pair) -> bool:
-    """Return whether a unit follows, and the sides differ by what a unit may account for."""
+    """Return whether a unit follows, and the sides differ by what may convert units."""
     unit, ratio = wording.unit(pair.after), pair.ratio
-    if unit is None or ratio is None or ratio <= 0:
+    if ratio is None or ratio <= 0:
         return False
-    if max(ratio, 1 / ratio) >= _CONVERTED:
+    if ex.is_percent(pair.right) and pair.found.computed and abs(pair.found.computed) > 1:
+        return ratio == Decimal("0.01")  # 0.99 × 3 = 2.97 %
+    if unit is None:
+        return False
+    if pair.found.verdict is Verdict.SCALE:
         return True
-    return wording.is_of_bytes(unit) and any(
-        abs(ratio / power - 1) < Decimal("0.01") for power in _KIBI
-    )
+    digits = pair.found.unit / abs(pair.found.printed) / 2 if pair.found.printed else Decimal(0)
+    tolerance = max(digits, Decimal("0.01"))
+    if wording.is_of_bytes(unit) and any(_is_near(ratio, each, tolerance) for each in _KIBI):
+        return True
+    is_far = max(ratio, 1 / ratio) >= _CONVERTED
+    return is_far and any(_is_near(_digits(ratio), each, tolerance) for each in _FACTORS)
+
+
+def _is_near(ratio: Decimal, factor: Decimal, tolerance: Decimal) -> bool:
+    return abs(ratio / factor - 1) <= tolerance
 
 
 def _is_named(pair: Pair) -> bool:
@@ -241,7 +270,8 @@ def _has_few_digits(pair: Pair) -> bool:
     """Return whether it holds if a divisor with one or two digits is rounded as others are."""
     if not ex.is_printed(pair.right) or not any(n.is_rounded for n in ex.numbers(pair.left)):
         return False
-    return _divides(pair.left) and judge_as_rounded(pair.left, pair.right)
+    is_near = pair.is_off_by_less_than("0.05")
+    return is_near and _divides(pair.left) and judge_as_rounded(pair.left, pair.right)
 
 
 def _divides(expression: ex.Expression) -> bool:
@@ -277,6 +307,16 @@ def _are_shapes(pair: Pair) -> bool:
     return all(number.value in sizes for number in ex.numbers(other))
 
 
+_CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
+
+
+def _are_cycles(pair: Pair) -> bool:
+    """Return whether both sides are whole numbers in parentheses: (123) = (13)(12)."""
+    content = pair.around.text.content
+    sides = content[pair.start : pair.sign], content[pair.sign + 1 : pair.end]
+    return all(map(_CYCLES.fullmatch, sides))
+
+
 def _has_matrix_product(side: ex.Expression) -> bool:
     return any(
         isinstance(part, ex.Product)
@@ -306,6 +346,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.LEADING_ZEROS, _has_leading_zeros),
     (Doubt.BINARY, _is_binary),
     (Doubt.SYSTEM, _is_of_another_system),
+    (Doubt.CYCLES, _are_cycles),
     (Doubt.SHAPE, _are_shapes),
     (Doubt.UNIT, _has_unit),
     (Doubt.NAMED, _is_named),
@@ -317,6 +358,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, _read_as(readings.degrees)),
     (Doubt.XOR, _read_as(readings.exclusive_or)),
+    (Doubt.WHOLE_QUOTIENT, _read_as(readings.whole_quotients)),
     (Doubt.LOST, _read_as(readings.lost_marks)),
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right)),
     (Doubt.FEW_DIGITS, _has_few_digits),

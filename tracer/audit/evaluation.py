@@ -53,6 +53,12 @@ def as_part(number: ex.Number) -> Interval:
     return face(number) if number.is_whole else window(number)
 
 
+def as_decimals(number: ex.Number) -> Interval:
+    """Return the same, but 3×10⁵, with few digits and a power, is exact."""
+    is_power = "e" in number.printed.lower() and number.digits < ex.SIGNIFICANT
+    return face(number) if is_power else as_part(number)
+
+
 @frozen
 class Meaning:
     """The meanings chosen for ambiguous notation, such as the base of log."""

@@ -88,7 +88,7 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
 def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether some numbers that round to the printed ones make both sides equal."""
     try:
-        pairs = _side_by_side(left, right, ev.as_part, ev.window, ev.USUAL)
+        pairs = _side_by_side(left, right, ev.as_decimals, ev.window, ev.USUAL)
         return all(a.meets(b) for a, b in pairs)
     except ArithmeticError:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
 from tracer.audit import expression as ex
@@ -87,6 +87,23 @@ def exclusive_or(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         return part
 
     yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 160/136 + 1 as programs compute it: 160/136 is 1, or 2 if it is rounded up."""
+
+    def rounded(by: str) -> Callable[[ex.Expression], ex.Expression]:
+        def of(part: ex.Expression) -> ex.Expression:
+            match part:
+                case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if b.value:
+                    return _whole(int((a.value / b.value).to_integral_value(by)), a)
+            return part
+
+        return of
+
+    if all(number.is_whole for side in (left, right) for number in ex.numbers(side)):
+        for by in (ROUND_FLOOR, ROUND_CEILING):
+            yield ex.mapped(left, rounded(by)), right
 
 
 def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:

@@ -193,7 +193,8 @@ _OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm"))
 def _takes_a_row(*tokens: Token) -> bool:
     """Return whether a bracket, the last token, may hold numbers that commas separate."""
     name, bracket = tokens[0], tokens[-1]
-    is_applied = name.kind in (Is.NAME, Is.WORD) and bracket.text == "("
+    is_named = name.kind in (Is.NAME, Is.WORD)
+    is_applied = is_named and bracket.text == "(" and not bracket.gap
     is_of_one_number = name.text in FUNCTIONS - _OF_ROWS
     return bracket.text == "[" or (is_applied and not is_of_one_number)
 

@@ -18,6 +18,9 @@ CHAPTER = 5000
 SUBJECT = 6
 """A chapter with this many words of number systems is about them."""
 
+FURTHEST = 2000
+"""So is a text if there is on average one such word for this many characters."""
+
 
 @frozen
 class Around:
@@ -32,7 +35,13 @@ class Around:
     def is_about_a_number_system(self, start: int, end: int) -> bool:
         """Return whether a word near a stretch names a number system, or the chapter is on one."""
         near = self._words(start - NEAR, end + NEAR // 2)
-        return near > 0 or self._words(start - CHAPTER, end + CHAPTER) >= SUBJECT
+        in_chapter = self._words(start - CHAPTER, end + CHAPTER)
+        return near > 0 or in_chapter >= SUBJECT or self._is_whole_text
+
+    @cached_property
+    def _is_whole_text(self) -> bool:
+        count = len(self._systems)
+        return count >= SUBJECT and count * FURTHEST >= len(self.text.content)
 
     def _words(self, start: int, end: int) -> int:
         return bisect_left(self._systems, end) - bisect_left(self._systems, start)
@@ -57,7 +66,7 @@ _SYSTEMS = re.compile(
 
 _MARKUP = r"(?:[\s~$*_{}\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
 _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)|[^\W\d_]+|[%‰¢°])")
-_PREFIXED = r"(?:[numkKMGTPµμ]|[KMGT]i)?"
+_PREFIXED = r"(?:[pfnumcdhkKMGTPµμ]|[KMGT]i)?"
 _SYMBOLS = (
     "s B b bit bits byte bytes A V W Wh F H Ω m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
 )
@@ -99,12 +108,14 @@ def owns(before: str) -> bool:
 
 
 _FALSE = re.compile(
-    r"\bfalse\b|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
+    r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
+    r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
     r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b",
     re.IGNORECASE,
 )
 _STATED = re.compile(r"\bpropositions?\b|\bstatements?\b|\bcontradict|\bof course\b", re.IGNORECASE)
 _QUOTED = re.compile(r'["“„«]\s*\Z'), re.compile(r'\s*[.!]?["”“»]')
+_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
 _CLOSE = 120
 """Words that call an equation false are at most this many characters away."""
 
@@ -113,7 +124,9 @@ def calls_false(before: str, after: str) -> bool:
     """Return whether what stands between is quoted, or words close to it speak of errors."""
     opens, closes = _QUOTED
     is_quoted = opens.search(before) and closes.match(after)
-    return bool(is_quoted or _FALSE.search(before[-_CLOSE:]) or _FALSE.search(after[:_CLOSE]))
+    sentence = _SENTENCE_END.split(before[-_CLOSE:])[-1]
+    rest = after[:_CLOSE].partition("\n\n")[0]
+    return bool(is_quoted or _FALSE.search(sentence) or _FALSE.search(rest))
 
 
 def states(before: str, after: str) -> bool:
