@@ -236,5 +236,6 @@ ratio 1 : 2 = 3, 50% off = 5, top-5 = 3
 pi = 180, π = 0.5, 2π = 360, \pi = 3, τ = 2π
 row 3: 1  2  3 = 7, 4 5 + 6 = 10, 2 3 = 6
 temperature=0.7*2=hot
+$14 \ll 3 + 3 = 115$, $8 \gg 1 + 1 = 2$, $5 \oplus 1 + 3 = 1$, $7 \equiv 2 \bmod 5 + 5 = 2$
 """
 """Each line looks like an equation with numbers, and is none that can be judged."""

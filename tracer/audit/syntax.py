@@ -121,6 +121,8 @@ class _Reader:
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Return whether it looks like a range such as 10-12."""
+        if self.depth > 1 and not self.spaced:
+            return False  # (8-10)^2 in mathematics
         whole = all(isinstance(term, ex.Number) and term.is_whole for term in terms)
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
@@ -153,7 +155,7 @@ class _Reader:
     def _is_juxtaposed(self) -> bool:
         """Return whether a factor follows without an operator: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next
-        if token.gap and token.kind is Is.OPEN:
+        if token.gap and token.kind is Is.OPEN and self._may_be_remark():
             self.doubts(Doubt.REMARK)
         elif token.gap > 1:
             self.doubts(Doubt.COLUMNS)
@@ -161,6 +163,11 @@ class _Reader:
             self.doubts(Doubt.MIXED)  # 2 1/3
         root = token.kind is Is.OPERATOR and token.text in "√∛"
         return root or token.kind in (Is.OPEN, Is.NAME)
+
+    def _may_be_remark(self) -> bool:
+        """Return whether it is prose, or a bracket in mathematics that holds just a number."""
+        closed = self.pairs.get(self.at, self.end)
+        return self.spaced or closed - self.at <= 3  # (61 %)
 
     def factor(self) -> ex.Expression:
         if token := self.sign("-+"):

@@ -136,7 +136,7 @@ def states(before: str, after: str) -> bool:
 
 _ESTIMATED = re.compile(
     r"\blineari[sz]|\blinear approx|\btangent line|\bdifferential|\bTaylor|\bfirst[- ]order"
-    r"|\bwe approximate|\brule of thumb|\bestimat|\broughly|\border of magnitude|\bballpark"
+    r"|\bwe approximate|\brule of thumb|\broughly|\border of magnitude|\bballpark"
     r"|\bd[xy]\s*=\s*-?[\d.]",
     re.IGNORECASE,
 )
