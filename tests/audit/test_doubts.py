@@ -101,6 +101,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.ANGLE: [("2π = 360", "2π = 370")],
     Doubt.APART: [("3 × 4 = 12 = 50", "3 × 4 = 12 = 13")],
     Doubt.APPROXIMATION: [
+        ("π = 22/7", "π = 23/7"),
         ("√1.02 ≈ 1 + 0.02", "√1.02 = 1 + 0.02"),
         ("The tangent line gives √4.5 ≈ 2.125.", "The calculator gives √4.5 ≈ 2.125."),
         (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin \pi$"),

@@ -220,6 +220,8 @@ def _is_magnitude(pair: Pair) -> bool:
 
 def _is_approximation(pair: Pair) -> bool:
     """Return whether it is a formula in place of another one, or words tell of an estimate."""
+    if ex.Constant("π") in (pair.left, pair.right):
+        return pair.is_off_by_less_than("0.01")  # π = 22/7
     if not pair.is_approximate:
         return False
     if not (ex.is_printed(pair.left) or ex.is_printed(pair.right)):
