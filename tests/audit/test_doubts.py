@@ -63,6 +63,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.SYSTEM: [
         ("Modulo 7 or mod 7, $3·5 = 1$", "Model 7, $3·5 = 1$"),
         (r"$3 \cdot 5 = 1 \pmod{7}$", r"$3 \cdot 5 = 1 \quad (7)$"),
+        ("In octal, 7 + 1 = 13.", "In octal, √16 + 1 = 13."),
         ("In octal, 7 + 1 = 13.", "In short, 7 + 1 = 13."),
         ("In base 16, 8 + 8 = 13.", "In base 10, 8 + 8 = 13."),
         ("A two's complement: 127 + 1 = 128 - 256", "A complement: 127 + 1 = 128 - 256"),

@@ -126,7 +126,7 @@ def doubt(pair: Pair) -> Doubt | None:
 def _is_binary(pair: Pair) -> bool:
     """Return whether all numbers have only the digits 0 and 1, and are not powers of ten."""
     sources = list(map(pair.source, pair.numbers))
-    if not all(set(source) <= {"0", "1"} for source in sources):
+    if not sources or not all(set(source) <= {"0", "1"} for source in sources):
         return False
     if all(len(source) == 1 for source in sources):
         return True
@@ -139,6 +139,10 @@ def _has_leading_zeros(pair: Pair) -> bool:
 
 
 def _is_of_another_system(pair: Pair) -> bool:
+    if any(
+        isinstance(part, ex.Call) for side in (pair.left, pair.right) for part in ex.every(side)
+    ):
+        return False  # √3 · 65536
     return pair.is_whole and pair.around.is_about_a_number_system(pair.start, pair.end)
 
 
