@@ -109,6 +109,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.DELIBERATE: [
         ("It would be wrong that 2 + 2 = 5.", "False positives: 2 + 2 = 5."),
+        ('*"$2 + 2 = 5$."* No.', '*"No"*: $2 + 2 = 5$.'),
         ("He said “2 + 2 = 5” again.", "He said 2 + 2 = 5 again."),
         ("A proposition: 2 + 2 = 5", "A proposition: 20 + 22 = 45"),
         ("Never write 2 + 2 = 5. It is wrong.", "That is wrong. Rather, 2 + 2 = 5."),

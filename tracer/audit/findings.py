@@ -230,7 +230,8 @@ def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
 
 def _computes(expression: ex.Expression) -> bool:
     """Return whether there is something to compute."""
-    return not (ex.is_printed(expression) or isinstance(expression, ex.Constant))
+    has_numbers = any(isinstance(part, ex.Number | ex.Call) for part in ex.every(expression))
+    return has_numbers and not ex.is_printed(expression)
 
 
 def _doubt(left: Side, right: Side, found: Judgement, around: Around, sign: int) -> Doubt | None:

@@ -114,7 +114,10 @@ _FALSE = re.compile(
     re.IGNORECASE,
 )
 _STATED = re.compile(r"\bpropositions?\b|\bstatements?\b|\bcontradict|\bof course\b", re.IGNORECASE)
-_QUOTED = re.compile(r'["“„«]\s*\Z'), re.compile(r'\s*[.!]?["”“»]')
+_QUOTED = (
+    re.compile(r"""["“„«][\s$*\\(]*\Z"""),
+    re.compile(r"""[^"“”»\n]{0,20}["”“»]"""),
+)
 _SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
 _CLOSE = 120
 """Words that call an equation false are at most this many characters away."""
