@@ -140,10 +140,9 @@ def test_the_keyboard_goes_from_bar_to_bar_and_to_the_calculation(opened_pizza: 
 def test_it_is_accessible_and_fits(opened_pizza: Any) -> None:
     page = opened_pizza
     assert page.evaluate("document.documentElement.scrollWidth") == TELEPHONE["width"]
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.locator(".bars td[data-of]").first.click()
-        assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.locator(".bars td[data-of]").first.click()
+    assert violations(page) == []
     page.set_viewport_size(A4)
     page.emulate_media(media="print", color_scheme="light")
     assert page.locator("#panel:visible").count() == 0

@@ -13,8 +13,9 @@ from tests.helpers.browser import opened, unfold
 from tests.helpers.truth import false_equations, unreadable
 from tests.renderers.page.conftest import Saved
 
-POINT_AT_EACH = """within => [...document.querySelectorAll(within + " .matrix td[data-of]")]
-  .filter(cell => cell.checkVisibility())
+POINT_AT_EACH = """([within, every]) =>
+  [...document.querySelectorAll(within + " .matrix td[data-of]")]
+  .filter((cell, i) => i % every === 0 && cell.checkVisibility())
   .map(cell => {
     cell.dispatchEvent(new MouseEvent("mousedown", {bubbles: true, cancelable: true}));
     const lit = [...document.querySelectorAll("td.lit, #sources .lit")];
@@ -63,18 +64,18 @@ def assert_worked(pointed: list[dict[str, Any]]) -> int:
     return len(lines)
 
 
-def test_every_number_of_alex_has_its_line(alex: Any) -> None:
+def test_every_fourth_number_of_alex_has_its_line(alex: Any) -> None:
     alex.check("#unmasked")
     unfold(alex)
-    assert assert_worked(alex.evaluate(POINT_AT_EACH, "main")) > 400
+    assert assert_worked(alex.evaluate(POINT_AT_EACH, ["main", 4])) > 100
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("token", ["Frank", "Emma", "Daniel"])
+@pytest.mark.parametrize("token", ["Frank", "Emma", "Daniel", "Alex"])
 def test_every_number_has_its_line_for_every_token(token: str, alex: Any) -> None:
     alex.select_option("#token", label=token)
     unfold(alex)
-    assert assert_worked(alex.evaluate(POINT_AT_EACH, "main")) > 350
+    assert assert_worked(alex.evaluate(POINT_AT_EACH, ["main", 1])) > 350
 
 
 @pytest.mark.fuzz
@@ -83,7 +84,7 @@ def test_every_number_of_pizza_has_its_line(
     options: tuple[str, ...], fewest: int, browser: Any, saved: Saved
 ) -> None:
     with opened(browser, saved("pizza", *options)) as page:
-        assert assert_worked(page.evaluate(POINT_AT_EACH, "main")) > fewest
+        assert assert_worked(page.evaluate(POINT_AT_EACH, ["main", 1])) > fewest
 
 
 @pytest.mark.fuzz
@@ -96,7 +97,7 @@ def test_wrong_bytes_are_seen(browser: Any, saved: Saved, tmp_path: Path) -> Non
     before, after = html.split(lines)
     false.write_text(before + lines + after.replace("4.987", "4.978", 1), encoding="utf-8")
     with opened(browser, false) as page:
-        pointed = page.evaluate(POINT_AT_EACH, "#step-7")
+        pointed = page.evaluate(POINT_AT_EACH, ["#step-7", 1])
     (wrong,) = (each for each in pointed if each["number"] == "11.131")
     others = [each for each in pointed if each is not wrong]
     assert_worked(others)
