@@ -181,7 +181,7 @@ def activation(step: Step, ctx: LessonContext) -> Found:
         return
     xs = [float(point.x.value) for point in points]
     low, high = floor(min(-3, *xs)), ceil(max(3, *xs))
-    x = np.unique([*np.linspace(low, high, SAMPLES), 0.0])
+    x = np.array(sorted({*np.linspace(low, high, SAMPLES).tolist(), 0.0}))
     y = record.operation.formula.compute([x], FLOATS, lambda part: part)
     function = tuple(zip(map(float, x), map(float, y), strict=True))
     symbols = ctx.symbols[before.address], ctx.symbols[after.address]
