@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -375,6 +375,12 @@ class Document(Node):
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
+
+    @property
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """All paragraphs, in order."""
+        for blocks in (self.introduction, *(section.blocks for section in self.sections)):
+            yield from (block for block in blocks if isinstance(block, Paragraph))
 
 
 def without_illustrations(document: Document) -> Document:

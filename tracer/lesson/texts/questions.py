@@ -110,7 +110,8 @@ def _of_the_mask(
     masks = {None, *(s.number for s in steps(ctx.trace.records) if s.kind is MASK_STEP)}
     about = tuple(section.blocks for section in text.sections if section.number in masks)
     named = [[each.text for each in nodes(p, doc.Name)] for p in nodes(about, doc.Paragraph)]
-    author = [{n for n in names if _is_in(_by_author(p), n)} for p in nodes(text, doc.Paragraph)]
+    authors = map(_by_author, text.paragraphs)
+    author = [{n for n in names if _is_in(said, n)} for said in authors]
     named += [[n, *h] for n, h in hidden.items() if any({n, *h} <= a < {*names} for a in author)]
     given_away = [(each[:1], {*each}) for each in named]
     among = [
@@ -231,9 +232,10 @@ def _tells(paragraph: doc.Paragraph, word: str, vocabulary: Sequence[str]) -> bo
 
 def _by_author(paragraph: doc.Paragraph) -> str:
     """Return the words of an author's paragraph; nothing for another."""
+    if not any(isinstance(part, doc.Plain | doc.Code | doc.Emphasis) for part in paragraph.parts):
+        return ""
     kinds: tuple[type[doc.Plain | doc.Code | doc.Name], ...] = (doc.Plain, doc.Code, doc.Name)
-    is_own = any(isinstance(part, doc.Plain | doc.Code | doc.Emphasis) for part in paragraph.parts)
-    return " ".join(each.text for kind in kinds for each in nodes(paragraph, kind)) * is_own
+    return " ".join(each.text for kind in kinds for each in nodes(paragraph, kind))
 
 
 def _is_in(text: str, word: str) -> bool:
