@@ -59,6 +59,10 @@ class Doubt(StrEnum):
     UNIT = "a unit follows"
 
 
+MOST_NUMBERS = 12
+"""An equation with more numbers is not read otherwise."""
+
+
 @frozen
 class Pair:
     """Two sides that do not agree, and the text around."""
@@ -75,6 +79,10 @@ class Pair:
     def numbers(self) -> list[ex.Number]:
         """The numbers of both sides."""
         return [*ex.numbers(self.left), *ex.numbers(self.right)]
+
+    def holds_as(self, reading: readings.Reading) -> bool:
+        """Return whether the sides are equal when they are read otherwise, and are short."""
+        return len(self.numbers) <= MOST_NUMBERS and readings.hold(reading, self.left, self.right)
 
     @property
     def is_whole(self) -> bool:
@@ -131,7 +139,7 @@ def _is_binary(pair: Pair) -> bool:
     if all(len(source) == 1 for source in sources):
         return True
     has_two_ones = any(source.count("1") > 1 for source in sources)
-    return has_two_ones or readings.hold(readings.binary, pair.left, pair.right)
+    return has_two_ones or pair.holds_as(readings.binary)
 
 
 def _has_leading_zeros(pair: Pair) -> bool:
@@ -335,14 +343,14 @@ def _has_matrix_product(side: ex.Expression) -> bool:
 def _has_other_separators(pair: Pair) -> bool:
     """Return whether it holds if its points separate thousands, or its commas decimals."""
     reading = partial(readings.separators, pair.source)
-    return readings.hold(reading, pair.left, pair.right)
+    return pair.holds_as(reading)
 
 
 def _read_as(other: readings.Reading) -> Callable[[Pair], bool]:
     """Return a check whether the sides are equal when they are read otherwise."""
 
     def holds(pair: Pair) -> bool:
-        return readings.hold(other, pair.left, pair.right)
+        return pair.holds_as(other)
 
     return holds
 

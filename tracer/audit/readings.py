@@ -10,9 +10,6 @@ from typing import TypeAlias
 from tracer.audit import expression as ex
 from tracer.audit.judgement import judge
 
-MOST_NUMBERS = 12
-"""An equation with more numbers is not read otherwise."""
-
 Sides: TypeAlias = tuple[ex.Expression, ex.Expression]
 Reading: TypeAlias = Callable[[ex.Expression, ex.Expression], Iterator[Sides]]
 """Yields the two sides as they may have been meant."""
@@ -20,9 +17,9 @@ Reading: TypeAlias = Callable[[ex.Expression, ex.Expression], Iterator[Sides]]
 
 def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether two sides are equal when they are read otherwise."""
-    if len(ex.numbers(left)) + len(ex.numbers(right)) > MOST_NUMBERS:
-        return False
     for sides in reading(left, right):
+        if sides == (left, right):
+            continue  # they do not hold, or nobody would ask
         found = judge(*sides)
         if found and found.verdict.at_face:
             return True
@@ -60,6 +57,8 @@ def separators(
 
     numbers = [number for side in (left, right) for number in ex.numbers(side)]
     written = "".join(map(source, numbers))
+    if not re.search(r"[.,}]\d{3}", written):
+        return
     if "," not in written:
         yield ex.mapped(left, thousands), ex.mapped(right, thousands)
     if "." not in written:
