@@ -29,7 +29,7 @@ from tracer.names import distinct, name_text
 Found: TypeAlias = Iterator[doc.Drawing]
 
 MOST_TOKENS, MOST_COLUMNS, MOST_WORDS, MOST_PAIRS = 12, 16, 8, 4
-"""So many tokens, columns, words and pairs of columns are told apart at a glance."""
+"""Up to this many tokens, columns, words and pairs of columns can be distinguished at a glance."""
 
 LARGEST_UNIT = 100
 """Around larger numbers, all activation functions look alike."""

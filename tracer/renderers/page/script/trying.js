@@ -228,9 +228,9 @@ const CLASSES = { [RIGHT]: "right", [LAST_DIGIT]: "close", [SHORT]: "close", [WR
 /** @param {Attempt} one @param {string} said @param {string} [advice] */
 const reply = ({ place }, said, advice) => {
   all(".verdict", place).forEach((before) => before.remove());
-  const told = element("span", "verdict", element("b", CLASSES[said] || "", said), advice ? `. ${advice}` : "");
-  told.setAttribute("role", "status");
-  place.append(" ", told);
+  const judgement = element("span", "verdict", element("b", CLASSES[said] || "", said), advice ? `. ${advice}` : "");
+  judgement.setAttribute("role", "status");
+  place.append(" ", judgement);
 };
 
 /** Show an answer, and go on. @param {Attempt} one @param {string} said */
