@@ -10,6 +10,7 @@ from tracer.audit import Report
 from tracer.audit.doubts import Doubt
 from tracer.audit.findings import audit
 from tracer.audit.report import rendered
+from tracer.audit.results import Kind, result
 from tracer.audit.texts import Markup, Text
 
 FAR = "A sentence about something else altogether. " * 10
@@ -154,17 +155,19 @@ def test_what_could_be_meant_otherwise_is_doubtful(
 
 
 def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
-    found = audit(Text("a.md", "First 1 + 1 = 2.\n\nThen 22 = 2 × 2.", Markup.MARKDOWN))
+    text = Text("a.md", "First 1 + 1 = 2.\n\nThen 22 = 2 × 2.", Markup.MARKDOWN)
+
+    def report(form: Report, *kinds: Kind) -> str:
+        return rendered(form, [result("a.md", "", [(text, audit(text))], kinds)], kinds, "")
+
     summary = "1 equation read: 1 hold; 1 doubtful, 0 signs not read"
-    assert rendered(Report.TERMINAL, [found], skipped=False, version="") == (
-        f"{summary} (--show-skipped)\n"
-    )
-    assert rendered(Report.TERMINAL, [found], skipped=True, version="") == (
+    assert report(Report.TERMINAL) == f"{summary} (--show-skipped)\n"
+    assert report(Report.TERMINAL, Kind.DOUBTFUL, Kind.UNREAD) == (
         f"a.md:3:6: doubtful: 22 = 2 × 2: a superscript or fraction may be lost\n{summary}\n"
     )
-    plain = json.loads(rendered(Report.JSON, [found], skipped=False, version=""))
+    plain = json.loads(report(Report.JSON))
     assert (plain["doubtful"], "doubts" in plain) == (1, False)
-    listed = json.loads(rendered(Report.JSON, [found], skipped=True, version=""))
+    listed = json.loads(report(Report.JSON, Kind.DOUBTFUL, Kind.UNREAD))
     assert listed["unread"] == []
     assert listed["doubts"] == [
         {

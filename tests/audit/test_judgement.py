@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.audit.findings import audit
-from tracer.audit.report import message
+from tracer.audit.messages import message
 from tracer.audit.texts import Markup, Text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tracer.audit import Report, tokens
 from tracer.audit.findings import audit
 from tracer.audit.report import rendered
+from tracer.audit.results import Kind, result
 from tracer.audit.texts import Markup, Text
 
 ACTS = "\x1b[2J\x07\x7f\x85\x9b\u200e\u2028\u2029\u202a\u202e\u2066\u2069\udcff"
@@ -25,8 +27,10 @@ then 1/7 = 0.142 and x = 5.
 
 
 def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: str = "a.md") -> str:
-    found = audit(Text(name, content, Markup.MARKDOWN))
-    return rendered(form, [found], skipped=skipped, version="1.0")
+    text = Text(name, content, Markup.MARKDOWN)
+    kinds = (Kind.DOUBTFUL, Kind.UNREAD) if skipped else ()
+    found = result(name, content, [(text, audit(text))], kinds)
+    return rendered(form, [found], kinds, version="1.0")
 
 
 def test_a_reader_sees_the_place_the_value_and_what_follows() -> None:
@@ -119,23 +123,16 @@ def test_sarif_has_what_the_standard_requires() -> None:
     driver = run["tool"]["driver"]
     assert (log["version"], driver["name"]) == ("2.1.0", "decoder-trace")
     rules = {rule["id"] for rule in driver["rules"]}
-    for result in run["results"]:
-        assert result["ruleId"] in rules
-        assert result["level"] in ("error", "warning", "note")
-        assert result["message"]["text"]
-        (location,) = result["locations"]
+    for each in run["results"]:
+        assert each["ruleId"] in rules
+        assert each["level"] in ("error", "warning", "note")
+        assert each["message"]["text"]
+        (location,) = each["locations"]
         physical = location["physicalLocation"]
         assert physical["artifactLocation"]["uri"] == "a%20b.md"
         assert min(physical["region"].values()) >= 1
     region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
     assert PAGE.splitlines()[0][region["startColumn"] - 1 : region["endColumn"] - 1] == "7 × 8 = 58"
-
-
-def test_a_cell_of_a_notebook_has_its_own_name_in_sarif() -> None:
-    log: dict[str, Any] = json.loads(report(Report.SARIF, name="a.ipynb:cell 3"))
-    location = log["runs"][0]["results"][0]["locations"][0]
-    assert location["physicalLocation"]["artifactLocation"]["uri"] == "a.ipynb"
-    assert location["logicalLocations"] == [{"name": "cell 3"}]
 
 
 def test_github_gets_commands_with_its_escapes() -> None:
@@ -152,3 +149,28 @@ def test_where_nothing_is_found_a_report_is_one_too(form: Report) -> None:
     assert "A01 false" not in told
     if form in (Report.JSON, Report.SARIF):
         json.loads(told)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["2/3 = 0.1234567890123456", "7^50 = 3^70", "9^20 = 12345678901234567", "2^70 - 1 = 7^30 + 1"],
+)
+def test_a_message_has_no_number_of_more_than_twelve_digits(line: str) -> None:
+    headline = report(Report.TERMINAL, line).splitlines()[0]
+    assert "A01" in headline
+    assert all(len(digits) <= 12 for digits in re.findall("[0-9]+", headline)), headline
+
+
+def test_the_equations_that_were_read_are_listed() -> None:
+    text = Text("a.md", PAGE, Markup.MARKDOWN)
+    found = result("a.md", PAGE, [(text, audit(text))], [Kind.READ])
+    listed = json.loads(rendered(Report.JSON, [found], [Kind.READ], "1.0"))["equations"]
+    assert [(each["line"], each["equation"], each["verdict"]) for each in listed] == [
+        (1, "2 × 3 = 6", "holds"),
+        (1, "7 × 8 = 58", "false"),
+        (2, "1/7 = 0.142", "truncated"),
+        (4, "58 + 1 = 59", "holds"),
+        (4, "7 × 8 = 58", "false"),
+    ]
+    told = rendered(Report.TERMINAL, [found], [Kind.READ], "1.0").splitlines()
+    assert told[-6:-4] == ["a.md:1:7: holds: 2 × 3 = 6", "a.md:1:25: false: 7 × 8 = 58"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracer.audit.findings import Audit, audit
-from tracer.audit.texts import ENDINGS, files, texts
+from tracer.audit.findings import audit
+from tracer.audit.paths import files
+from tracer.audit.results import Kind, Result, result
+from tracer.audit.texts import ENDINGS, texts
 from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
@@ -14,9 +16,11 @@ from tracer.files.reading import read_file, read_standard_input, reason
 STANDARD_INPUT = "-"
 
 
-def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit], list[Problem]]:
-    """Return the audit of each text that can be read, and a problem for each file that cannot."""
-    found: list[Audit] = []
+def audited(
+    names: Sequence[str], *, strict: bool = False, kinds: Sequence[Kind] = ()
+) -> tuple[list[Result], list[Problem]]:
+    """Return the result of each file that can be read, and a problem for each that cannot."""
+    found: list[Result] = []
     problems: list[Problem] = []
 
     def unreadable(error: OSError) -> None:
@@ -37,7 +41,9 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
             try:
                 standard = name == STANDARD_INPUT
                 content = read_standard_input(name) if standard else read_file(path)
-                found += [audit(text, strict=strict) for text in texts(str(path), content)]
+                read = texts(str(path), content)
+                audits = [(text, audit(text, strict=strict)) for text in read]
+                found.append(result(str(path), content, audits, kinds))
             except TracerError as error:
                 problems += error.problems
             except ArithmeticError as error:  # a number beyond what Decimal can compute

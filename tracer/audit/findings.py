@@ -82,13 +82,14 @@ class Weighed(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A judged equation and its start.
+    """A judged equation, its start and its end.
 
     Sides that agree with the digits as printed are only counted, so that a long text needs little
     memory.
     """
 
     start: int
+    end: int
     decides: int
     """The number of agreeing pairs of sides in which rounding could have hidden an error."""
     pairs: tuple[Weighed, ...]
@@ -225,7 +226,7 @@ def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
             pairs.append(Weighed(found.verdict, found.decides, finding, tuple(put_in)))
     if len(unread) == len(equation.signs):
         return None
-    return Chain(equation.sides[0].start, decides, tuple(pairs))
+    return Chain(equation.sides[0].start, equation.sides[-1].end, decides, tuple(pairs))
 
 
 def _computes(expression: ex.Expression) -> bool:

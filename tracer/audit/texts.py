@@ -1,16 +1,14 @@
-"""Files → texts: each in one markup, with line positions; a notebook has one text per cell."""
+"""A file → texts: each in one markup, with line positions; a notebook has one text per cell."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
 
+from tracer.audit.notebooks import cells
 from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
@@ -41,11 +39,13 @@ _ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
 
 @frozen
 class Text:
-    """A text with its name in messages."""
+    """A text, with the name of its file."""
 
     name: str
     content: str
     markup: Markup
+    cell: int | None = None
+    """Its number, if it is a cell of a notebook."""
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -76,21 +76,6 @@ MOST = 10_000_000
 """A text with more characters is not read; this many take half a minute."""
 
 
-def files(path: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
-    """Yield the file, or the supported files of a folder, hidden ones left out.
-
-    `unreadable` is called for each folder that cannot be listed.
-    """
-    if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
-        yield path
-        return
-    found: list[Path] = []
-    for folder, inner, names in os.walk(path, onerror=unreadable):
-        inner[:] = (name for name in inner if not name.startswith("."))
-        found += (Path(folder, name) for name in names if not name.startswith("."))
-    yield from sorted(each for each in found if each.suffix.lower() in ENDINGS)
-
-
 def texts(name: str, content: str) -> list[Text]:
     """Return the texts of a file; the suffix of its name determines the markup, else it is plain.
 
@@ -101,26 +86,18 @@ def texts(name: str, content: str) -> list[Text]:
         line = content[: content.index("\0")].count("\n") + 1
         raise TracerError(Problem("a NUL character, expected text", name, line))
     markup = ENDINGS.get(Path(name).suffix.lower(), Markup.PLAIN)
-    found = (
-        list(_cells(name, content)) if markup is Markup.NOTEBOOK else [Text(name, content, markup)]
-    )
+    if markup is Markup.NOTEBOOK:
+        found = [
+            Text(name, cell.text.replace("\0", " "), _OF_CELLS.get(cell.kind, Markup.PLAIN), number)
+            for number, cell in enumerate(cells(name, content), 1)
+        ]
+    else:
+        found = [Text(name, content, markup)]
     if sum(len(text.content) for text in found) > MOST:
         message = f"more than {MOST // 10**6} million characters, expected less"
         raise TracerError(Problem(message, name))
     return found
 
 
-_OF_CELLS = {"markdown": Markup.MARKDOWN}
-
-
-def _cells(name: str, content: str) -> Iterator[Text]:
-    """Yield the cells of a notebook, each with its number; their output is left out."""
-    try:
-        cells = json.loads(content.removeprefix("\ufeff"))["cells"]
-        for number, cell in enumerate(cells, 1):
-            source = cell["source"]
-            joined = source if isinstance(source, str) else "".join(source)
-            markup = _OF_CELLS.get(cell["cell_type"], Markup.PLAIN)
-            yield Text(f"{name}:cell {number}", joined.replace("\0", " "), markup)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise TracerError(Problem("no notebook: expected JSON with cells", name)) from None
+_OF_CELLS = {"markdown": Markup.MARKDOWN, "heading": Markup.MARKDOWN}
+"""The markup of a kind of cell; any other is plain."""

@@ -168,6 +168,9 @@ def audit(
             help="Also list the signs that were not read, and what is doubtful, with the reason.",
         ),
     ] = False,
+    list_read: Annotated[
+        bool, typer.Option("--list-read", help="Also list the equations that were read.")
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option(
@@ -203,24 +206,25 @@ def audit(
     """
     from tracer.audit.auditing import audited
     from tracer.audit.report import colored, rendered
+    from tracer.audit.results import Kind
     from tracer.files.targets import check
 
     check([] if output is None else [output])
+    kinds = [Kind.READ] * list_read + [Kind.DOUBTFUL, Kind.UNREAD] * show_skipped
     with progress.shown("audit"):
-        audits, problems = audited(files, strict=strict)
+        results, problems = audited(files, strict=strict, kinds=kinds)
     if output is not None:
         from tracer.files.writing import write
 
-        written = rendered(form, audits, skipped=show_skipped, version=__version__)
-        write([(output, written)])
+        write([(output, rendered(form, results, kinds, __version__))])
     elif form is Report.TERMINAL:
-        sys.stdout.write(colored(audits, skipped=show_skipped))
+        sys.stdout.write(colored(results, kinds))
     else:
-        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
+        sys.stdout.write(rendered(form, results, kinds, __version__))
     if problems:
         raise TracerError(*problems)
     counting = ("error", "warning") if strict else ("error",)
-    wrong = any(finding.level in counting for found in audits for finding in found.findings)
+    wrong = any(finding.level in counting for found in results for finding in found.findings)
     raise typer.Exit(1 if wrong else 0)
 
 
