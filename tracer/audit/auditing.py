@@ -2,51 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tracer.audit import processes
+from tracer.audit.codes import UNROUNDED
 from tracer.audit.findings import audit
 from tracer.audit.paths import files
-from tracer.audit.results import Kind, Result, result
+from tracer.audit.remarks import Remarks
+from tracer.audit.results import Kind, Result, result, without
+from tracer.audit.settings import Settings
 from tracer.audit.texts import ENDINGS, texts
 from tracer.console import progress
+from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
-from tracer.files.reading import read_file, read_standard_input, reason
+from tracer.files.inputs import register_input
+from tracer.files.reading import read_document, read_standard_input
 
 STANDARD_INPUT = "-"
 
 
-def audited(
-    names: Sequence[str], *, strict: bool = False, kinds: Sequence[Kind] = ()
-) -> tuple[list[Result], list[Problem]]:
-    """Return the result of each file that can be read, and a problem for each that cannot."""
-    found: list[Result] = []
-    problems: list[Problem] = []
+@frozen
+class Job:
+    """A file to audit."""
 
-    def unreadable(error: OSError) -> None:
-        problems.append(Problem(f"cannot be read: {reason(error)}", str(error.filename)))
+    file: str
+    is_named: bool
+    """Whether it is named on the command line, so that it must be a text."""
+    codes: frozenset[str]
+    """The codes to report."""
+    kinds: tuple[Kind, ...]
+    """What is listed besides the findings."""
 
-    done: set[Path] = set()
+
+def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
+    """Yield the result of each file, in order; a file that cannot be read has only problems.
+
+    Raises:
+        TracerError: a file is to be written by the same command.
+    """
+    jobs, problems, size = list[Job](), list[Problem](), 0
+    done: set[str] = set()
+    for path, is_named in _paths(names, settings, problems):
+        if (real := os.path.realpath(path)) in done:
+            continue
+        done.add(real)
+        jobs.append(Job(str(path), is_named, settings.codes_for(path), settings.kinds))
+        size += _size(path)
+    if STANDARD_INPUT in names:  # which only this process can read
+        size = 0
+    for number, each in enumerate(processes.in_order(audited_file, jobs, size), 1):
+        progress.report(f"audit {each.file}", number, len(jobs))
+        yield each
+    yield from (Result(problem.file or "", problems=(problem,)) for problem in problems)
+
+
+def _paths(
+    names: Sequence[str], settings: Settings, problems: list[Problem]
+) -> Iterator[tuple[Path, bool]]:
+    """Yield the files to read, and whether each is named."""
     for name in names:
+        path = Path(name)
+        if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
+            if not (settings.excludes_named and settings.excluded.match(path)):
+                yield path, True
+            continue
         before = len(problems)
-        paths = list(files(Path(name), unreadable))
-        if not paths and len(problems) == before:
-            message = f"a folder without texts, expected {', '.join(ENDINGS)}"
+        found = list(files(path, settings.excluded, problems.append))
+        if not found and len(problems) == before:
+            left = " that are not excluded" if settings.excluded else ""
+            message = f"a folder without texts{left}, expected {', '.join(ENDINGS)}"
             problems.append(Problem(message, name))
-        for path in paths:
-            if path in done:
-                continue
-            done.add(path)
-            progress.report(f"audit {path}")
-            try:
-                standard = name == STANDARD_INPUT
-                content = read_standard_input(name) if standard else read_file(path)
-                read = texts(str(path), content)
-                audits = [(text, audit(text, strict=strict)) for text in read]
-                found.append(result(str(path), content, audits, kinds))
-            except TracerError as error:
-                problems += error.problems
-            except ArithmeticError as error:  # a number beyond what Decimal can compute
-                message = f"cannot be computed with: {type(error).__name__}"
-                problems.append(Problem(message, str(path)))
-    return found, problems
+        yield from ((each, False) for each in found)
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file, 0 if it cannot be read; it must not be overwritten.
+
+    Here, because the process that reads it does not know what this one is to write.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return 0
+    register_input(found)
+    return found.st_size
+
+
+def audited_file(job: Job) -> Result:
+    """Return the result of a file."""
+    try:
+        return _audited(job)
+    except TracerError as error:
+        return Result(job.file, problems=tuple(error.problems))
+    except ArithmeticError as error:  # a number beyond what Decimal can compute
+        message = f"cannot be computed with: {type(error).__name__}"
+    except Exception as error:  # a mistake in this program must not hide what is in other files
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        message = f"internal error, please report it: {type(error).__name__} in {where}: {error}"
+    return Result(job.file, problems=(Problem(message, job.file),))
+
+
+def _audited(job: Job) -> Result:
+    standard = job.file == STANDARD_INPUT
+    content = read_standard_input(job.file) if standard else read_document(Path(job.file))
+    if "\0" in content and not job.is_named:
+        return Result(job.file, is_binary=True)
+    read = texts(job.file, content)
+    audits = [(text, audit(text, strict=UNROUNDED in job.codes)) for text in read]
+    remarks = Remarks(read)
+    found = result(job.file, content, audits, job.kinds)
+    pairs = zip(
+        (finding for _, each in audits for finding in each.findings), found.findings, strict=True
+    )
+    ignored = {
+        reported
+        for finding, reported in pairs
+        if finding.code not in job.codes or remarks.silence(finding)
+    }
+    return replace(without(found, ignored), ignored=len(ignored), warnings=tuple(remarks.problems))

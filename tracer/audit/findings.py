@@ -192,16 +192,10 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             found.findings += only if strict else []
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
-    found.findings = [each for each in found.findings if not _is_silenced(each)]
     return found
 
 
 _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b")
-
-
-def _is_silenced(finding: Finding) -> bool:
-    first, _, last, _ = finding.region
-    return not finding.text.silenced.isdisjoint(range(first, last + 1))
 
 
 def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:

@@ -78,14 +78,23 @@ def summary(results: Sequence[Result], kinds: Sequence[Kind]) -> str:
     of_equations = [f for f in found if f.code not in (ONLY_UNROUNDED, NOT_TO_ITS_END)]
     verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
+    kept_back = {
+        "ignored": sum(result.ignored for result in results),
+        "in the baseline": sum(result.known for result in results),
+    }
+    parts += [f"{number} {where}" for where, number in kept_back.items() if number]
     unread = sum(result.unread for result in results)
     doubtful = sum(result.doubtful for result in results)
     doubts = f"{doubtful} doubtful, " if doubtful else ""
     hint = "" if Kind.UNREAD in kinds or not (unread or doubtful) else " (--show-skipped)"
     read = count(sum(result.read for result in results), "equation")
-    long = sum(finding.code == NOT_TO_ITS_END for finding in found)
-    rest = f"; {count(long, 'long passage')} not read to the end" if long else ""
-    return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{rest}"
+    rest = {
+        "long passage": sum(finding.code == NOT_TO_ITS_END for finding in found),
+        "binary file": sum(result.is_binary for result in results),
+    }
+    said = {"long passage": "not read to the end", "binary file": "skipped"}
+    ends = "".join(f"; {count(n, what)} {said[what]}" for what, n in rest.items() if n)
+    return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{ends}"
 
 
 def _headline(finding: Reported) -> str:

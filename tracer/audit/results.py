@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from enum import StrEnum
 
 from tracer.audit.findings import CODES, Audit, Chain, Finding
@@ -84,10 +85,17 @@ class Result:
     hold_unrounded: int = 0
     doubtful: int = 0
     unread: int = 0
+    ignored: int = 0
+    """The findings that are not reported because of their codes or of remarks in the text."""
+    known: int = 0
+    """The findings that are not reported because they are in the baseline."""
+    is_binary: bool = False
     findings: tuple[Reported, ...] = ()
     listed: tuple[Listed, ...] = ()
     problems: tuple[Problem, ...] = ()
     """Why the file could not be read."""
+    warnings: tuple[Problem, ...] = ()
+    """What is wrong with remarks in the text."""
 
 
 def result(
@@ -111,6 +119,19 @@ def result(
             for each in _LISTS[kind](text, audit, places)
         ),
     )
+
+
+def without(result: Result, dropped: Set[Reported]) -> Result:
+    """Return the result without some findings; what follows from them stands for itself."""
+    if not dropped:
+        return result
+    gone = {finding.place for finding in dropped}
+    kept = [finding for finding in result.findings if finding not in dropped]
+    findings = (
+        replace(finding, follows_from=None) if finding.follows_from in gone else finding
+        for finding in kept
+    )
+    return replace(result, findings=tuple(findings))
 
 
 class _Places:

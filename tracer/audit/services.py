@@ -19,6 +19,8 @@ def as_json(results: Sequence[Result], kinds: Sequence[Kind]) -> dict[str, objec
         "hold": sum(result.hold for result in results),
         "doubtful": sum(result.doubtful for result in results),
         "skipped": sum(result.unread for result in results),
+        "ignored": sum(result.ignored for result in results),
+        "known": sum(result.known for result in results),
         "findings": [_plain(finding) for finding in _all(results)],
     }
     if Kind.READ in kinds:

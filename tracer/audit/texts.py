@@ -33,9 +33,6 @@ ENDINGS = {
     ".ipynb": Markup.NOTEBOOK,
 }
 
-_SILENCED = re.compile(r"\baudit: ignore\b")
-_ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
-
 
 @frozen
 class Text:
@@ -46,6 +43,11 @@ class Text:
     markup: Markup
     cell: int | None = None
     """Its number, if it is a cell of a notebook."""
+
+    @property
+    def title(self) -> str:
+        """Its name in messages: `a.md`, or `a.ipynb:cell 3`."""
+        return self.name if self.cell is None else f"{self.name}:cell {self.cell}"
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -61,15 +63,6 @@ class Text:
         """Return a line without its line end."""
         start, following = self._starts[number - 1 : number + 1]
         return self.content[start : following - 1].rstrip("\r")
-
-    @cached_property
-    def silenced(self) -> frozenset[int]:
-        """The lines to ignore: with the remark, or after a line that holds only the remark."""
-        found = set()
-        for match in _SILENCED.finditer(self.content):
-            number, _ = self.place(match.start())
-            found |= {number, number + 1} if _ALONE.match(self.line(number)) else {number}
-        return frozenset(found)
 
 
 MOST = 10_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from copy import copy
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from tracer.requests import completion
 from tracer.requests.options import COMMANDS, SCENARIOS, WRITE, add, register
 from tracer.requests.request import ARGUMENTS, Request, check
 from tracer.requests.usage import Commands
-from tracer.requests.values import file_name, one_of, some, whole
+from tracer.requests.values import file_name, one_of, refuse, some, whole
 
 INSTALL_LIVE = "pip install 'decoder-trace[live]' (in a checkout: pip install -e '.[live]')"
 SCENARIO = ARGUMENTS["SCENARIO"]
@@ -150,6 +151,25 @@ def serve(
     run(session, file_of(scenario), listening(port), opens=opens)
 
 
+def _codes(typed: str) -> list[str]:
+    """Parse codes of findings, or prefixes of them, with commas between."""
+    from tracer.audit.codes import unknown
+
+    found = [each.strip() for each in typed.split(",")]
+    wrong = [message for each in found if (message := unknown(each))]
+    if wrong:
+        raise typer.BadParameter("; ".join(wrong))
+    return found
+
+
+def _patterns(typed: str) -> list[str]:
+    """Parse patterns of files, with commas between."""
+    found = [each.strip() for each in typed.split(",")]
+    if "" in found:
+        refuse(typed, "patterns such as drafts,*.tex")
+    return found
+
+
 @add(app, "audit", WRITE, ("audit text.md", "audit text.md --strict --format json"))
 def audit(
     files: Annotated[
@@ -171,6 +191,49 @@ def audit(
     list_read: Annotated[
         bool, typer.Option("--list-read", help="Also list the equations that were read.")
     ] = False,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select",
+            metavar="CODES",
+            parser=_codes,
+            help="Report only these codes, such as A01,A03; A0 stands for all that begin so.",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ignore",
+            metavar="CODES",
+            parser=_codes,
+            help="Do not report these codes; A08 is reported with --strict only.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            metavar="PATTERNS",
+            parser=_patterns,
+            help="Do not read these files: drafts, docs/old, *.tex. What .gitignore names is "
+            "not read either, unless it is given as FILE.",
+        ),
+    ] = None,
+    force_exclude: Annotated[
+        bool,
+        typer.Option(
+            "--force-exclude",
+            help="Exclude what the configuration excludes even if it is given as FILE.",
+        ),
+    ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Do not report what is in an earlier report, written by -f json -o FILE.",
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -205,14 +268,26 @@ def audit(
     proof. A line with the comment “audit: ignore”, or after such a comment, is skipped, too.
     """
     from tracer.audit.auditing import audited
+    from tracer.audit.baseline import known, new
     from tracer.audit.report import colored, rendered
     from tracer.audit.results import Kind
+    from tracer.audit.settings import settings
     from tracer.files.targets import check
 
     check([] if output is None else [output])
     kinds = [Kind.READ] * list_read + [Kind.DOUBTFUL, Kind.UNREAD] * show_skipped
+    chosen = settings(
+        select=list(chain(*select or ())),
+        ignore=list(chain(*ignore or ())),
+        exclude=list(chain(*exclude or ())),
+        force_exclude=force_exclude,
+        strict=strict,
+        kinds=kinds,
+    )
+    old = None if baseline is None else known(baseline)
     with progress.shown("audit"):
-        results, problems = audited(files, strict=strict, kinds=kinds)
+        found = audited(files, chosen)
+        results = list(found if old is None else new(found, old))
     if output is not None:
         from tracer.files.writing import write
 
@@ -221,10 +296,12 @@ def audit(
         sys.stdout.write(colored(results, kinds))
     else:
         sys.stdout.write(rendered(form, results, kinds, __version__))
-    if problems:
+    for warning in (each for result in results for each in result.warnings):
+        typer.echo(str(warning), err=True)
+    if problems := [problem for result in results for problem in result.problems]:
         raise TracerError(*problems)
-    counting = ("error", "warning") if strict else ("error",)
-    wrong = any(finding.level in counting for found in results for finding in found.findings)
+    counting = ("error", "warning") if chosen.strict else ("error",)
+    wrong = any(finding.level in counting for each in results for finding in each.findings)
     raise typer.Exit(1 if wrong else 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -52,6 +53,24 @@ def read_file(path: Path, name: str | None = None, *, is_input: bool = True) -> 
         return _text(file, name)
 
 
+def read_document(path: Path) -> str:
+    """Return the text of a file in UTF-8, UTF-16 with a byte-order mark, or else Windows-1252.
+
+    Windows-1252 has the letters of Latin-1.
+
+    Raises:
+        TracerError: the file cannot be read or is too large.
+    """
+    name = str(path)
+    with open_file(path, name) as file:
+        content = _content(file, name)
+    encodings = ["utf-16"] if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else []
+    for encoding in (*encodings, "utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    return content.decode("latin-1")
+
+
 def read_standard_input(name: str) -> str:
     """Return all of standard input.
 
@@ -83,7 +102,7 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such flag
 
 
-def _text(file: BinaryIO, name: str) -> str:
+def _content(file: BinaryIO, name: str) -> bytearray:
     content = bytearray()
     with reading_from(name):
         while len(content) <= MOST and (block := file.read(AT_ONCE)):
@@ -91,6 +110,11 @@ def _text(file: BinaryIO, name: str) -> str:
     if len(content) > MOST:
         message = f"cannot be read: more than {MOST // 2**20} MB, expected less"
         raise TracerError(Problem(message, name))
+    return content
+
+
+def _text(file: BinaryIO, name: str) -> str:
+    content = _content(file, name)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,0 +1,36 @@
+"""What several tests of `audit` need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import run
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def write(here: Path) -> Callable[..., None]:
+    """Write files by their names, of which `docs/a.md` may be in folders that do not exist yet."""
+
+    def written(*names: str, content: str = "2 + 2 = 5\n") -> None:
+        for name in names:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text(content, encoding="utf-8")
+
+    return written
+
+
+def found(*words: str) -> list[str]:
+    """Where something is reported: `a.md:1 A01`."""
+    told = json.loads(run("audit", *words, "--format", "json").stdout)["findings"]
+    return [f"{each['file']}:{each['line']} {each['code']}" for each in told]
