@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.helpers.command import printed, run
 from tests.helpers.truth import false_equations
+from tracer.audit.settings import settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -58,6 +60,28 @@ def test_its_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.Monk
     line = told.splitlines()[1].partition(" | ")[2]
     Path("text.md").write_text(line, encoding="utf-8")
     assert run("audit", "text.md").stdout.startswith(told)
+
+
+def test_its_configuration_of_the_audit_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = next(text for language, text in FENCES if language == "toml")
+    (tmp_path / "pyproject.toml").write_text(section, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = settings()
+    assert (found.strict, "A04" in found.codes) == (True, False)
+    assert found.excluded.match(Path("docs/old/a.tex"))
+    assert "A01" not in found.codes_for(Path("docs/errors.md"))
+
+
+def test_its_hooks_and_its_action_exist() -> None:
+    hooks, step = (yaml.safe_load(text) for language, text in FENCES if language == "yml")
+    known = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hooks["repos"][0]["hooks"] == [{"id": hook["id"]} for hook in known]
+    action = step["steps"][1]
+    place = ROOT / action["uses"].split("/", 2)[2].partition("@")[0]
+    its_inputs = yaml.safe_load((place / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    assert set(action["with"]) == set(its_inputs)
 
 
 def test_the_map_for_contributors_names_every_file() -> None:

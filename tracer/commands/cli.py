@@ -215,15 +215,15 @@ def audit(
             "--exclude",
             metavar="PATTERNS",
             parser=_patterns,
-            help="Do not read these files: drafts, docs/old, *.tex. What .gitignore names is "
-            "not read either, unless it is given as FILE.",
+            help="Do not read these files: drafts, docs/old, *.tex. In a folder, files that git "
+            "ignores are not read either.",
         ),
     ] = None,
     force_exclude: Annotated[
         bool,
         typer.Option(
             "--force-exclude",
-            help="Exclude what the configuration excludes even if it is given as FILE.",
+            help="Also exclude files given as FILE that the configuration excludes; for hooks.",
         ),
     ] = False,
     baseline: Annotated[
@@ -265,7 +265,8 @@ def audit(
     """Find false arithmetic in any text; exit 1 if there is any.
 
     Equations that could mean something else, or cannot be read, are skipped, so no finding is no
-    proof. A line with the comment “audit: ignore”, or after such a comment, is skipped, too.
+    proof. The comments “audit: ignore A01”, for a line, and “audit: off” to “audit: on” switch
+    findings off. A project configures it under [tool.decoder-trace.audit] in its pyproject.toml.
     """
     from tracer.audit.auditing import audited
     from tracer.audit.baseline import known, new
