@@ -62,7 +62,7 @@ def test_services_get_the_line_of_the_file_and_the_cell(tmp_path: Path) -> None:
         ("[]", "a.ipynb: no notebook: expected JSON with cells"),
         ('{"cells": [{}]}', "a.ipynb: no notebook: expected JSON with cells"),
         ('{"cells": [{"cell_type": "code", "source": 1}]}', "a.ipynb: no notebook: expected"),
-        ('{"cells":\n [{', "a.ipynb:2:4: no notebook: Expecting property name"),
+        ('{"cells":\n [{', "a.ipynb:2:4: no notebook: not JSON: Expecting property name"),
         ("[" * 100_000, "a.ipynb: no notebook: expected JSON with cells"),
     ],
 )

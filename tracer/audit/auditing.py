@@ -21,6 +21,7 @@ from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_input
 from tracer.files.reading import read_document, read_standard_input
+from tracer.names import count
 
 STANDARD_INPUT = "-"
 
@@ -54,6 +55,7 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
         size += _size(path)
     if STANDARD_INPUT in names:  # which only this process can read
         size = 0
+    progress.report(f"audit {count(len(jobs), 'file')}")
     for number, each in enumerate(processes.in_order(audited_file, jobs, size), 1):
         progress.report(f"audit {each.file}", number, len(jobs))
         yield each
@@ -67,7 +69,8 @@ def _paths(
     for name in names:
         path = Path(name)
         if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
-            if not (settings.excludes_named and settings.excluded.match(path)):
+            is_excluded = settings.excludes_named and settings.excluded.match(path)
+            if name == STANDARD_INPUT or not is_excluded:
                 yield path, True
             continue
         before = len(problems)

@@ -36,7 +36,7 @@ def cells(name: str, content: str) -> list[Cell]:
         for cell in found:
             _ = cell.text
     except json.JSONDecodeError as error:
-        message = f"no notebook: {error.msg}, expected JSON with cells"
+        message = f"no notebook: not JSON: {error.msg}"
         raise TracerError(Problem(message, name, error.lineno, error.colno)) from None
     except (AttributeError, TypeError, KeyError, ValueError, RecursionError):
         raise TracerError(Problem("no notebook: expected JSON with cells", name)) from None

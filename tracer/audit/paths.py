@@ -61,7 +61,7 @@ def _listed_by_git(path: Path, tell: Callable[[Problem], None]) -> set[Path]:
 
 def _walked(path: Path, excluded: Patterns, tell: Callable[[Problem], None]) -> Iterator[Path]:
     def unreadable(error: OSError) -> None:
-        tell(Problem(f"cannot be read: {reason(error)}", str(error.filename)))
+        tell(Problem(f"cannot be read: {reason(error)}", str(Path(error.filename))))
 
     for folder, inner, names in os.walk(path, onerror=unreadable):
         here = Path(folder)

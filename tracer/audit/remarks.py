@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tracer.audit.codes import ALL, matching, unknown
 from tracer.audit.findings import Finding
@@ -21,48 +21,39 @@ _ALONE = re.compile(rf"[\s>]*(?:{_OPENED.pattern})\s*")
 _CLOSED = re.compile(r"\s*(?:-->|\*/\}?)?\s*")
 
 
-class Silence(NamedTuple):
-    """Lines of a text in which nothing with these codes is reported."""
-
-    first: int
-    last: int | None
-    """None if that is the text's last line."""
-    codes: frozenset[str]
-
-
 class Remarks:
     """The remarks of a file; what a cell of a notebook switches off stays off in those after it."""
 
     def __init__(self, texts: Sequence[Text]) -> None:
         self.problems: list[Problem] = []
         """The codes in remarks that do not exist."""
-        self._silences: dict[int | None, list[Silence]] = {}
-        off: frozenset[str] = frozenset()
+        self._switches: dict[int | None, tuple[list[int], list[frozenset[str]]]] = {}
+        """By cell: the lines from which on other codes are off than before, and these codes."""
+        self._ignored: dict[tuple[int | None, int], frozenset[str]] = {}
+        """The codes that are ignored, by cell and line."""
+        off = frozenset[str]()
         for text in texts:
-            self._silences[text.cell] = found = []
-            since = 1
-            for line, word, codes in self._read(text):
+            lines, states = self._switches[text.cell] = [1], [off]
+            for first, last, word, codes in self._read(text):
                 if word == "ignore":
-                    found.append(Silence(*line, codes))
+                    for place in ((text.cell, line) for line in range(first, last + 1)):
+                        self._ignored[place] = self._ignored.get(place, codes) | codes
                     continue
-                if off:
-                    found.append(Silence(since, line[0], off))
-                off, since = off | codes if word == "off" else frozenset(), line[0]
-            if off:
-                found.append(Silence(since, None, off))
+                off = off | codes if word == "off" else frozenset()
+                lines.append(first)
+                states.append(off)
 
     def silence(self, finding: Finding) -> bool:
         """Return whether a remark switches a finding off."""
         first, _, last, _ = finding.region
-        return any(
-            finding.code in each.codes
-            and each.first <= last
-            and (each.last is None or first <= each.last)
-            for each in self._silences[finding.text.cell]
-        )
+        cell = finding.text.cell
+        lines, states = self._switches[cell]
+        silent = states[bisect_right(lines, first) - 1 : bisect_right(lines, last)]
+        silent += (self._ignored.get((cell, n), frozenset()) for n in range(first, last + 1))
+        return any(finding.code in codes for codes in silent)
 
-    def _read(self, text: Text) -> Iterator[tuple[tuple[int, int], str, frozenset[str]]]:
-        """Yield the lines that each remark concerns, its word and its codes.
+    def _read(self, text: Text) -> Iterator[tuple[int, int, str, frozenset[str]]]:
+        """Yield the first and the last line that each remark concerns, its word and its codes.
 
         `off` and `on` stand alone on their lines: a text that only writes about them is read.
         """
@@ -80,4 +71,4 @@ class Remarks:
             wrong = [message for name in names if (message := unknown(name))]
             self.problems += [Problem(message, text.title, number) for message in wrong]
             last = number + 1 if is_alone else number
-            yield (number, last), found["word"], matching(names) if names else frozenset(ALL)
+            yield number, last, found["word"], matching(names) if names else frozenset(ALL)
