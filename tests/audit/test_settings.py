@@ -120,6 +120,7 @@ def test_the_nearest_configuration_counts(write: Write, monkeypatch: pytest.Monk
         (f"{SECTION}\nexclude = 'x'", "3: {}exclude: expected a list of texts, got 'x'"),
         (f"{SECTION}exclude = [1]", "2: {}exclude: expected text, got 1"),
         (f"{SECTION}select = ['A01',\n'A1']", "3: {}select: unknown code 'A1', expected A01 to "),
+        (f"{SECTION}select = ['']", "2: {}select: unknown code '', expected A01 to A09"),
         (f"{SECTION}ignores = []", "2: {}ignores: unknown key; did you mean 'ignore'"),
         (f"{SECTION}x = 1", "2: {}x: unknown key, expected exclude, select, ignore, strict, per-"),
         (
@@ -150,7 +151,7 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
     write("a.md")
     configure("strict = 1", "select = ['B']", "old = ''")
     told = run("audit", "a.md").stderr.splitlines()
-    assert [line.split(":")[1] for line in told] == ["6", "5", "7"]
+    assert [line.split(":")[1] for line in told] == ["5", "6", "7"]
 
 
 def test_an_unknown_code_on_the_command_line_is_told(write: Write) -> None:

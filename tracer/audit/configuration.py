@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, TypeVar
 
 from tracer.audit.codes import unknown
+from tracer.dataclass import fields_of, frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
+
+Kind = TypeVar("Kind")
 
 NAMES = (".decoder-trace.toml", "pyproject.toml")
 """The files that may have the section; of two in a folder, the first counts."""
@@ -22,28 +24,21 @@ NAMES = (".decoder-trace.toml", "pyproject.toml")
 SECTION = ("tool", "decoder-trace", "audit")
 
 
-def _known(prefix: str) -> str:
-    if message := unknown(prefix):
-        raise ValueError(message)
-    return prefix
+@frozen
+class Configuration:
+    """The keys of the section; `per_file_ignores` is called per-file-ignores there."""
 
-
-Prefixes = list[Annotated[str, AfterValidator(_known)]]
-
-
-class Section(BaseModel):
-    """The keys of the section."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    exclude: list[str] = []
-    select: Prefixes = []
-    ignore: Prefixes = []
+    exclude: list[str] = field(default_factory=list)
+    select: list[str] = field(default_factory=list)
+    ignore: list[str] = field(default_factory=list)
     strict: bool = False
-    per_file_ignores: dict[str, Prefixes] = Field(default={}, alias="per-file-ignores")
+    per_file_ignores: dict[str, list[str]] = field(default_factory=dict)
 
 
-def configured(folder: Path) -> tuple[Section, Path]:
+KEYS = tuple(each.name.replace("_", "-") for each in fields_of(Configuration))
+
+
+def configured(folder: Path) -> tuple[Configuration, Path]:
     """Return the nearest section in a folder or above it, and the folder of its file.
 
     Without one, it is an empty one.
@@ -59,7 +54,7 @@ def configured(folder: Path) -> tuple[Section, Path]:
                 content = read_file(path, shown)
                 if (data := _section(content, shown)) is not None:
                     return _validated(data, content, shown), place
-    return Section(), folder
+    return Configuration(), folder
 
 
 def _section(content: str, name: str) -> Any:
@@ -95,46 +90,64 @@ def _dotted(depth: int) -> str:
     return ".".join(SECTION[:depth])
 
 
-def _validated(data: Any, content: str, name: str) -> Section:
-    try:
-        return Section.model_validate(data)
-    except ValidationError as error:
-        raise TracerError(*_problems(error, content, name)) from None
+def _validated(data: Any, content: str, name: str) -> Configuration:
+    reader = _Reader(content, name)
+    table = reader.of_kind(data, dict, "a table")
+    for key in table.keys() - set(KEYS):
+        nearest = closest(key, KEYS) or f", expected {', '.join(KEYS)}"
+        reader.tell(f"unknown key{nearest}", key)
+    ignores = reader.of_kind(
+        table.get("per-file-ignores", {}), dict, "a table of patterns", "per-file-ignores"
+    )
+    found = Configuration(
+        exclude=reader.texts(table.get("exclude", []), "exclude"),
+        select=reader.prefixes(table.get("select", []), "select"),
+        ignore=reader.prefixes(table.get("ignore", []), "ignore"),
+        strict=reader.of_kind(table.get("strict", False), bool, "true or false", "strict"),
+        per_file_ignores={
+            pattern: reader.prefixes(codes, "per-file-ignores", pattern)
+            for pattern, codes in ignores.items()
+        },
+    )
+    if reader.problems:
+        raise TracerError(*sorted(reader.problems, key=lambda problem: problem.line or 0))
+    return found
 
 
-_EXPECTED = {
-    "list_type": "a list of texts",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "dict_type": "a table",
-    "model_type": "a table",
-}
-"""What was expected, by pydantic's type of error."""
+class _Reader:
+    """Reads values and collects what is wrong with them."""
 
+    def __init__(self, content: str, name: str) -> None:
+        self.content, self.name = content, name
+        self.problems: list[Problem] = []
 
-def _problems(error: ValidationError, content: str, name: str) -> Iterator[Problem]:
-    for detail in error.errors(include_url=False):
-        place = (*SECTION, *detail["loc"])
-        keys = [str(step) for step in place if isinstance(step, str)]
-        came = detail["input"]
-        match detail["type"]:
-            case "extra_forbidden":
-                known = [field.alias or name for name, field in Section.model_fields.items()]
-                nearest = closest(keys[-1], known) or f", expected {', '.join(known)}"
-                message = f"unknown key{nearest}"
-            case "value_error":
-                message = str(detail["ctx"]["error"])
-            case kind:
-                message = f"expected {_EXPECTED[kind]}, got {_shown(came)}"
-        line = _line(content, keys, came if isinstance(came, str) else None)
-        yield Problem(message, name, line, address=".".join(keys))
+    def tell(self, message: str, *keys: str, value: object = None) -> None:
+        """Add a problem at a key, or at its value."""
+        path = (*SECTION, *keys)
+        line = _line(self.content, path, value if isinstance(value, str) else None)
+        self.problems.append(Problem(message, self.name, line, address=".".join(path)))
 
+    def of_kind(self, value: Any, kind: type[Kind], expected: str, *keys: str) -> Kind:
+        """Return a value of a kind, or an empty one."""
+        if isinstance(value, kind):
+            return value
+        kinds: dict[type, str] = {dict: "a table", list: "a list", bool: str(value).lower()}
+        came = kinds.get(type(value), repr(value))
+        self.tell(f"expected {expected}, got {came}", *keys, value=value)
+        return kind()
 
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    kinds: dict[type, str] = {dict: "a table", list: "a list"}
-    return kinds.get(type(value), repr(value))
+    def texts(self, value: Any, *keys: str) -> list[str]:
+        """Return a list of texts."""
+        found: list[Any] = self.of_kind(value, list, "a list of texts", *keys)
+        return [self.of_kind(each, str, "text", *keys) for each in found]
+
+    def prefixes(self, value: Any, *keys: str) -> list[str]:
+        """Return a list of prefixes of codes."""
+        found = self.texts(value, *keys)
+        for prefix in found:
+            if prefix in value and (message := unknown(prefix)):  # or it was no text
+                self.tell(message, *keys, value=prefix)
+        return found
 
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:
