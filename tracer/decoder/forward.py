@@ -75,6 +75,12 @@ class Trace:
         """The lines that were written out of this pass; all texts about it share them."""
         return {}
 
+    @cached_property
+    def unmasked(self) -> Trace:
+        """The same pass, which records each softmax without the mask, too."""
+        scenario, options = self.scenario.without_words(), PassOptions(unmasked=True)
+        return trace(self.name, scenario, options, earlier=Earlier(unpatched=self))
+
     @property
     def masks(self) -> bool:
         """Whether any layer has a mask."""
@@ -132,7 +138,7 @@ class PassOptions:
 class Earlier:
     """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
 
-    `unpatched` is the same pass without patches, or with fewer given values.
+    `unpatched` is the same pass without patches, with fewer given values, or recording less.
     """
 
     cache: Trace | None = None

@@ -120,7 +120,7 @@ def generate(
         except TracerError as error:
             if not (turns and options.as_far_as_possible):
                 raise
-            met = error
+            met = error.with_traceback(None)  # which would keep all passes
             break
         # The cached passes have predicted the words after the earlier tokens.
         before = turns[-1].outputs if earlier.cache else ()

@@ -41,9 +41,18 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
 def value(expression: ex.Expression) -> tuple[Decimal, bool]:
     """The value of an expression, and whether it is exact; ∞ if beyond all bounds.
 
+    It is kept with the expression, since one line asks for it several times.
+
     Raises:
         ValueError: it holds a symbol or a matrix.
     """
+    known: tuple[Decimal, bool] | None = vars(expression).get("_value")
+    if known is None:
+        known = vars(expression)["_value"] = _bounded(expression)
+    return known
+
+
+def _bounded(expression: ex.Expression) -> tuple[Decimal, bool]:
     try:
         return _evaluated(expression, CONTEXT)
     except InvalidOperation:  # ∞ / ∞

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf
 from typing import TypeAlias, get_args
@@ -49,17 +49,18 @@ def in_order(records: tuple[Record, ...]) -> tuple[Record, ...]:
         where(r.output) for r in passed if r.output.role in (roles.ALL_QUERIES, roles.ALL_KEYS)
     }
     found: dict[Value, Record] = {}
-
-    def visit(record: Record) -> None:
-        if record.output not in found:
-            for value in record.inputs:
-                if value in producers:
-                    visit(producers[value])
-            found[record.output] = record
-
     for record in sorted(passed, key=lambda record: _rank(record, where(record.output) in spanned)):
-        visit(record)
+        _add(record, producers, found)
     return (*found.values(), *(r for r in records if r.output.place.phase != "forward"))
+
+
+def _add(record: Record, producers: Mapping[Value, Record], found: dict[Value, Record]) -> None:
+    """Add a record to those found, behind the records that it reads."""
+    if record.output not in found:
+        for value in record.inputs:
+            if value in producers:
+                _add(producers[value], producers, found)
+        found[record.output] = record
 
 
 def _rank(record: Record, spanned: bool) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from tracer.decoder.roles import MASK
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.steps.words import SAMPLING_STEP
+from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import count, distinct
 
@@ -45,16 +46,16 @@ def generated_text(
     """
     sections: list[doc.Section] = []
     for number, generation_step in enumerate(generated.steps, 1):
-        teacher = Teacher(generation_step.trace, full=full and number == 1)
-        explained = teacher.full and not cached
-        sections += [_compared(teacher)] if explained else []
-        why = _why(teacher) if explained else []
+        found, first = generation_step.trace, full and number == 1
+        explained = first and not cached
+        sections += [_compared(found)] if explained else []
+        why = _why(found) if explained else []
         shown = _turn(generation_step, cached and number > 1)
         sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
-        for step in teacher.steps:
-            if worked or step.kind is SAMPLING_STEP:
-                section = teacher.section(step)
-                sections.append(section if worked else replace(section, number=None))
+        told = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
+        if told:
+            told_of = map(Teacher(found, full=first).section, told)
+            sections += [each if worked else replace(each, number=None) for each in told_of]
     scenario = generated.steps[0].trace.scenario
     text = (
         doc.Paragraph((doc.Name(scenario.written(generated.text)),)),
@@ -84,17 +85,17 @@ def cannot_go_on(met: TracerError) -> doc.Sentence:
     return (doc.Name(met.token), " has no embedding, so the model cannot read it.")
 
 
-def _compared(teacher: Teacher) -> doc.Section:
+def _compared(found: Trace) -> doc.Section:
     """Compare training with generation."""
-    mask = [SAME_MASK] if _hides_later_tokens(teacher.trace) else []
+    mask = [SAME_MASK] if _hides_later_tokens(found) else []
     header = ("", "training", "generation")
     table = doc.Table.of(header, (*DIFFERENCES[:-1], *mask, DIFFERENCES[-1]))
     return doc.Section(None, "Training and generation", (table,))
 
 
-def _why(teacher: Teacher) -> list[doc.Block]:
+def _why(found: Trace) -> list[doc.Block]:
     """Say why each turn adds one word, and why the mask stays, if there is one."""
-    mask = [doc.Paragraph(THE_MASK_STAYS)] if _hides_later_tokens(teacher.trace) else []
+    mask = [doc.Paragraph(THE_MASK_STAYS)] if _hides_later_tokens(found) else []
     return [doc.Paragraph(TURN_BY_TURN), *mask]
 
 

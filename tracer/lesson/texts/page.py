@@ -8,7 +8,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from tracer.dataclass import frozen
-from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
@@ -102,7 +102,7 @@ def page(
         documents = [_with_questions(each, found, t) for t, each in enumerate(documents)]
     after = _without_mask(found, chosen)
     if after:
-        unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
+        unmasked = found.unmasked
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
     added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
     sources = sources_of(documents, whole=not found.scenario.on_demand)

@@ -15,8 +15,9 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.tape import Record
+from tracer.decoder.forward import Trace, arithmetic_of
+from tracer.decoder.tape import Record, Tape
+from tracer.decoder.value import Index, Value
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc, entries
@@ -145,22 +146,21 @@ def _of_the_prediction(
 
 
 def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Questions:
-    """Ask what changes if one weight is doubled: the answer is from a pass with that weight."""
+    """Ask what changes if one weight is doubled: the answer is computed with that weight."""
     places = {(s, r): found for s in among for r in s.records if (found := _that_count(r, ctx))}
     if not places:
         return {}
     step, record = key = _one_of([*places], drawn)
-    (_, w, *_), value, (i, j) = record.inputs, record.output, _one_of(places[key], drawn)
-    options = PassOptions(overrides={w.address: {(i, j): 2 * w.numbers[i, j]}})
+    w, value, (i, j) = record.inputs[1], record.output, _one_of(places[key], drawn)
     try:
-        doubled = trace(ctx.trace.name, ctx.trace.scenario.without_words(), options)
+        doubled = _with_doubled_weight(record, (i, j), ctx.trace)
     except TracerError:  # it is too large to compute with
         return {}
     changes, changed, at = list[doc.Sentence](), list[int](), ctx.row(value)
     columns = distinct(value.axes[1].labels)
     for column, label in enumerate(columns):
         old = ctx.number(value, at, column)
-        new = entries.number(doubled.pencil, doubled[value.address], (at, column))
+        new = entries.number(ctx.trace.pencil, doubled, (at, column))
         if by := new.value - old.value:
             change = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
             changes.append((doc.Name(label), *change))
@@ -174,6 +174,18 @@ def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Qu
     answer = (*joined(changes), ".") if changes else ("None of them changes.",)
     choices = doc.Choices(tuple(columns), tuple(changed), several=True)
     return {step.number: doc.Question(asks, answer, choices)}
+
+
+def _with_doubled_weight(record: Record, at: Index, found: Trace) -> Value:
+    """Return what a record computes of its inputs if one number of the second is doubled."""
+    x, w, *others = record.inputs
+    numbers = np.array(w.numbers)
+    numbers[at] *= 2
+    doubled = Value(w.role, w.place, w.address, numbers, w.axes, w.form, numbers)
+    tape, value = Tape(arithmetic_of(found.scenario), found.pencil), record.output
+    assert not isinstance(record.operation, op.Given | op.Pinned)
+    with tape.computing(), tape.within(value.place):
+        return tape.record_as(value.role, record.operation, value.axes, x, doubled, *others)
 
 
 def _that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:

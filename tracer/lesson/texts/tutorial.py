@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.loss import has_loss
@@ -108,7 +108,7 @@ def _leak(main: Teacher) -> Iterator[doc.Section]:
     found = main.trace
     if len(found.tokens) == 1 or not found.masks:
         return
-    unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
+    unmasked = found.unmasked
     without = (step for step in Teacher(unmasked).steps if step.kind is UNMASKED_STEP)
     step = next((s for s in without if mask_of(s.place, main.ctx) != "none"), None)
     if step is None or not only_hides(main.ctx.mask_at(step.place)):
@@ -143,7 +143,8 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
             title = KIND_OF_LOSS[scenario.loss.kind].title
             yield doc.Section(None, title, (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
-    learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
+    earlier = Earlier() if scenario.training else Earlier(unpatched=found)
+    learned = trace(found.name, scenario.without_words(), PassOptions(loss=True), earlier=earlier)
     teacher = main.of_another_pass(learned)
     if main.full:
         yield doc.Section(

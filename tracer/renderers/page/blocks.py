@@ -76,7 +76,7 @@ class Blocks:
             drawn = Diagram(picture, self.page, self.numbers, anchor)
             svg, is_first = Markup(drawn.svg()), not self.diagrams
             self.widest = max(self.widest, drawn.width)
-            has_maps = any(drawn.maps.values())
+            has_maps = any(drawn.maps.of.values())
             written = self.macros.diagram(picture.figure.title, svg, has_maps, is_first)
             self.diagrams[picture] = str(written)
         return self.diagrams[picture]

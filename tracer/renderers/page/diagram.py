@@ -32,20 +32,43 @@ WIDEST, HIGHEST, LARGEST = 60, 34, 9
 """A heat map, and a cell of it."""
 
 
+class Maps:
+    """The heat map of each box, if it has one, and the sizes of boxes with their maps."""
+
+    def __init__(self, page: Page, numbers: Numbers) -> None:
+        self.page, self.numbers = page, numbers
+        self.of: dict[int, Map | None] = {}
+        self.alone: set[int] = set()
+
+    def size(self, box: doc.Box, alone: bool) -> Size:
+        """As high as its two lines and its map, below each other unless it is alone in its row."""
+        words = words_of(box)
+        self.of[box.step] = found = self._map(box)
+        wide, high = _map_size(found) if found else (0, 0)
+        if alone:
+            self.alone.add(box.step)
+            return words + 2 * INSIDE + (wide + INSIDE if found else 0), max(HEIGHT, high + 8)
+        return max(words, wide) + 2 * INSIDE, HEIGHT + (high + 4 if found else 0)
+
+    def _map(self, box: doc.Box) -> Map | None:
+        result = self.page.results.get(box.step)
+        source = result and self.numbers.source(result.value)
+        return map_of(source[1], per_token=bool(result.rows)) if result and source else None
+
+
 class Diagram(InPixels):
     """Writes a picture as SVG."""
 
     def __init__(self, picture: doc.Picture, page: Page, numbers: Numbers, anchor: Anchor) -> None:
         self.page, self.numbers, self.anchor = page, numbers, anchor
-        self.maps: dict[int, Map | None] = {}
-        self.alone: set[int] = set()
+        self.maps = Maps(page, numbers)
         self.stands_for: dict[int, list[int]] = defaultdict(list)
         for step, shown in picture.folded:
             self.stands_for[shown].append(step)
         self.sources: dict[int, list[int]] = defaultdict(list)
         for wire in picture.wires:
             self.sources[wire.reader].append(wire.source)
-        super().__init__(picture)
+        super().__init__(picture, self.maps.size)
 
     def svg(self) -> str:
         """The drawing, to be written in a page."""
@@ -60,27 +83,12 @@ class Diagram(InPixels):
         ]
         return "\n".join(lines)
 
-    def size(self, box: doc.Box, alone: bool) -> Size:
-        """As high as its two lines and its map, below each other unless it is alone in its row."""
-        words = words_of(box)
-        self.maps[box.step] = found = self._map(box)
-        wide, high = _map_size(found) if found else (0, 0)
-        if alone:
-            self.alone.add(box.step)
-            return words + 2 * INSIDE + (wide + INSIDE if found else 0), max(HEIGHT, high + 8)
-        return max(words, wide) + 2 * INSIDE, HEIGHT + (high + 4 if found else 0)
-
-    def _map(self, box: doc.Box) -> Map | None:
-        result = self.page.results.get(box.step)
-        source = result and self.numbers.source(result.value)
-        return map_of(source[1], per_token=bool(result.rows)) if result and source else None
-
     # --- boxes -----------------------------------------------------------------------------------
 
     def box(self, spot: Spot) -> str:
         """A link to the step, unless the page does not have it."""
         box = spot.box
-        found, to = self.maps[box.step], self.anchor(box.step)
+        found, to = self.maps.of[box.step], self.anchor(box.step)
         tag, href = ("a", f' href="#{to}"') if to else ("g", "")
         title = f"<title>{escape(self._words(box, found))}</title>"
         heat = "".join(self._heat(box, found, spot)) if found else ""
@@ -116,7 +124,7 @@ class Diagram(InPixels):
     def _heat(self, box: doc.Box, found: Map, spot: Spot) -> Iterator[str]:
         """The map at the right of the words, or between them."""
         wide, high = _map_size(found)
-        alone = box.step in self.alone
+        alone = box.step in self.maps.alone
         x = spot.width - wide - INSIDE if alone else (spot.width - wide) / 2
         y = (spot.height - high) / 2 if alone else LINE + 4
         result = self.page.results[box.step]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
@@ -24,7 +25,6 @@ class Numbers:
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, Source] = page.sources
-        self._marking = Marking(self._names)
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if it is on the page."""
@@ -50,32 +50,29 @@ class Numbers:
 
     def data(self) -> list[dict[str, Any]]:
         """All sources with their entries."""
-        return [self._source(source) for source in self.sources]
+        marking = Marking(self._names)
+        return [self._source(source, marking) for source in self.sources]
 
-    def _source(self, source: Source) -> dict[str, Any]:
+    def _source(self, source: Source, marking: Marking) -> dict[str, Any]:
         return {
             "symbol": text(source.symbol),
             "address": source.address,
             "labels": [list(map(name_text, axis)) for axis in source.labels],
             "given": source.given,
-            "entries": {_at(at): self._entry(source, at) for at in source.numbers},
+            "entries": {_at(at): self._entry(source, at, marking) for at in source.numbers},
         }
 
-    def _entry(self, source: Source, at: Index) -> dict[str, Any]:
+    def _entry(self, source: Source, at: Index, marking: Marking) -> dict[str, Any]:
         """A number with the sides before its result if it was computed, or its source if copied."""
         entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
         if at in source.lines:
             chain = source.lines[at]
-            entry["work"] = self._work(chain)
+            entry["work"] = _work(chain, marking)
             entry["sign"] = chain.relations[-1]
             entry["result"] = text(chain.sides[-1])
         elif name := self.name(source.moved.get(at)):
             entry["is"] = name
         return entry
-
-    def _work(self, chain: Chain) -> list[Piece]:
-        marked = " ".join(sides(chain, self._marking.write)[:-1])
-        return [[words, *names] if names else words for words, names in pieces(marked)]
 
     def _names(self, of: Number | Rest) -> list[str]:
         """The names of the entries that a number, or omitted terms, are taken from."""
@@ -85,5 +82,11 @@ class Numbers:
         return [name for entry in entries if (name := self.name(entry))]
 
 
+def _work(chain: Chain, marking: Marking) -> list[Piece]:
+    marked = " ".join(sides(chain, marking.write)[:-1])
+    return [[words, *names] if names else words for words, names in pieces(marked)]
+
+
+@lru_cache(maxsize=4096)  # each number is named many times
 def _at(index: Index) -> str:
     return ",".join(map(str, index))

@@ -9,7 +9,7 @@ from tracer.lesson import document as doc
 from tracer.names import count
 from tracer.renderers.picture.boxes import shape, sign
 from tracer.renderers.picture.layout import on_a_line
-from tracer.renderers.picture.placing import PADDING, TITLE, Size, Spot, Stack
+from tracer.renderers.picture.placing import PADDING, TITLE, SizeOf, Spot, Stack
 from tracer.renderers.picture.wires import Point, Wires
 from tracer.renderers.rows import cells
 from tracer.renderers.svg import image
@@ -41,7 +41,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 def image_of(picture: doc.Picture) -> str:
     """The drawing, with a description in words."""
-    drawn = InPixels(picture)
+    drawn = InPixels(picture, lambda box, _: (words_of(box) + 2 * INSIDE, HEIGHT))
     size = drawn.width, drawn.height
     return image(picture.figure.title, description(picture), size, STYLE, drawn.lines())
 
@@ -90,9 +90,9 @@ class InPixels:
     The boxes are in the order of their steps.
     """
 
-    def __init__(self, picture: doc.Picture) -> None:
+    def __init__(self, picture: doc.Picture, size_of: SizeOf) -> None:
         self.picture = picture
-        self.drawn = Wires(picture, self.size)
+        self.drawn = Wires(picture, size_of)
         last = self.drawn.placing.stacks[-1]
         self.width = last.x + last.right + 1
         self.height = max(self.drawn.bottoms.values()) + 2
@@ -108,10 +108,6 @@ class InPixels:
             yield from self._titles(stack)
         for step in sorted(spots):
             yield self.box(spots[step])
-
-    def size(self, box: doc.Box, alone: bool) -> Size:
-        """The size of a box; whether it is alone in its row."""
-        return words_of(box) + 2 * INSIDE, HEIGHT
 
     def box(self, spot: Spot) -> str:
         """A box with its words."""
