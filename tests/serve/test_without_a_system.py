@@ -1,7 +1,7 @@
 """What computes a page needs no operating system: no process, thread, lock or signal.
 
 So it can be the engine of a page inside a browser, where Python runs as WebAssembly (Pyodide). Its
-numpy is in no package index that the tests reach; here its absences are acted out.
+NumPy is in no package index that the tests reach; here what it lacks is acted out.
 """
 
 from __future__ import annotations
