@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from signal import SIGINT
 from typing import Any
 
 import pytest
@@ -18,6 +19,13 @@ SIZE = {"width": 1280, "height": 720}
 SEEN = """() => [...document.querySelectorAll("#text *")]
   .filter(n => n.checkVisibility() && n.matches("h2, h3, p, li, th, td, caption, figcaption"))
   .map(n => n.textContent.trim())"""
+
+SET_WIDTH = "document.documentElement.style.setProperty('--drawing', '1px')"
+WIDTH = """() => [
+  parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--drawing")),
+  Math.round(document.querySelector(".drawing svg").getAttribute("width")),
+]"""
+"""The width of the diagram, as the style has it and as it is drawn."""
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +188,10 @@ def test_settings_and_tokens(page: Any, lab: Server) -> None:
     temperature.fill("-2")
     assert answered(page, lambda: temperature.press("Tab")) == 400
     assert "expected more than 0" in page.locator(".refused").text_content()
+    page.evaluate(SET_WIDTH)  # as that of another page
     assert answered(page, lambda: page.locator("#tokens .remove").first.click()) == 200
+    in_style, drawn = page.evaluate(WIDTH)
+    assert in_style == drawn
     assert page.locator("#token option").all_text_contents() == ["like", "data", "science"]
     assert answered(page, lambda: page.locator("#add").click()) == 200
     assert page.locator("#token option").count() == 4
@@ -189,6 +200,14 @@ def test_settings_and_tokens(page: Any, lab: Server) -> None:
     assert "activation: gelu" in text
     assert page.locator("#without-words").is_visible()
     assert_as_new(page)
+
+
+def test_the_end_of_the_server(browser: Any) -> None:
+    """It is said once; the browser does not ask again and again."""
+    with served("science") as own, opened(browser, own) as page:
+        own.process.send_signal(SIGINT)
+        own.process.wait(timeout=20)
+        page.locator("#problem:has-text('The program has ended')").wait_for()
 
 
 def test_a_page_without_an_engine_has_none_of_it(tmp_path: Any) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.helpers.bundled import TYPED
 from tests.helpers.command import run
 from tests.helpers.server import Server, served
+from tracer.scenario.loading import text_of
+from tracer.serve.session import Session
 
 SCIENCE = TYPED["science"]
 EDIT = {"address": "unembedding.W_U", "row": 1, "column": "field", "number": "0.25"}
@@ -102,6 +104,22 @@ def test_a_request_that_is_refused(how: dict[str, str], status: int, server: Ser
     answer = server.ask(method, path, how.pop("body", EDIT), **how)
     assert answer.status == status
     assert server.get("/scenario.yaml").encode() == SCIENCE.read_bytes()
+
+
+@pytest.mark.parametrize(("port", "status"), [(80, None), (8080, 403)])
+def test_port_80_is_left_out_by_browsers(port: int, status: int | None) -> None:
+    pytest.importorskip("starlette")
+    from starlette.requests import Request
+
+    from tracer.serve.application import Application, Guarded
+
+    application = Application(Session.of(*text_of("science")), "key")
+    application.port = port
+    said = {"host": f"localhost:{port}".removesuffix(":80"), "origin": "http://localhost"}
+    headers = [(name.encode(), value.encode()) for name, value in said.items()]
+    request = Request({"type": "http", "headers": headers, "query_string": b"key=key"})
+    refused = Guarded(application.asgi(), application).refusal(request)
+    assert (refused and refused.status_code) == status
 
 
 def test_what_no_browser_may_do_with_an_answer(server: Server) -> None:

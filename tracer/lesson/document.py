@@ -229,11 +229,14 @@ class Arrow(Node):
 
 
 class Arrows(Illustration):
-    """A query and keys as arrows from the origin of a plane; the note says of which columns."""
+    """A query and keys as arrows from the origin of a plane; the note says of which columns.
+
+    An axis has the names of its column in both, or one name if they are the same.
+    """
 
     query: Arrow
     keys: tuple[Arrow, ...]
-    axes: tuple[str, str]
+    axes: tuple[tuple[str, ...], tuple[str, ...]]
     note: str = ""
 
 

@@ -85,16 +85,24 @@ def _of_layer(data: Data, path: YamlPath, layer: Data) -> Iterator[Control]:
             at = (*own, "scale")
             words = ("sqrt", "none")
             yield Control(at, f"{label}: scale", _typed(data, at, "sqrt"), words, number=True)
+            heads = part(data, (*own, "heads"))
+            for i in range(len(heads) if isinstance(heads, list) else 0):
+                at = (*own, "heads", i, "sink")
+                if part(data, at) is not None:
+                    named_head = f"{label}, head {i + 1}: attention sink"
+                    yield Control(at, named_head, _typed(data, at, ""), number=True)
 
 
 def _of_norm(data: Data, path: YamlPath, label: str) -> Iterator[Control]:
-    """Yield the kind of a norm, or none; and its placement."""
+    """Yield the kind of a norm, or none; its placement and its ε."""
     there = isinstance(part(data, path), dict)
     kind = _typed(data, (*path, "kind"), NORMS[0]) if there else "none"
     yield Control(path, label, kind, ("none", *NORMS))
     if there:
         at: YamlPath = (*path, "placement")
         yield Control(at, f"{label} placement", _typed(data, at, "post"), ("post", "pre"))
+        at = (*path, "epsilon")
+        yield Control(at, f"{label} ε", _typed(data, at, "0"), number=True)
 
 
 def _typed(data: Data, path: YamlPath, default: str) -> str:

@@ -26,6 +26,9 @@ MOST_BYTES = 16_384
 SECONDS_BETWEEN_SIGNS = 15
 """How long an open stream of events may be silent."""
 
+HTTP = 80
+"""The port that browsers leave out."""
+
 POLICY = "frame-ancestors 'self'"
 """What the policy inside a page cannot say."""
 
@@ -62,7 +65,7 @@ class Application:
             Route("/undo", self.undo, methods=post),
             Route("/reset", self.reset, methods=post),
         ]
-        return _Guarded(Starlette(routes=routes), self)
+        return Guarded(Starlette(routes=routes), self)
 
     async def page(self, request: Request) -> Response:
         """The page of the present state."""
@@ -146,13 +149,14 @@ class Application:
         await self.tell()
 
 
-class _Guarded:
+class Guarded:
     """Refuses what does not come from the page of a browser that knows the key."""
 
     def __init__(self, inner: ASGIApp, application: Application) -> None:
         self.inner, self.application = inner, application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
         if scope["type"] != "http":
             await self.inner(scope, receive, send)
             return
@@ -171,7 +175,8 @@ class _Guarded:
     def refusal(self, request: Request) -> Response | None:
         """Return why a request is refused, if it is."""
         port, headers = self.application.port, request.headers
-        hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        names = ("127.0.0.1", "localhost")
+        hosts = {f"{name}:{port}" for name in names} | {*(names if port == HTTP else ())}
         if headers.get("host") not in hosts:
             return _refusal(421, "unknown host")
         origin = headers.get("origin")

@@ -126,7 +126,7 @@ def query_and_keys(step: Step, ctx: LessonContext) -> Found:
     others = tuple(doc.Arrow(n, *_pair(ctx, keys, i, chosen)) for i, n in enumerate(names))
     title = f"The query of {_token(ctx)} and the keys"
     labels = distinct(query.axes[1].labels), distinct(keys.axes[1].labels)
-    across, upward = (_both(labels[0][j], labels[1][j]) for j in chosen)
+    across, upward = (tuple(dict.fromkeys((labels[0][j], labels[1][j]))) for j in chosen)
     if all(_is_finite(each) for each in (own, *others)):
         drawn = figure(step, ctx, step.last.output, "arrows", title)
         yield doc.Arrows(drawn, own, others, (across, upward), note)
@@ -150,10 +150,6 @@ def _two_columns(
 
 def _pair(ctx: LessonContext, value: Value, row: int, columns: Sequence[int]) -> list[Number]:
     return [ctx.number(value, row, j) for j in columns]
-
-
-def _both(query: str, key: str) -> str:
-    return query if query == key else f"{query}, {key}"
 
 
 def _is_finite(arrow: doc.Arrow) -> bool:

@@ -22,7 +22,7 @@ from tracer.renderers.plots.marks import (
     box_of,
     width_of,
 )
-from tracer.renderers.rows import cells, short
+from tracer.renderers.rows import LONGEST_NAME, cells, short
 from tracer.renderers.text import number_text
 
 SIDE, BEYOND = 230, 14
@@ -43,7 +43,7 @@ def description(arrows: Arrows) -> str:
         f"{name_text(each.name)} ({number_text(each.x)}, {number_text(each.y)})"
         for each in (arrows.query, *arrows.keys)
     )
-    axes = " and ".join(map(name_text, arrows.axes))
+    axes = " and ".join(", ".join(map(name_text, names)) for names in arrows.axes)
     title, note = name_text(arrows.figure.title), arrows.note and f" {arrows.note}."
     return f"{title}, as arrows, by {axes}: {'; '.join(written)}.{note}"
 
@@ -81,11 +81,19 @@ def _axes(arrows: Arrows, spots: Sequence[Spot]) -> Iterator[Mark]:
     )
     yield Path("other", ((left, 0), (right, 0)), 1)
     yield Path("other", ((0, top), (0, bottom)), 1)
-    across, upward = (short(name) for name in arrows.axes)
-    yield Label((across,), right, LINE, "middle", "faint")
-    yield Label((upward,), 0, top - LINE, "middle", "faint")
+    across, upward = map(_lines, arrows.axes)
+    for i, name in enumerate(across, 1):
+        yield Label((name,), right, LINE * i, "middle", "faint")
+    for i, name in enumerate(reversed(upward), 1):
+        yield Label((name,), 0, top - LINE * i, "middle", "faint")
     if arrows.note:
         yield Label((arrows.note,), left, bottom + 2 * LINE, "start", "faint")
+
+
+def _lines(names: Sequence[str]) -> list[str]:
+    """The names of an axis, below each other if they are too long for one line."""
+    together = ", ".join(map(name_text, names))
+    return [together] if cells(together) <= LONGEST_NAME else list(map(short, names))
 
 
 def _name(of: Arrow, tip: Spot, color: Color, taken: list[tuple[Spot, float]]) -> Label:

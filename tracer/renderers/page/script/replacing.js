@@ -129,6 +129,12 @@ const changeChoices = (next) => {
   }
 };
 
+/** The width of the widest diagram, for the style. */
+const changeWidth = () => {
+  const widths = all(".drawing svg", text).map((each) => Number(each.getAttribute("width")));
+  document.documentElement.style.setProperty("--drawing", `${Math.round(Math.max(0, ...widths))}px`);
+};
+
 const unmarkChanges = () => {
   for (const place of all(".changed", text)) {
     place.classList.remove("changed", "rose", "fell");
@@ -181,6 +187,7 @@ const replace = (html) => {
   unmarkChanges();
   undraw();
   changeElement(sentText, fresh);
+  changeWidth();
   Object.assign(data, its);
   sections.splice(0, sections.length, ...all("section.step"));
   changeChoices(next);

@@ -10,7 +10,8 @@
  * @property {() => Promise<string>} undo
  * @property {() => Promise<string>} reset
  * @property {() => Promise<string>} state
- * @property {(changed: (version: number) => void) => void} follow calls when somebody else changes it
+ * @property {(changed: (version: number) => void, ended: () => void) => void} follow calls when
+ *   somebody else changes it, and when it has ended
  * @property {(what: "scenario.yaml" | "first") => string} address of the scenario, of the first page
  */
 
@@ -35,7 +36,7 @@ const engine = {
   undo: () => requestPage("POST", "undo"),
   reset: () => requestPage("POST", "reset"),
   state: () => requestPage("GET", "./"),
-  follow: (changed) => {
+  follow: (changed, ended) => {
     /** @type {EventSource | undefined} */
     let events;
     const listen = () => {
@@ -43,6 +44,10 @@ const engine = {
       if (document.hidden) return;
       events = new EventSource(addressOf("events"));
       events.addEventListener("message", (event) => changed(Number(event.data)));
+      events.addEventListener("error", () => {
+        events?.close(); // else a browser asks again and again
+        ended();
+      });
     };
     document.addEventListener("visibilitychange", listen);
     listen();

@@ -98,10 +98,15 @@ document.addEventListener("replaced", (event) => {
   the("changes", HTMLOutputElement).textContent = changesText();
   showFirst();
 });
-engine.follow((version) => {
-  newest = Math.max(newest, version);
-  catchUp();
-});
+const ENDED = "The program has ended. Start it again to change numbers; this page stays as it is.";
+engine.follow(
+  (version) => {
+    newest = Math.max(newest, version);
+    if (problemText.textContent === ENDED) problemText.textContent = "";
+    catchUp();
+  },
+  () => report(ENDED),
+);
 if (firstFrame) document.body.classList.replace("with-diagram", "compared") || document.body.classList.add("compared");
 if (firstFrame) window.addEventListener("scroll", scrollFirst, { passive: true });
 showFirst();
