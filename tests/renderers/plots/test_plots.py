@@ -12,6 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.helpers.command import printed, run_json
+from tracer.formula.expression import Number
+from tracer.lesson import document as doc
+from tracer.renderers.plots.illustrations import plot_of
+from tracer.renderers.plots.marks import Label, plain
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCENARIOS = ("alex", "pizza", "science", "comics", "picture", "experts")
@@ -379,3 +383,12 @@ def test_only_what_can_be_seen_is_drawn(case: str, tmp_path: Path) -> None:
 
 def test_a_worksheet_has_no_illustrations(tmp_path: Path) -> None:
     assert kinds(scenario(CASES["usual"][0]), tmp_path, "--blanks") == set()
+
+
+def test_long_names_of_an_axis_are_whole() -> None:
+    """Those of the query's column and of the key's are too long for one line together."""
+    names = ("what is looked for", "what is there"), ("a", "b")
+    arrow = doc.Arrow("query", Number.of(1), Number.of(2))
+    plot = plot_of(doc.Arrows(doc.Figure("name", "Title"), arrow, (arrow,), names))
+    said = [plain(mark.words) for mark in plot.marks if isinstance(mark, Label)]
+    assert {*names[0], "a, b"} < set(said)
