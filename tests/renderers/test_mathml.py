@@ -19,8 +19,13 @@ A, B, C = ex.Symbol("a"), ex.Symbol("b", "k"), ex.Symbol("<c>", "1", "2")
 WRITTEN = {
     ex.Sum((A, B)): "<mi>a</mi> <mo>+</mo> <msub><mi>b</mi><mi>k</mi></msub>",
     ex.Product((ex.Sum((A, A)), A)): (
-        "<mo>(</mo><mi>a</mi> <mo>+</mo> <mi>a</mi><mo>)</mo><mo>×</mo><mi>a</mi>"
+        '<mo stretchy="false">(</mo><mi>a</mi> <mo>+</mo> <mi>a</mi><mo stretchy="false">)</mo>'
+        "<mo>×</mo><mi>a</mi>"
     ),
+    ex.Call("ln", (ex.Quotient(A, A),)): (
+        "<mi>ln</mi><mo>(</mo><mfrac><mrow><mi>a</mi></mrow><mrow><mi>a</mi></mrow></mfrac><mo>)</mo>"
+    ),
+    ex.Symbol("X′", "", "E"): "<msup><mrow><mi>X</mi><mo>′</mo></mrow><mi>E</mi></msup>",
     ex.Quotient(A, ex.Number.of(2)): (
         "<mfrac><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></mfrac>"
     ),

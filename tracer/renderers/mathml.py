@@ -25,7 +25,6 @@ class MathmlNotation(Notation):
 
     times, dot, plus, minus = map(_sign, "×·+−")
     pi, euler = "<mi>π</mi>", "<mi>e</mi>"
-    parentheses = (_sign("("), _sign(")"))
 
     def number(self, number: ex.Number) -> str:
         value = number.value
@@ -61,8 +60,12 @@ class MathmlNotation(Notation):
     def root(self, of: ex.Expression) -> str:
         return f"<msqrt>{self.write(of)}</msqrt>"
 
+    def enclosed(self, inner: str) -> str:
+        grows = "" if "<mfrac>" in inner else ' stretchy="false"'  # an index is no reason to grow
+        return f"<mo{grows}>(</mo>{inner}<mo{grows}>)</mo>"
+
     def call(self, name: str, arguments: Sequence[str]) -> str:
-        return f"{_word(name)}{_sign('(')}{_sign(',').join(arguments)}{_sign(')')}"
+        return _word(name) + self.enclosed(_sign(",").join(arguments))
 
     def transposed(self, of: str) -> str:
         return f"<msup>{_row(of)}<mi>⊤</mi></msup>"
@@ -81,7 +84,9 @@ class MathmlNotation(Notation):
 
 
 def _word(word: str) -> str:
-    """A name or a number."""
+    """A name or a number; X′ is a letter, and so set like one."""
+    if re.fullmatch("[A-Za-z]′+", word):
+        return _row(f"<mi>{word[0]}</mi>{_sign(word[1:])}")
     return f"<mn>{word}</mn>" if re.fullmatch("[0-9]+", word) else f"<mi>{escape(word)}</mi>"
 
 

@@ -57,8 +57,6 @@ class Notation:
 
     times, dot, pi, euler, infinity = "×", " · ", "π", "e", "∞"
     plus, minus = "+", "-"
-    parentheses = ("(", ")")
-
     room = "_" * 5
     """A blank for a whole number."""
     before_point, digit = "_" * 3, "_"
@@ -122,6 +120,10 @@ class Notation:
     def root(self, of: ex.Expression) -> str:
         """√a."""
         return f"√{self.inside(of, ATOM)}"
+
+    def enclosed(self, inner: str) -> str:
+        """Something in parentheses."""
+        return f"({inner})"
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
         """A function by its name."""
@@ -202,7 +204,7 @@ class Notation:
     def _base(self, base: ex.Expression) -> str:
         """A base; a symbol with an upper index gets parentheses, since that looks like a power."""
         inner = self.inside(base, ATOM)
-        return inner.join(self.parentheses) if isinstance(base, ex.Symbol) and base.above else inner
+        return self.enclosed(inner) if isinstance(base, ex.Symbol) and base.above else inner
 
     def inside(self, expression: ex.Expression, binding: Binding, *, first: bool = False) -> str:
         """An operand; a negative number that comes first needs no parentheses."""
@@ -212,7 +214,7 @@ class Notation:
         else:
             inner, binds = self.bound(expression)
             bare = binds >= binding
-        return inner if bare else inner.join(self.parentheses)
+        return inner if bare else self.enclosed(inner)
 
     def _summands(self, terms: Sequence[ex.Expression]) -> list[str]:
         """a + b - c: only a long sum of plain numbers takes their signs as its own."""
