@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.audit import reach
 from tests.audit.corpus import CONSTRUCTS, LOOK_ALIKES
 from tracer.audit.findings import Audit, audit
 from tracer.audit.texts import Markup, Text
 
+NOTATIONS = {**CONSTRUCTS, **reach.NOTATIONS}
 PAIRS = [(name, *pair) for name, pairs in CONSTRUCTS.items() for pair in pairs]
 TEXTS = [markup for markup in Markup if markup is not Markup.NOTEBOOK]
 
@@ -16,9 +18,9 @@ def audited(content: str, markup: Markup = Markup.MARKDOWN) -> Audit:
     return audit(Text("text", content, markup))
 
 
-@pytest.mark.parametrize("name", CONSTRUCTS)
+@pytest.mark.parametrize("name", NOTATIONS)
 def test_a_construct_is_read_and_its_false_variant_found(name: str) -> None:
-    for true, false in CONSTRUCTS[name]:
+    for true, false in NOTATIONS[name]:
         held = audited(true)
         assert (held.read >= 1, held.hold) == (True, held.read), true
         assert [finding.code for finding in audited(false).findings] == ["A01"], false
@@ -37,9 +39,10 @@ def test_together_they_read_the_same() -> None:
 
 @pytest.mark.parametrize("markup", TEXTS)
 def test_nothing_is_found_in_what_looks_alike(markup: Markup) -> None:
-    for line in LOOK_ALIKES.splitlines():
-        assert audited(line, markup).findings == [], line
-    assert audited(LOOK_ALIKES, markup).findings == []
+    for lines in (LOOK_ALIKES, reach.LOOK_ALIKES):
+        for line in lines.splitlines():
+            assert audited(line, markup).findings == [], line
+        assert audited(lines, markup).findings == []
 
 
 @pytest.mark.parametrize(

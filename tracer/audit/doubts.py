@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property, partial
 
 from tracer.audit import expression as ex, readings, wording
+from tracer.audit.intervals import PI
 from tracer.audit.judgement import Judgement, Verdict, judge, judge_as_rounded
 from tracer.audit.wording import NEAR, Around
 from tracer.dataclass import frozen
@@ -35,6 +36,7 @@ class Doubt(StrEnum):
     REFERENCE = "may be a reference"
     REMARK = "parentheses may hold a remark"
     CYCLES = "may be the cycles of a permutation"
+    SERIES = "may be another series"
     SHAPE = "may be a size or a shape"
     # number systems
     BINARY = "may be binary numbers"
@@ -355,6 +357,24 @@ def _read_as(other: readings.Reading) -> Callable[[Pair], bool]:
     return holds
 
 
+def _are_angles(pair: Pair) -> bool:
+    """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π."""
+    if pair.holds_as(readings.degrees):
+        return True
+    one, other = pair.found.computed, pair.found.printed
+    if one is None or ex.Constant("π") not in [*ex.every(pair.left), *ex.every(pair.right)]:
+        return False
+    turns = (one - other) / (2 * PI)
+    return abs(turns) < 100 and abs(turns - round(turns)) < Decimal("1e-9")
+
+
+def _has_whole_quotients(pair: Pair) -> bool:
+    """Return whether it holds with whole quotients; nobody means those beside π and in powers."""
+    parts = [*ex.every(pair.left), *ex.every(pair.right)]
+    is_plain = not any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in parts)
+    return is_plain and pair.holds_as(readings.whole_quotients)
+
+
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
     (Doubt.LEADING_ZEROS, _has_leading_zeros),
@@ -370,9 +390,9 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.MEASURED, _is_measured),
     (Doubt.DELIBERATE, _is_deliberate),
     (Doubt.SEPARATOR, _has_other_separators),
-    (Doubt.ANGLE, _read_as(readings.degrees)),
+    (Doubt.ANGLE, _are_angles),
     (Doubt.XOR, _read_as(readings.exclusive_or)),
-    (Doubt.WHOLE_QUOTIENT, _read_as(readings.whole_quotients)),
+    (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.LOST, _read_as(readings.lost_marks)),
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right)),
     (Doubt.FEW_DIGITS, _has_few_digits),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
+from tracer.audit import units
+from tracer.audit.brackets import Span, partners
 from tracer.audit.doubts import Doubt
 from tracer.audit.expression import Expression, Vector, is_printed
+from tracer.audit.lines import BINARY, with_breaks
 from tracer.audit.passages import Kind, Passage
-from tracer.audit.syntax import END, UnreadableError, partners, read
-from tracer.audit.tokens import Is, Token, tokens
+from tracer.audit.syntax import END, UnreadableError, read
+from tracer.audit.tokens import Token, tokens
+from tracer.audit.vocabulary import Is
 from tracer.dataclass import frozen
 
 MOST_TOKENS = 20_000
@@ -18,6 +23,7 @@ MOST_TOKENS = 20_000
 
 
 LONGEST_NAME = 200
+LONGEST_LABEL = 3
 
 
 @frozen
@@ -27,6 +33,7 @@ class Side:
     expression: Expression
     start: int
     end: int
+    tokens: Span
     doubt: Doubt | None
     """Why the side may have another meaning, or be part of a longer expression."""
 
@@ -63,13 +70,12 @@ class Found:
 
 def equations(passage: Passage) -> Found:
     """Return the equations of a passage, in order."""
-    if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
+    if not any(sign in passage.text for sign in ("=", "＝", "≈", "≃", "≅", "approx", "simeq")):
         return Found([], [], [])
     return _Finder(tokens(passage), passage).found()
 
 
-_BINARY = frozenset("*/x@")
-_BEHIND_AN_OPERAND = _BINARY | {"^", "%", "!"}
+_BEHIND_AN_OPERAND = BINARY | {"^", "%", "!", "ᵀ"}
 
 
 class _Finder:
@@ -78,39 +84,54 @@ class _Finder:
     def __init__(self, found: list[Token], passage: Passage) -> None:
         self.passage = passage
         self.pairs = partners(found)
-        self.tokens = _with_breaks(found, self.pairs, passage)
+        self.tokens = with_breaks(found, self.pairs, passage)
         self.tokens.append(END)  # after the last token, and at index -1 before the first
         self.is_math = passage.kind is Kind.MATH
-        self.relations, self.words, self.lines = map(self._places, (Is.RELATION, Is.WORD, Is.LINE))
+        self.relations, self.lines = self._places(Is.RELATION), self._places(Is.LINE)
+        self.words = self._places(Is.WORD, Is.TEXT)
+        self.measured = [i for i, token in enumerate(self.tokens) if token.measure]
 
-    def _places(self, kind: Is) -> list[int]:
-        """Return the indices of all tokens of a kind."""
-        return [i for i, token in enumerate(self.tokens) if token.kind is kind]
+    def _places(self, *kinds: Is) -> list[int]:
+        """Return the indices of all tokens of some kinds."""
+        return [i for i, token in enumerate(self.tokens) if token.kind in kinds]
 
     def found(self) -> Found:
         chains: list[tuple[list[Side], list[int]]] = []
         unread, named = [], list[Named]()
-        ends_at = -1  # the relation sign after the last side that was read
+        following: tuple[int, Side] | None = None  # a relation sign, and the side before it
+        is_chain = False
         for at in self.relations:
             token = self.tokens[at]
-            goes_on = ends_at == at
-            left = chains[-1][0][-1] if goes_on else self.side(self.begins(at), at)
+            if following and following[0] == at:
+                left: Side | None = following[1]
+            else:
+                left, is_chain = self.side(self.begins(at), at), False
             end = self.ends(at)
             right = self.side(at + 1, end)
-            ends_at = -1
-            if left is None or right is None:
+            goes_on = self.tokens[end].kind is Is.RELATION
+            following = (end, right) if left and right and goes_on else None
+            if left is None or right is None or not (right := self.with_unit(left, right)):
                 unread.append(token.start)
                 named += self.named(at, right)
+                is_chain = False
                 continue
-            if not goes_on:
+            if not is_chain:
                 chains.append(([left], []))
             chains[-1][0].append(right)
             chains[-1][1].append(token.start)
-            if self.tokens[end].kind is Is.RELATION:
-                ends_at = end
+            is_chain = True
         read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
         last = self.tokens[-2:][0]
         return Found(read, unread, named, last if last.kind is Is.UNREAD else None)
+
+    def with_unit(self, left: Side, right: Side) -> Side | None:
+        """Return the right side, doubtful if it lacks the unit of the left one; None if others."""
+        if not any(_any_between(self.measured, *side.tokens) for side in (left, right)):
+            return right
+        agree = units.agree(left.expression, right.expression)
+        if agree is None:
+            return replace(right, doubt=right.doubt or Doubt.UNIT)
+        return right if agree else None
 
     def named(self, at: int, row: Side | None) -> Iterator[Named]:
         """Yield the row after a relation sign with its name; nothing if there is no row."""
@@ -141,7 +162,7 @@ class _Finder:
             return None
         bullet = Doubt.BULLET if self._has_bullets(start, end) else None
         doubt = outside or bullet or inside
-        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, doubt)
+        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, (start, end), doubt)
 
     def _has_bullets(self, start: int, end: int) -> bool:
         """Return whether a later line begins with a sign that may be a bullet, or a row with −."""
@@ -167,7 +188,10 @@ class _Finder:
         """Return the index at which the left side of a relation sign begins."""
         i = at
         while self.tokens[i - 1].kind in _PARTS or self.pairs.get(i - 1, i) < i - 1:
-            i = self.pairs.get(i - 1, i - 1)
+            before = self.pairs.get(i - 1, i - 1)
+            if self.tokens[i].gap and self._holds_words(before):
+                break
+            i = before
         return self._behind_numbers(i, at)
 
     def _behind_numbers(self, start: int, end: int) -> int:
@@ -183,9 +207,11 @@ class _Finder:
 
     def _is_remark(self, i: int) -> bool:
         """Return whether a parenthesis with words, a remark, opens at an index."""
-        token = self.tokens[i]
-        is_apart = token.text == "(" and token.gap > 0
-        return is_apart and _any_between(self.words, i, self.pairs.get(i, i))
+        return self.tokens[i].gap > 0 and self._holds_words(i)
+
+    def _holds_words(self, i: int) -> bool:
+        """Return whether a parenthesis with words opens at an index."""
+        return self.tokens[i].text == "(" and _any_between(self.words, i, self.pairs.get(i, i))
 
     def _are_apart(self, i: int) -> bool:
         """Return whether one operand ends before a token and another begins with it."""
@@ -229,13 +255,24 @@ class _Finder:
         if before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return None
         if before.kind in (Is.NUMBER, Is.CLOSE):
-            return Doubt.BEFORE
+            return None if self._is_label(start) else Doubt.BEFORE
         is_applied = first.kind is Is.OPEN and not first.gap
         is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
-        is_beside = not first.gap and before.kind is not Is.MARK
+        is_symbol |= before.kind is Is.TEXT and before.text.isascii() and before.text.isalpha()
+        is_beside = not first.gap and before.kind not in (Is.MARK, Is.TEXT)
         if is_signed or is_applied or is_symbol or is_beside:
             raise UnreadableError
         return None
+
+    def _is_label(self, start: int) -> bool:
+        """Return whether a label such as (b) or (ii) ends before an index, at a start."""
+        opened = self.pairs.get(start - 1, start)
+        return (
+            opened == start - 3
+            and self.tokens[start - 2].kind is Is.WORD
+            and len(self.tokens[start - 2].text) <= LONGEST_LABEL
+            and self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
+        )
 
     def _is_number_cut(self, line: int) -> bool:
         """Return whether a line end follows a number with a point: 26.⏎86 may be one number."""
@@ -250,16 +287,18 @@ class _Finder:
             UnreadableError: it certainly does.
         """
         last = self.tokens[end - 1]
-        if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
+        if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖ᵀ":
             raise UnreadableError
         behind = self.tokens[end]
         is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
-            return Doubt.AFTER if self.tokens[end + 1].text in _BINARY else None
+            return Doubt.AFTER if self.tokens[end + 1].text in BINARY else None
         if behind.text == "!":
             return Doubt.EXCLAMATION
+        if behind.text == "begin":
+            return Doubt.AFTER
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
         return Doubt.AFTER if is_symbol or goes_on else None
 
@@ -278,44 +317,3 @@ def _any_between(places: list[int], start: int, end: int) -> bool:
     """Return whether any of the sorted indices lies in start ≤ index < end."""
     first = bisect_left(places, start)
     return first < len(places) and places[first] < end
-
-
-def _with_breaks(found: Sequence[Token], pairs: dict[int, int], passage: Passage) -> list[Token]:
-    """Return the tokens, keeping only line ends that an equation may continue across.
-
-    It may continue after an operator or a relation sign, and before a relation sign. It may also
-    continue before an operator if the line is indented further than the statement's first line.
-    """
-    kept: list[Token] = []
-    closes = 0  # where the open brackets end
-    indent = len(passage.text) - len(passage.text.lstrip(" \t\0"))
-    for i, token in enumerate(found):
-        if token.kind is Is.OPEN:
-            closes = max(closes, pairs.get(i, i))
-        if token.kind is not Is.LINE or i < closes:
-            kept.append(token)
-            continue
-        following = found[i + 1] if i + 1 < len(found) else token
-        if following.kind is not Is.LINE:
-            if _goes_on(kept[-1] if kept else END, following, token, indent):
-                kept.append(token)
-                continue
-            indent = len(token.text.replace("\0", ""))
-        kept.append(token._replace(kind=Is.BREAK, text="\n"))
-    return kept
-
-
-def _goes_on(before: Token, following: Token, line: Token, indent: int) -> bool:
-    if following.kind is Is.RELATION:
-        return before.kind is not Is.BREAK
-    if before.kind is Is.RELATION or _is_open(before):
-        return True
-    if not _is_open(following):
-        return False
-    if line.text[:1] == "\\":
-        return following.text != "-" or "&" in line.text
-    return len(line.text) > indent
-
-
-def _is_open(token: Token) -> bool:
-    return token.kind is Is.OPERATOR and token.text in ("+", "-", *_BINARY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial, reduce
 from itertools import product
 from typing import TypeAlias
@@ -135,6 +135,10 @@ def scalar(value: Value) -> Interval:
     return value
 
 
+def _integral(direction: str) -> Callable[[Decimal], Decimal]:
+    return lambda x: x.to_integral_value(direction)
+
+
 _RISING: dict[str, Callable[[Interval], Interval]] = {
     "exp": rising(intervals.exp),
     "ln": rising(intervals.ln),
@@ -147,6 +151,8 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "relu": rising(intervals.relu),
     "gelu": rising(intervals.gelu),
     "gelu_by_tanh": rising(intervals.gelu_by_tanh),
+    "floor": rising(_integral(ROUND_FLOOR)),
+    "ceil": rising(_integral(ROUND_CEILING)),
     "sin": intervals.sine,
     "cos": intervals.cosine,
     "tan": lambda x: intervals.sine(x) / intervals.cosine(x),
@@ -181,7 +187,7 @@ def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
     if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
         return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
     if _is_matrix(b):
-        columns = [tuple(row[i] for row in b) for i in range(len(b[0]))]  # type: ignore[index,arg-type]
+        columns = _columns(b)
         if _is_matrix(a):
             return tuple(tuple(_dot(row, column) for column in columns) for row in a)
         return tuple(_dot(a, column) for column in columns)
@@ -192,6 +198,10 @@ def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
 
 def _is_matrix(value: Value) -> bool:
     return isinstance(value, tuple) and all(isinstance(row, tuple) for row in value)
+
+
+def _columns(matrix: Value) -> tuple[Value, ...]:
+    return tuple(zip(*matrix, strict=False))  # type: ignore[misc]
 
 
 def _dot(a: Value, b: Value) -> Value:
@@ -205,6 +215,9 @@ def _sum(items: Sequence[Interval]) -> Interval:
 
 
 _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
+LARGEST_FACTORIAL = 30
+LARGEST_SET = 1000
+"""Larger factorials, and binomial coefficients of more elements, are not computed."""
 
 
 def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
@@ -216,6 +229,10 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         if name == "max" and any(isinstance(item, tuple) for item in row):
             return reduce(partial(_pair, _larger), row)  # max(0, [1, -2])
         return _of_a_row(name, [scalar(item) for item in row])
+    if name in _OF_WHOLE:
+        return point(Decimal(_OF_WHOLE[name](*map(_whole, given))))
+    if name == "transpose":
+        return _columns(given[0]) if _is_matrix(given[0]) else given[0]
     if len(given) > 1:
         if name == "log":
             raise UndefinedError  # the base in log(8, 2) may come second or first
@@ -261,7 +278,25 @@ def _softmax(row: Sequence[Interval]) -> Value:
     )
 
 
-def _factorial(x: Interval) -> Decimal:
-    if x.low != x.high or x.low != x.low.to_integral_value() or not 0 <= x.low <= 30:
+def _whole(value: Value) -> int:
+    x = scalar(value)
+    if x.low != x.high or x.low != x.low.to_integral_value() or x.low < 0:
         raise UndefinedError
-    return Decimal(math.factorial(int(x.low)))
+    return int(x.low)
+
+
+def _choose(*numbers: int) -> int:
+    if len(numbers) != 2 or numbers[0] > LARGEST_SET:
+        raise UndefinedError
+    return math.comb(*numbers)
+
+
+_OF_WHOLE = {"gcd": math.gcd, "lcm": math.lcm, "choose": _choose}
+"""Functions of whole numbers."""
+
+
+def _factorial(x: Interval) -> Decimal:
+    number = _whole(x)
+    if number > LARGEST_FACTORIAL:
+        raise UndefinedError
+    return Decimal(math.factorial(number))

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from tracer.dataclass import frozen
 
+Measure: TypeAlias = tuple[tuple[str, int], ...]
+"""Units with their exponents, sorted by name: (("h", -1), ("km", 1))."""
+
 SIGNIFICANT = 3
 """A decimal number with at least this many significant digits may be rounded."""
 
@@ -20,6 +23,8 @@ class Number:
     printed: str
     start: int
     end: int
+    measure: Measure = ()
+    """Its unit."""
 
     @property
     def is_whole(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from decimal import localcontext
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from tracer.audit import expression as ex, figures
@@ -15,7 +16,7 @@ from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
-from tracer.audit.quantities import wrong_row
+from tracer.audit.quantities import is_rounded_row, wrong_row
 from tracer.audit.texts import Text
 from tracer.audit.wording import Around
 from tracer.dataclass import frozen, mutable
@@ -202,7 +203,8 @@ def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
     """Return the chain, None if no two sides can be judged; other signs go into the audit."""
     pairs, unread, decides = list[Weighed](), list[int](), 0
     text = around.text
-    computes = any(_computes(side.expression) for side in equation.sides)
+    sides = [side.expression for side in equation.sides]
+    computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
     for i, sign in enumerate(equation.signs):
         left, right = equation.sides[i : i + 2]
         found = _judged(equation, i, text) if computes else None

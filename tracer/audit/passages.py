@@ -37,6 +37,8 @@ class Passage:
     text: str
     start: int
     kind: Kind
+    decimal: str = "."
+    """The decimal sign of the text, a point or a comma."""
 
 
 LONGEST = 100_000
@@ -49,18 +51,41 @@ _LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,
 
 def passages(text: Text) -> Iterator[Passage]:
     """Yield the passages of a text, in order; no equation extends beyond its passage."""
+    decimal = "," if _has_decimal_commas(text.content) else "."
     for passage in _READERS[text.markup](text.content):
         if passage.kind is Kind.MATH:
-            yield passage
+            yield Passage(passage.text, passage.start, passage.kind, decimal)
             continue
         at = passage.start
         for part in _BLANK_LINES.split(passage.text):
             begin = 0
             while len(part) - begin > LONGEST and (end := _LINE_END.search(part, begin + LONGEST)):
-                yield Passage(part[begin : end.end()], at + begin, passage.kind)
+                yield Passage(part[begin : end.end()], at + begin, passage.kind, decimal)
                 begin = end.end()
-            yield Passage(part[begin:], at + begin, passage.kind)
+            yield Passage(part[begin:], at + begin, passage.kind, decimal)
             at += len(part) + 1
+
+
+_COMMA = re.compile(
+    r"""
+      (?<![\w,.:({\[^\\-])(?:
+        0,\d*[1-9](?![\w,.:)\]}])
+      | \d{1,3}\{,\}(?:\d\d?|\d{4,})(?!\d)
+      | \d{1,3},(?:\d\d?|\d{4,})(?=[ \u00a0\u202f]?(?:\\?%|€|[kmc]?[mg]\b|MB\b|GB\b))
+      )
+    | [=≈×·⋅*+][ ]?\d{1,3},(?:\d\d?|\d{4,})(?![\w,:)\]}]|\.\d|[ ],)
+    """,
+    re.VERBOSE,
+)
+_POINT = re.compile(r"(?<![\w,.:-])\d{1,3}\.\d\d?(?![\w.:])")
+_FEWEST_COMMAS = 3
+
+
+def _has_decimal_commas(content: str) -> bool:
+    """Return whether the numbers of a text have decimal commas, as in French and German."""
+    if len(_COMMA.findall(content)) < _FEWEST_COMMAS:
+        return False
+    return len(_COMMA.findall(content)) > 2 * len(_POINT.findall(content))
 
 
 def _blank(text: str, fill: str = FILL) -> str:
@@ -85,7 +110,9 @@ _DISPLAYS = "equation align alignat gather multline displaymath eqnarray flalign
 _OPENING = re.compile(
     r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
 )
-_INLINE = re.compile(r"(?<![\\$\w])\$(?=[^\s$])([^$\n]{1,300})(?<=[^\s\\])\$(?![\d$])")
+_INLINE = re.compile(
+    r"(?<![\\$\w])\$(?=[^\s$])((?:[^$\n]|\n(?![ \t\r]*\n)){1,300})(?<=[^\s\\])\$(?![\d$])"
+)
 _PARENTHESES = re.compile(r"(?<!\\)\\[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
@@ -115,7 +142,8 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
 
 def _inline(text: str) -> str:
     """Blank the delimiters of inline mathematics."""
-    return _without(_PARENTHESES, _inside(_INLINE, text))
+    on_one_line = _INLINE.sub(lambda found: found[0].replace("\n", " "), text)
+    return _without(_PARENTHESES, _inside(_INLINE, on_one_line))
 
 
 # --- Markdown and plain text ---------------------------------------------------------------------
@@ -127,6 +155,8 @@ _BEGINNING = re.compile(
 )
 _HEADING = re.compile(r"^([ \t>]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:times|middot|sdot|divide|minus|asymp|approx|nbsp|equals);")
+_CODE = re.compile(r"(?<!`)`(?!`)([-+*/^().,_\d\s×·÷−√π%]{1,100})`(?!`)")
+"""Code that holds numbers and signs only may be a part of an equation."""
 _STRONG = re.compile(r"(?<![\d*])(\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(\*\*|__)(?![\d*(])")
 _EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
 
@@ -137,7 +167,7 @@ def _markdown(content: str) -> Iterator[Passage]:
         for passage in _with_mathematics(text, start, kind):
             if passage.kind is Kind.PROSE:
                 cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
-                unmarked = _without(_STRONG, _without(_BEGINNING, cut, CUT))
+                unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
                 yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
             else:
                 yield passage

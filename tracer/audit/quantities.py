@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tracer.audit.equations import Named
 from tracer.audit.evaluation import USUAL, Value, evaluate, face, window
-from tracer.audit.expression import Number, numbers
+from tracer.audit.expression import Expression, Number, Vector, is_printed, numbers
 from tracer.audit.intervals import Interval, point, to_the_power
 
 SHARES = re.compile(r"softmax\}?\\?(?:left)?[(\[]|probabilit(?:y|ies)$", re.IGNORECASE)
@@ -20,6 +20,21 @@ FEWEST = 3
 
 ALIKE = Decimal("0.05")
 """Rows that differ by more than this part of their largest number are different quantities."""
+
+
+def is_rounded_row(left: Expression, right: Expression) -> bool:
+    """Return whether the right side is the left one with fewer decimals: [0.401, …] ≈ [0.40, …].
+
+    At least half of the numbers must agree, or they are different rows.
+    """
+    if not (isinstance(left, Vector) and isinstance(right, Vector)):
+        return False
+    if not (is_printed(left) and is_printed(right)):
+        return False
+    pairs = list(zip(numbers(left), numbers(right), strict=False))
+    if len(numbers(left)) != len(numbers(right)) or not all(b.unit > a.unit for a, b in pairs):
+        return False
+    return sum(face(a).meets(window(b)) for a, b in pairs) * 2 >= len(pairs)
 
 
 def wrong_row(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str, str] | None:

@@ -94,7 +94,9 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
     def rounded(by: str) -> Callable[[ex.Expression], ex.Expression]:
         def of(part: ex.Expression) -> ex.Expression:
             match part:
-                case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if b.value:
+                case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if (
+                    b.value and a.start < b.start  # not ½
+                ):
                     return _whole(int((a.value / b.value).to_integral_value(by)), a)
             return part
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
 
-from tracer.audit import expression as ex
+from tracer.audit import expression as ex, series, units
+from tracer.audit.brackets import entries
 from tracer.audit.doubts import Doubt
-from tracer.audit.tokens import FUNCTIONS, Is, Token
+from tracer.audit.tokens import Token
+from tracer.audit.vocabulary import FUNCTIONS, Is
 
 DEEPEST = 40
 """Deeper nesting of brackets and powers is not read."""
 
 MOST_ZEROS = 1000
 """A number with more zeros is not read."""
-
-_CLOSES = {"(": ")", "[": "]", "{": "}", "matrix": "matrix"}
 
 
 class UnreadableError(Exception):
@@ -25,24 +24,6 @@ class UnreadableError(Exception):
 
 END = Token(Is.BREAK, "\n", 0, 0, 0)
 """Stands for the token after the last one."""
-
-
-def partners(tokens: Sequence[Token]) -> dict[int, int]:
-    """Map each bracket's index to the index of the bracket that it pairs with."""
-    found: dict[int, int] = {}
-    open_ones: list[int] = []
-    for i, token in enumerate(tokens):
-        if token.kind is Is.OPEN:
-            open_ones.append(i)
-        elif token.kind is Is.CLOSE and open_ones:
-            opened = open_ones.pop()
-            if _CLOSES[tokens[opened].text] == token.text:
-                found[i], found[opened] = opened, i
-            else:
-                open_ones.clear()
-        elif token.kind is Is.BREAK and token.text.isspace():
-            open_ones.clear()
-    return found
 
 
 def read(
@@ -107,7 +88,12 @@ class _Reader:
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
+        left_out: int | None = None  # the terms before an ellipsis
         while sign := self.sign("+-"):
+            if self.next.text == "…" and sign.text == "+" and left_out is None:
+                left_out = len(terms)
+                self.go(self.at + 1)
+                continue
             behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
                 self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
@@ -117,15 +103,31 @@ class _Reader:
             if ex.is_percent(term) != percent:
                 self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
             terms.append(ex.Negative(term) if sign.text == "-" else term)
+        if left_out is not None:
+            return self.series(terms[:left_out], terms[left_out:])
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
+
+    def series(self, before: list[ex.Expression], after: list[ex.Expression]) -> ex.Expression:
+        """Return the sum of a series, of which an ellipsis leaves terms out."""
+        found = series.sums(before, after)
+        if not found:
+            raise UnreadableError
+        if len(found) > 1:
+            self.doubts(Doubt.SERIES)  # 1 + 2 + … + 64
+        return found[0]
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Return whether it looks like a range such as 10-12."""
-        if self.depth > 1 and not self.spaced:
-            return False  # (8-10)^2 in mathematics
+        if self.depth > 1 and (not self.spaced or self._is_computed_with()):
+            return False  # (8-10)^2
         whole = all(isinstance(term, ex.Number) and term.is_whole for term in terms)
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
+
+    def _is_computed_with(self) -> bool:
+        """Return whether the bracket that ends here is part of a fraction, a power or a product."""
+        closed, behind = self.tokens[self.end : self.end + 2]
+        return closed.text == "}" or behind.text[0] in "^/*" or behind.text in ("sqrt", "√")
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]
@@ -155,7 +157,7 @@ class _Reader:
     def _is_juxtaposed(self) -> bool:
         """Return whether a factor follows without an operator: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next
-        if token.gap and token.kind is Is.OPEN and self._may_be_remark():
+        if token.gap and token.text in ("(", "[") and self._may_be_remark():
             self.doubts(Doubt.REMARK)
         elif token.gap > 1:
             self.doubts(Doubt.COLUMNS)
@@ -191,6 +193,9 @@ class _Reader:
             if token.text[0] == "^":
                 self.go(self.at + 1)
                 found = ex.Power(found, self.exponent(token))
+            elif token.text == "ᵀ" and isinstance(found, ex.Vector):
+                self.go(self.at + 1)
+                found = ex.Call("transpose", (found,))
             elif token.text == "%" and not self._operand_follows():
                 self.go(self.at + 1)
                 found = ex.Call("percent", (found,))
@@ -222,7 +227,7 @@ class _Reader:
         self.go(self.at + 1)
         match token.kind:
             case Is.NUMBER:
-                return _number(token.text, token.start, token.end)
+                return _number(token.text, token.start, token.end, token.measure)
             case Is.NAME:
                 return self.named(token)
             case Is.OPERATOR if token.text in "√∛":
@@ -244,6 +249,8 @@ class _Reader:
         """Read the contents of brackets: an expression, or a row of expressions."""
         sign = self.tokens[self.at].text
         items = self.in_brackets()
+        if sign in "⌊⌈":
+            return ex.Call("floor" if sign == "⌊" else "ceil", items)
         if len(items) == 1:
             if sign == "[" and isinstance(items[0], ex.Number):
                 self.doubts(Doubt.REFERENCE)  # [5]
@@ -256,69 +263,16 @@ class _Reader:
 
     def in_brackets(self) -> tuple[ex.Expression, ...]:
         """Read the entries in the brackets that open here."""
-        opened = self.at
-        closed = self.pairs.get(opened, self.end)
+        closed = self.pairs.get(self.at, self.end)
         if closed >= self.end:
             raise UnreadableError
-        found = tuple(self.items(opened, closed))
+        found = tuple(
+            ex.Vector(tuple(self.whole(*span) for span in entry))
+            if isinstance(entry, list)
+            else self.whole(*entry)
+            for entry in entries(self.tokens, self.pairs, self.at)
+        )
         self.go(closed + 1)
-        return found
-
-    def items(self, opened: int, closed: int) -> list[ex.Expression]:
-        """Return the entries of a row: separated by commas, or else by spaces and line ends."""
-        marks = [i for i in self._outermost(opened, closed) if self.tokens[i].kind is Is.COMMA]
-        if marks:
-            semicolons = [i for i in marks if self.tokens[i].text == ";"]
-            edges = [opened, *(semicolons or marks), closed]
-            if edges[-2] == closed - 1:
-                edges.pop(-2)
-            part = self._row if semicolons else self.whole
-            return [part(a + 1, b) for a, b in pairwise(edges)]
-        if self.tokens[opened].text in ("[", "matrix"):
-            return self._rows(opened, closed)
-        return [self.whole(opened + 1, closed)]
-
-    def _rows(self, opened: int, closed: int) -> list[ex.Expression]:
-        """Return the rows of a matrix, one per line, or the entries of a single row."""
-        is_row_end = "\\" if self.tokens[opened].text == "matrix" else ""
-        lines = [
-            i
-            for i in self._outermost(opened, closed)
-            if self.tokens[i].kind is Is.LINE and is_row_end == self.tokens[i].text[:1].strip(" ")
-        ]
-        rows = [
-            self._row(a + 1, b)
-            for a, b in pairwise([opened, *lines, closed])
-            if any(token.kind is not Is.LINE for token in self.tokens[a + 1 : b])
-        ]
-        if len(rows) == 1:
-            return list(rows[0].items)
-        if all(len(row.items) == 1 for row in rows):
-            return [row.items[0] for row in rows]  # a column
-        return list(rows)
-
-    def _row(self, start: int, end: int) -> ex.Vector:
-        """Return expressions that are separated by spaces only."""
-        inner = self._outermost(start - 1, end)[1:]
-        begins = [at for at in inner if self.tokens[at].gap and self._begins(at, end)]
-        return ex.Vector(tuple(self.whole(a, b) for a, b in pairwise([start, *begins, end])))
-
-    def _begins(self, at: int, end: int) -> bool:
-        """Return whether an item begins at a token after a space: 1 -2 has two, 1 - 2 one."""
-        token, before = self.tokens[at], self.tokens[at - 1]
-        if before.kind is Is.OPERATOR and before.text not in ("%", "°"):
-            return False
-        if token.kind is Is.OPERATOR and token.text in ("-", "+"):
-            return at + 1 < end and self.tokens[at + 1].gap == 0
-        return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text == "√"
-
-    def _outermost(self, opened: int, closed: int) -> list[int]:
-        """Return the indices of the tokens between two brackets, but not inside inner brackets."""
-        found = []
-        at = opened + 1
-        while at < closed:
-            found.append(at)
-            at = self.pairs.get(at, at) + 1 if self.tokens[at].kind is Is.OPEN else at + 1
         return found
 
     def named(self, token: Token) -> ex.Expression:
@@ -334,25 +288,51 @@ class _Reader:
                 raise UnreadableError
             return ex.Constant("e")
         if name == "frac":
-            return ex.Product((("*", self.braced()), ("/", self.braced())))
-        if name == "σ":
-            return self.sigma(following)
-        is_root_of_another_degree = name == "sqrt" and following.text == "["
-        if is_root_of_another_degree or name not in FUNCTIONS | {"log2", "log10"}:
+            over, under = self.pair()
+            return ex.Product((("*", over), ("/", under)))
+        if name == "binom":
+            return ex.Call("choose", self.pair())
+        if name in ("σ", "choose"):
+            return self.doubtful("sigmoid" if name == "σ" else name)
+        if name == "sqrt" and following.text == "[":
+            return self.root()
+        if name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
         return ex.Call(name, self.arguments())
 
-    def sigma(self, following: Token) -> ex.Expression:
-        """Read σ(0.5) as the logistic function; for whole numbers it is doubtful."""
-        if following.text != "(" or following.gap:
+    def doubtful(self, name: str) -> ex.Expression:
+        """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""
+        if self.next.text != "(" or self.next.gap:
             raise UnreadableError
         arguments = self.arguments()
         if all(number.is_whole for each in arguments for number in ex.numbers(each)):
             self.doubts(Doubt.FUNCTION)
-        return ex.Call("sigmoid", arguments)
+        return ex.Call(name, arguments)
+
+    def root(self) -> ex.Expression:
+        """Read the degree of a root, and what it is of."""
+        degree, opened = self.whole(self.at + 1, self.pairs.get(self.at, self.at)), self.at
+        if not isinstance(degree, ex.Number):
+            raise UnreadableError
+        self.go(self.pairs[opened] + 1)
+        of = self.braced()
+        if degree.value == 3:
+            return ex.Call("cbrt", (of,))
+        one = ex.Number(Decimal(1), "1", degree.start, degree.end)
+        return ex.Power(of, ex.Product((("*", one), ("/", degree))))
+
+    def pair(self) -> tuple[ex.Expression, ex.Expression]:
+        r"""Read the two parts of a fraction, which may be single digits: \frac12."""
+        token = self.next
+        if token.kind is Is.NUMBER and len(token.text) == 2 and token.text.isdecimal():
+            self.go(self.at + 1)
+            one, other = (_number(digit, token.start, token.end) for digit in token.text)
+            return one, other
+        return self.braced(), self.braced()
 
     def braced(self) -> ex.Expression:
-        if self.next.text != "{":
+        """Read what braces hold, or a single digit."""
+        if self.next.text != "{" and not (self.next.kind is Is.NUMBER and len(self.next.text) == 1):
             raise UnreadableError
         return self.primary()
 
@@ -369,7 +349,7 @@ class _Reader:
         return (of,)
 
 
-def _number(digits: str, start: int, end: int) -> ex.Number:
+def _number(digits: str, start: int, end: int, measure: ex.Measure = ()) -> ex.Number:
     """Return a number with its printed digits; all numbers are created here.
 
     Raises:
@@ -381,7 +361,7 @@ def _number(digits: str, start: int, end: int) -> ex.Number:
         raise UnreadableError from None
     if abs(value.adjusted()) > MOST_ZEROS:
         raise UnreadableError
-    return ex.Number(value, digits, start, end)
+    return ex.Number(value, digits, start, end, measure)
 
 
 def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | None:
@@ -389,9 +369,13 @@ def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | Non
     if isinstance(one, ex.Negative) and (number := _scientific(one.of, other)):
         return ex.Negative(number)
     match one, other:
-        case ex.Number() as digits, ex.Power(ex.Number(printed="10"), exponent) if digits.value:
+        case ex.Number() as digits, ex.Power(ex.Number(printed="10") as ten, exponent) if (
+            digits.value
+        ):
             power = exponent.of if isinstance(exponent, ex.Negative) else exponent
             if isinstance(power, ex.Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
                 zeros = -power.value if power is not exponent else power.value
-                return _number(f"{digits.value.scaleb(zeros):e}", digits.start, power.end)
+                value = f"{digits.value.scaleb(zeros):e}"
+                measure = units.product(digits.measure, ten.measure)
+                return _number(value, digits.start, power.end, measure)
     return None

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
+from tracer.audit.expression import Measure
 from tracer.audit.passages import CUT, Kind, Passage
+from tracer.audit.units import product, unit
+from tracer.audit.vocabulary import CJK, FUNCTIONS, SIZES, Is, command, environment, name, said
 
 MOST = 200_000
 """A passage is read up to this many tokens and spaces."""
 
 MOST_DIGITS = 40
 """A longer number is not read."""
-
-
-class Is(Enum):
-    """The kind of a token."""
-
-    NUMBER = auto()
-    NAME = auto()
-    """A known function or constant, by its plain name."""
-    WORD = auto()
-    """Any other letters: a symbol, a unit, prose."""
-    OPERATOR = auto()
-    RELATION = auto()
-    OPEN = auto()
-    CLOSE = auto()
-    COMMA = auto()
-    LINE = auto()
-    """The end of a line, or of a row of mathematics."""
-    BREAK = auto()
-    """An expression ends here: a colon, a full stop, an arrow."""
-    MARK = auto()
-    """An expression may be adjacent to it: a quotation mark, a backtick."""
-    OTHER = auto()
-    """A part that is not understood; the expression around it is not read."""
-    UNREAD = auto()
-    """The first token beyond the limit; always the last of the list."""
 
 
 class Token(NamedTuple):
@@ -49,87 +29,78 @@ class Token(NamedTuple):
     end: int
     gap: int
     """The number of spaces before it."""
+    measure: Measure = ()
+    """The unit of a number."""
 
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
-_FUNCTIONS = "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm"
-FUNCTIONS = frozenset(_FUNCTIONS.split())
-_OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
-_OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
-_OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
-_OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
-
-_COMMANDS: dict[str, tuple[Is, str]] = {
-    **dict.fromkeys(("times", "cdot", "ast", "odot"), (Is.OPERATOR, "*")),
-    **dict.fromkeys(("approx", "simeq", "doteq", "approxeq"), (Is.RELATION, "≈")),
-    **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), (Is.NAME, "frac")),
-    **dict.fromkeys(("lVert", "rVert", "Vert"), (Is.OPERATOR, "‖")),
-    **dict.fromkeys(("quad", "qquad", "newline", "hline", "item"), (Is.BREAK, " ")),
-    **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "iff"), (Is.BREAK, "→")),
-    **dict.fromkeys(("le", "leq", "ge", "geq", "ne", "neq", "lt", "gt"), (Is.BREAK, "<")),
-    **dict.fromkeys(("ldots", "dots", "cdots", "pm", "mp"), (Is.OTHER, "…")),
-    **dict.fromkeys(("ll", "gg", "oplus", "otimes", "ominus", "wedge", "vee"), (Is.OTHER, "⊕")),
-    **dict.fromkeys(("land", "lor", "cap", "cup", "bmod", "star"), (Is.OTHER, "⊕")),
-    **dict.fromkeys(("equiv", "sim", "propto", "cong"), (Is.BREAK, "≡")),
-    "div": (Is.OPERATOR, "/"),
-    "%": (Is.OPERATOR, "%"),
-    "*": (Is.OPERATOR, "*"),
-    "|": (Is.OPERATOR, "‖"),
-    "_": (Is.WORD, "_"),
-    "{": (Is.OTHER, "{"),
-    "}": (Is.OTHER, "}"),
-}
-_SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
-_FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
-_NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
 _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
 """The markup that sets operands apart, as that many spaces do."""
 
-_MATRICES = frozenset(("matrix", "bmatrix", "pmatrix", "vmatrix", "smallmatrix", "array"))
+_GROUPS = r"(?:,|\{,\}|\\,|_|[\u202f\u2009\u00a0])"
+_NUMBERS = {
+    ".": rf"(?:\d{{1,3}}(?:{_GROUPS}\d{{3}})+(?!\d)|\d+)(?:\.\d+|\{{,\}}(?:\d\d?|\d{{4,}})(?!\d))?",
+    ",": rf"\d{{1,3}}(?:{_GROUPS}\d{{3}})*{_GROUPS}000(?!\d)"
+    r"|(?:[1-9]\d{0,2}(?:(?:\.|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:(?:[,.]|\{,\})\d+)?",
+}
+"""The numbers of a text by its decimal sign."""
 
-_NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
-_TOKEN = re.compile(
-    rf"""
+_TEXT = "text|textbf|textit|textrm|emph|[mh]box"
+_TOKEN = rf"""
       (?P<line>\n[ \t\0]*)
-    | (?P<space>[ \t\r\0\f]+|\u00a0|\u2009|\u202f)
+    | (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
     | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
     | (?P<opaque>
         0[xXbBoO][0-9a-fA-F_]+
       | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)
-      | \d+(?:\.\d+){{2,}} | \d+(?:_\d+)+ | \d+\.(?=[.])| \d+:\d+(?::\d+)*
+      | VERSION\d+(?:\.\d+){{2,}} | (?!\d{{1,3}}(?:_\d{{3}})+\b)\d+(?:_\d+)+
+      | \d+\.(?=[.])| \d+:\d+(?::\d+)*
       )
     | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
-    | (?P<number>(?:{_NUMBER}|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
-    | \\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*)
-    | \\llap\s?\{{\$ | \$\}}
-    | \\(?:text|textbf|mathrm|textrm|[mh]box|operatorname\*?|mathbf|mathit)\s?
-        \{{\s?(?P<said>[A-Za-z][^{{}}\\]{{0,200}})\}}
+    | (?P<number>(?:NUMBER|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
+    | (?:\\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*))+
+    | \\llap\s?\{{\$ | \$\}} | \\(?:{_TEXT})(?=\s?\{{\s?\\?\$?[-.]?\d)
+    | \\(?:{_TEXT})\s?\{{\s?(?P<text>[^\d\s{{}}\\$][^{{}}\\]{{0,200}})\}}
+    | \\(?:mathrm|operatorname\*?|mathbf|mathit)\s?\{{\s?(?P<symbol>[A-Za-z][^{{}}\\]{{0,200}})\}}
     | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
         (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
     | \\(?P<command>[A-Za-z]+|[^A-Za-z])
     | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|_\w)
+    | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     | \{{(?P<lone>[-+])\}}
     | (?P<times>(?<=\d)[xX](?=\d)|(?<=[\d)\]][ ])[xX](?=[ ][\d(\[-]))
+    | (?P<cjk>[{CJK}]+)
     | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
     | (?P<power>\*\*)
     | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=[>~]|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
-    | (?P<relation>=|≈|≃|≅)
+    | (?P<relation>[=＝≈≃≅])
     | (?P<norm>\|\||‖)
-    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!])
-    | (?P<open>[(\[{{])
-    | (?P<close>[)\]}}])
+    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％])
+    | (?P<open>[(\[{{⌊⌈])
+    | (?P<close>[)\]}}⌋⌉])
     | (?P<comma>[,;](?=.?))
-    | (?P<ellipsis>\.\.\.+|…|[±∓$€£¥~–])
-    | (?P<break>[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}])
-    | (?P<mark>["'`“”‘’«»])
+    | (?P<ellipsis>\.\.\.+|…)
+    | (?P<money>[$€£¥₹])
+    | (?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
+    | (?P<break>[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}，。、；：！？（）【】《》•∎\ufe0f]
+        |[\u2500-\u257f\u25a0-\u25ff\u2600-\u2714\u2720-\u274b\u2798-\u27bf\U0001f300-\U0001faff])
+    | (?P<mark>["'`“”‘’«»「」『』])
     | (?P<other>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
+_TOKENS = {
+    sign: re.compile(
+        _TOKEN.replace("NUMBER", number).replace(
+            "VERSION", r"(?!\d{1,3}(?:\.\d{3})+(?![\d.]))" if sign == "," else ""
+        ),
+        re.VERBOSE | re.DOTALL,
+    )
+    for sign, number in _NUMBERS.items()
+}
 
 _KINDS = {
+    "operator": Is.OPERATOR,
     "open": Is.OPEN,
     "close": Is.CLOSE,
     "address": Is.MARK,
@@ -139,49 +110,202 @@ _KINDS = {
 }
 """Kinds of matches that are their own plain form; matches of other kinds are not understood."""
 
-_SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
+_SEPARATOR = re.compile(r"\{,\}|\\,|[,_\u202f\u2009\u00a0]")
+_DECIMAL = re.compile(r"\{,\}(?=(?:\d\d?|\d{4,})(?:[eE]|\Z))")
+_ROUND = re.compile(r"\d{1,3}(?:(?:,|\{,\})\d{3})*(?:,|\{,\})000")
+_THOUSANDS = re.compile(r"(?<!\b0)\.(?=\d{3}(?!\d))|\\,|[\u202f\u2009\u00a0]")
 _ITEMS = re.compile(r"(?<![{\\]),|(?:\{,\}|\\,|[^,{\\])+")
 """The numbers and commas of a row without spaces; the commas of LaTeX's {,} do not count."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
+_PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
 
 def tokens(passage: Passage) -> list[Token]:
     """Return the tokens of a passage, in order, with positions in the whole text."""
-    found: list[Token] = []
-    brackets: list[bool] = []  # whether each open bracket may hold a row
-    gap = 0
-    in_math = passage.kind is Kind.MATH
-    for number, match in enumerate(_TOKEN.finditer(passage.text)):
-        if number == MOST:  # the last expression may be incomplete
-            start, end = match.span()
-            found.append(Token(Is.UNREAD, "", passage.start + start, passage.start + end, 0))
-            break
-        group = match.lastgroup
-        if group == "space":
-            text = match[0]
-            gap += 1 if text == " " else text.count(" ") + 2 * text.count("\t") + (text > "\x7f")
-            continue
-        if group == "subscript" and found and found[-1].text == "log":
-            found[-1] = _with_base(found[-1], match[0].strip("_{}"))
-            continue
-        read = _read(match, group, brackets, in_math=in_math)
-        if group == "said":
-            gap = max(gap, 1)  # words always have a gap before them
-        if read is None:  # markup without meaning, or space
-            gap += _SPACES.get(match[0], 0)
-            continue
-        kind, plain = read
-        if group == "number" and brackets and brackets[-1] and _is_separated(match):
-            found += _separated(match, passage.start, gap)  # [100,200] has two numbers
+    return _Scanner(passage).found
+
+
+class _Scanner:
+    """Collects the tokens of a passage."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.text, self.start, self.decimal = passage.text, passage.start, passage.decimal
+        self.in_math = passage.kind is Kind.MATH
+        self.found: list[Token] = []
+        self.brackets: list[tuple[bool, int]] = []  # whether a row may follow, and the index
+        self.money = ""
+        gap = until = 0
+        for number, match in enumerate(_TOKENS[passage.decimal].finditer(passage.text)):
+            if number == MOST:  # the last expression may be incomplete
+                self.add(Is.UNREAD, "", *match.span(), 0)
+                break
+            if match.start() < until:
+                continue  # the unit of the number before it
+            group = match.lastgroup
+            if group == "space":
+                text = match[0]
+                gap += 1 if text == " " else _width(text)
+            elif group == "number":
+                until = self.number(match, gap)
+                gap = 0
+            elif (read := self.read(match, group)) is None:  # markup without meaning
+                gap = 0 if match["command"] in SIZES else gap + _SPACES.get(match[0], 0)
+            else:
+                kind, plain = read
+                start, end = match.span()
+                gap = gap or int(kind is Is.TEXT)
+                self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+                gap = 0
+                if kind is Is.OPEN:
+                    self.brackets.append((_takes_a_row(*self.found[-2:]), len(self.found) - 1))
+                elif kind is Is.CLOSE and self.brackets:
+                    _, opened = self.brackets.pop()
+                    if plain == "}" and self.found[opened - 1].text == "^":
+                        until = self.measured(opened - 2, match.end())
+                elif group == "superscript":
+                    until = self.measured(len(self.found) - 2, match.end())
+
+    def add(self, kind: Is, plain: str, start: int, end: int, gap: int) -> None:
+        """Append a token."""
+        self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+
+    def number(self, match: re.Match[str], gap: int) -> int:
+        """Append a number with its unit, or a row such as [100,200]; return where it ends."""
+        written, (start, end) = match[0], match.span()
+        if self.brackets and self.brackets[-1][0] and _is_separated(match):
+            self.row(written, start, gap)
+            return end
+        if self.text.startswith("_", end):
+            self.add(Is.OTHER, written, start, end, gap)
+            return end
+        kind, plain = _number(written, self.decimal)
+        measure: Measure = ((self.money, 1),) if self.money else ()
+        stop = end
+        if found := unit(self.text, end, in_math=self.in_math, per=bool(measure)):
+            end = found.end
+            measure = product(measure, found.powers)
+            plain = f"{Decimal(plain).scaleb(found.zeros):e}" if found.zeros else plain
+            stop = end if found.zeros else stop
+        self.money = ""
+        ends = self.start + start, self.start + stop
+        self.found.append(Token(kind, plain, *ends, gap, measure))
+        return end
+
+    def measured(self, at: int, end: int) -> int:
+        """Add the unit after a power of ten to its base; return where it ends."""
+        base = self.found[at] if at >= 0 else None
+        found = unit(self.text, end, in_math=self.in_math) if base and base.text == "10" else None
+        if base is None or found is None or found.zeros:
+            return end
+        self.found[at] = base._replace(measure=product(base.measure, found.powers))
+        return found.end
+
+    def row(self, written: str, at: int, gap: int) -> None:
+        """Append the numbers and commas of a row such as [100,200], where commas separate."""
+        for part in _ITEMS.finditer(written):
+            kind, plain = (Is.COMMA, ",") if part[0] == "," else _number(part[0], ".")
+            start, end = part.span()
+            self.add(kind, plain, at + start, at + end, 0 if start else gap)
+
+    def read(self, match: re.Match[str], group: str | None) -> tuple[Is, str] | None:
+        """Return the kind and plain form of a match; None if it has no meaning."""
+        text = match[0]
+        match group:  # the most frequent first
+            case "operator" | "open" | "close":
+                return _KINDS[group], _PLAIN.get(text, text)
+            case "name":
+                return self.name(match)
+            case "relation":
+                return Is.RELATION, "=" if text in "=＝" else "≈"
+            case "line":
+                return None if self.in_math else (Is.LINE, text[1:])
+            case "row":
+                return Is.LINE, "\\&" if "&" in match["row"] else "\\"
+            case "cjk":
+                return Is.TEXT, text
+            case "rest":
+                digits, _, power = match["rest"].partition("×10")
+                scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
+                return _number(digits + scale, ".")
+            case "text":
+                return said(match["text"])
+            case "symbol":
+                word = match["symbol"].strip().lower()
+                return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["symbol"])
+            case "which":
+                return environment(match["which"], begins=match["environment"] == "begin")
+            case "command" if match["command"] != "$":
+                return command(match["command"])
+            case "money" | "command":
+                return self.currency(match)
+            case "times" | "power" | "norm" | "lone" | "transpose":
+                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ"}
+                return Is.OPERATOR, plain.get(group, match["lone"])
+            case "superscript":
+                return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
+            case "subscript" if self.found and self.found[-1].text == "log":
+                self.found[-1] = _with_base(self.found[-1], text.strip("_{}"))
+                return None
+            case "comma" if self.decimal == ",":
+                return Is.COMMA, ","  # max(0,5; 1)
+            case "comma":
+                return _comma(match, self.brackets)
+            case "ellipsis":
+                return Is.OTHER, "…"
+            case "vulgar":
+                return self.fraction(match)
+            case "assigned" if self.in_math and text in ("|=", "!="):  # |A| = 3, 3! = 6
+                sign = Is.OPERATOR if text[0] == "!" else Is.OTHER
+                self.add(sign, text[0], match.start(), match.start() + 1, 0)
+                return Is.RELATION, "="
+            case "break" if self.in_math and text in "&|":
+                return None if text == "&" else (Is.OTHER, text)
+            case None:  # \llap{$ and $}
+                return None
+            case _:
+                return _KINDS.get(group, Is.OTHER), text
+
+    def name(self, match: re.Match[str]) -> tuple[Is, str]:
+        """Return a function or a word; "the sum 2 + 3" has no function."""
+        behind = self.text[match.end() : match.end() + 2]
+        if match[0] == "C" and behind[:1] == "(":
+            return Is.NAME, "choose"
+        kind, plain = name(match[0])
+        is_applied = behind.lstrip()[:1] in ("(", "[", "{", "\\")
+        return (Is.WORD, match[0]) if plain in _OF_ROWS and not is_applied else (kind, plain)
+
+    def currency(self, match: re.Match[str]) -> tuple[Is, str] | None:
+        """Remember the currency of the number that follows; else it is not understood."""
+        sign = match[0].lstrip("\\")
+        if not self.text[match.end() : match.end() + 1].isdigit():
+            return Is.OTHER, sign
+        self.money = sign
+        return None
+
+    def fraction(self, match: re.Match[str]) -> tuple[Is, str]:
+        """Append all tokens of ½ but the last, which is returned; 2½ is in parentheses."""
+        over, under = unicodedata.normalize("NFKD", match[0]).split("⁄")
+        start, end = match.span()
+        if (
+            self.found
+            and self.found[-1].kind is Is.NUMBER
+            and self.found[-1].end == self.start + start
+        ):
+            whole = self.found.pop()
+            self.found += [whole._replace(kind=Is.OPEN, text="("), whole._replace(gap=0)]
+            self.add(Is.OPERATOR, "+", start, end, 0)
         else:
-            start, end = match.span()
-            found.append(Token(kind, plain, passage.start + start, passage.start + end, gap))
-        if kind is Is.OPEN:
-            brackets.append(_takes_a_row(*found[-2:]))
-        elif kind is Is.CLOSE and brackets:
-            brackets.pop()
-        gap = 0
-    return found
+            self.add(Is.OPEN, "(", start, end, 0)
+        self.add(Is.NUMBER, over, start, end, 0)
+        self.add(Is.OPERATOR, "/", start, end, 0)
+        self.add(Is.NUMBER, under, start, end, 0)
+        return Is.CLOSE, ")"
+
+
+def _width(space: str) -> int:
+    """Return the number of spaces; a tab counts as two, other spaces as one."""
+    wide = sum(space.count(each) for each in "\u00a0\u2009\u202f")
+    return space.count(" ") + 2 * space.count("\t") + wide
 
 
 def _with_base(log: Token, base: str) -> Token:
@@ -190,7 +314,7 @@ def _with_base(log: Token, base: str) -> Token:
     return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
-_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm"))
+_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "gcd", "lcm", "choose"))
 
 
 def _takes_a_row(*tokens: Token) -> bool:
@@ -209,90 +333,28 @@ _FIRST_BRACKET = re.compile(r"[\[\](){}].*", re.DOTALL)
 
 def _is_separated(match: re.Match[str]) -> bool:
     """Return whether the commas in a number separate entries: not in (2, 10,000)."""
+    if "," not in match[0]:
+        return False
     start, end = match.span()
     before = _LAST_BRACKET.sub("", match.string[max(0, start - _AROUND) : start])
     after = _FIRST_BRACKET.sub("", match.string[end : end + _AROUND])
-    return "," in match[0] and ", " not in before + after
+    around = before + after
+    return ", " not in around and ";" not in around
 
 
-def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
-    """Return the numbers and commas of a row such as [100,200], where commas separate entries."""
-    parts: list[Token] = []
-    for part in _ITEMS.finditer(match[0]):
-        read = (Is.COMMA, ",") if part[0] == "," else _number(part[0])
-        start = at + match.start() + part.start()
-        parts.append(Token(*read, start, start + len(part[0]), 0 if parts else gap))
-    return parts
-
-
-def _number(written: str) -> tuple[Is, str]:
+def _number(written: str, decimal: str) -> tuple[Is, str]:
     """Return the kind and plain form of a number, without its thousands separators."""
-    separated = "," in written or not written.isascii()
-    plain = _SEPARATOR.sub("", written) if separated else written
+    plain = written
+    if decimal == "," and not _ROUND.fullmatch(written):
+        plain = _THOUSANDS.sub("", written.replace("{,}", ",")).replace(",", ".")
+    elif "," in written or "_" in written or "\\" in written or not written.isascii():
+        plain = _SEPARATOR.sub("", _DECIMAL.sub(".", written))
     return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
 
 
-def _read(
-    match: re.Match[str], group: str | None, brackets: list[bool], *, in_math: bool
-) -> tuple[Is, str] | None:
-    """Return the kind and plain form of a match; None if it has no meaning."""
-    text = match[0]
-    match group:  # the most frequent first
-        case "number":
-            is_name = match.string.startswith("_", match.end())
-            return (Is.OTHER, text) if is_name else _number(text)
-        case "operator":
-            return Is.OPERATOR, _PLAIN.get(text, text)
-        case "name":
-            return _name(text)
-        case "relation":
-            return Is.RELATION, "=" if text == "=" else "≈"
-        case "line":
-            return None if in_math else (Is.LINE, text[1:])
-        case "row":
-            return Is.LINE, "\\&" if "&" in match["row"] else "\\"
-        case "rest":
-            digits, _, power = match["rest"].partition("×10")
-            scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
-            return _number(digits + scale)
-        case "said":
-            word = match["said"].strip().lower()
-            return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["said"])
-        case "which":
-            return _environment(match)
-        case "command":
-            name = match["command"]
-            return None if name in _NOTHING else _COMMANDS.get(name) or _name(name)
-        case "times" | "power" | "norm" | "lone":
-            plain = {"times": "x", "power": "^", "norm": "‖"}.get(group, match["lone"])
-            return Is.OPERATOR, plain
-        case "superscript":
-            return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
-        case "comma":
-            return _comma(match, brackets)
-        case "break" if in_math and text in "&|":
-            return None if text == "&" else (Is.OTHER, text)
-        case None:  # \llap{$ and $}
-            return None
-        case _:
-            return _KINDS.get(group, Is.OTHER), text
-
-
-def _comma(match: re.Match[str], brackets: list[bool]) -> tuple[Is, str]:
+def _comma(match: re.Match[str], brackets: Sequence[object]) -> tuple[Is, str]:
     """Read a comma between digits; outside of brackets it may be a decimal comma."""
     around = match.string[max(0, match.start() - 1) : match.end() + 1]
     if not brackets and match[0] == "," and len(around) == 3 and (around[0] + around[2]).isdigit():
         return Is.OTHER, ","
     return Is.COMMA, match[0]
-
-
-def _environment(match: re.Match[str]) -> tuple[Is, str]:
-    if match["which"] in _MATRICES:
-        return (Is.OPEN, "matrix") if match["environment"] == "begin" else (Is.CLOSE, "matrix")
-    return Is.BREAK, match["which"]
-
-
-def _name(text: str) -> tuple[Is, str]:
-    plain = text.lower() if len(text) > 2 else text  # PI is something else
-    known = plain if plain in FUNCTIONS else _OTHER_NAMES.get(plain)
-    return (Is.NAME, known) if known else (Is.WORD, text)

@@ -1,0 +1,105 @@
+"""What names, commands and units mean in an equation."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters that are written without spaces between words."""
+
+
+class Is(Enum):
+    """The kind of a token."""
+
+    NUMBER = auto()
+    NAME = auto()
+    """A known function or constant, by its plain name."""
+    WORD = auto()
+    """Any other letters: a symbol, a unit, prose."""
+    TEXT = auto()
+    """Words set as text within mathematics, which are no symbols."""
+    OPERATOR = auto()
+    RELATION = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    COMMA = auto()
+    LINE = auto()
+    """The end of a line, or of a row of mathematics."""
+    BREAK = auto()
+    """An expression ends here: a colon, a full stop, an arrow."""
+    MARK = auto()
+    """An expression may be adjacent to it: a quotation mark, a backtick."""
+    OTHER = auto()
+    """A part that is not understood; the expression around it is not read."""
+    UNREAD = auto()
+    """The first token beyond the limit; always the last of the list."""
+
+
+_FUNCTIONS = """
+exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm
+gcd lcm floor ceil
+"""
+FUNCTIONS = frozenset(_FUNCTIONS.split())
+_OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
+_OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
+_OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
+_OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
+
+_COMMANDS: dict[str, tuple[Is, str]] = {
+    **dict.fromkeys(("times", "cdot", "ast", "odot"), (Is.OPERATOR, "*")),
+    **dict.fromkeys(("approx", "simeq", "doteq", "approxeq"), (Is.RELATION, "≈")),
+    **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), (Is.NAME, "frac")),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), (Is.NAME, "binom")),
+    **dict.fromkeys(("lVert", "rVert", "Vert"), (Is.OPERATOR, "‖")),
+    **dict.fromkeys(("quad", "qquad", "newline", "hline", "item"), (Is.BREAK, " ")),
+    **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "iff"), (Is.BREAK, "→")),
+    **dict.fromkeys(("checkmark", "qed", "square", "blacksquare", "bullet"), (Is.BREAK, "✓")),
+    **dict.fromkeys(("le", "leq", "ge", "geq", "ne", "neq", "lt", "gt"), (Is.BREAK, "<")),
+    **dict.fromkeys(("ldots", "dots", "cdots"), (Is.OTHER, "…")),
+    **dict.fromkeys(("pm", "mp"), (Is.OTHER, "±")),
+    **dict.fromkeys(("ll", "gg", "oplus", "otimes", "ominus", "wedge", "vee"), (Is.OTHER, "⊕")),
+    **dict.fromkeys(("land", "lor", "cap", "cup", "bmod", "star"), (Is.OTHER, "⊕")),
+    **dict.fromkeys(("equiv", "sim", "propto", "cong"), (Is.BREAK, "≡")),
+    "div": (Is.OPERATOR, "/"),
+    "%": (Is.OPERATOR, "%"),
+    "*": (Is.OPERATOR, "*"),
+    "|": (Is.OPERATOR, "‖"),
+    "_": (Is.WORD, "_"),
+    "{": (Is.OTHER, "{"),
+    "}": (Is.OTHER, "}"),
+    "lfloor": (Is.OPEN, "⌊"),
+    "rfloor": (Is.CLOSE, "⌋"),
+    "lceil": (Is.OPEN, "⌈"),
+    "rceil": (Is.CLOSE, "⌉"),
+}
+_SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
+SIZES = frozenset(_SIZES.split())
+"""The commands that set the size of the bracket after them."""
+_FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
+_NOTHING = SIZES | set(_FACES.split()) | set(",;:![]() \n")
+_MATRICES = frozenset(("matrix", "bmatrix", "pmatrix", "vmatrix", "smallmatrix", "array"))
+
+
+def name(text: str) -> tuple[Is, str]:
+    """Return the kind and plain form of letters."""
+    plain = text.lower() if len(text) > 2 else text  # PI is something else
+    known = plain if plain in FUNCTIONS else _OTHER_NAMES.get(plain)
+    return (Is.NAME, known) if known else (Is.WORD, text)
+
+
+def command(text: str) -> tuple[Is, str] | None:
+    """Return the kind and plain form of a LaTeX command; None if it has no meaning."""
+    return None if text in _NOTHING else _COMMANDS.get(text) or name(text)
+
+
+def environment(which: str, *, begins: bool) -> tuple[Is, str]:
+    """Return a bracket for the begin or end of a matrix, a break for other environments."""
+    if which in _MATRICES:
+        return (Is.OPEN if begins else Is.CLOSE), "matrix"
+    return Is.BREAK, "begin" if begins else "end"
+
+
+def said(words: str) -> tuple[Is, str]:
+    r"""Return the kind and plain form of \text{…}: a function, or words."""
+    word = words.strip()
+    return (Is.NAME, word.lower()) if word.lower() in FUNCTIONS else (Is.TEXT, word)
