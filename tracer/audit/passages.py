@@ -113,6 +113,10 @@ _OPENING = re.compile(
 _INLINE = re.compile(
     r"(?<![\\$\w])\$(?=[^\s$])((?:[^$\n]|\n(?![ \t\r]*\n)){1,300})(?<=[^\s\\])\$(?![\d$])"
 )
+_INLINE_APART = re.compile(
+    r"(?<![\\$\w])\$(?!\d)(?=[^$\n]{0,300}(?:[=≈]|\\approx))([^$\n]{1,300})(?<!\\)\$(?![\w$])"
+)
+"""Inline mathematics with spaces inside its delimiters."""
 _PARENTHESES = re.compile(r"(?<!\\)\\[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
@@ -143,17 +147,18 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
 def _inline(text: str) -> str:
     """Blank the delimiters of inline mathematics."""
     on_one_line = _INLINE.sub(lambda found: found[0].replace("\n", " "), text)
-    return _without(_PARENTHESES, _inside(_INLINE, on_one_line))
+    return _without(_PARENTHESES, _inside(_INLINE_APART, _inside(_INLINE, on_one_line)))
 
 
 # --- Markdown and plain text ---------------------------------------------------------------------
 
 _FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BEGINNING = re.compile(
-    r"^[ \t]*(?:>[ \t]?|(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
+    r"^[ \t\0]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
 )
-_HEADING = re.compile(r"^([ \t>]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
+_HEADING = re.compile(r"^([ \t\0]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:times|middot|sdot|divide|minus|asymp|approx|nbsp|equals);")
 _CODE = re.compile(r"(?<!`)`(?!`)([-+*/^().,_\d\s×·÷−√π%]{1,100})`(?!`)")
 """Code that holds numbers and signs only may be a part of an equation."""
@@ -164,7 +169,8 @@ _EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?!
 def _markdown(content: str) -> Iterator[Passage]:
     for text, start, is_fenced in _in_fences(_without(_COMMENT, content)):
         kind = Kind.CODE if is_fenced else Kind.PROSE
-        for passage in _with_mathematics(text, start, kind):
+        plain = text if is_fenced else _without(_QUOTE, text)
+        for passage in _with_mathematics(plain, start, kind):
             if passage.kind is Kind.PROSE:
                 cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
                 unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))

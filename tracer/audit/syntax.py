@@ -89,7 +89,9 @@ class _Reader:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
         left_out: int | None = None  # the terms before an ellipsis
-        while sign := self.sign("+-"):
+        while sign := self.sign("+-–"):
+            if sign.text == "–":
+                self.doubts(Doubt.RANGE)  # 10 – 12
             if self.next.text == "…" and sign.text == "+" and left_out is None:
                 left_out = len(terms)
                 self.go(self.at + 1)
@@ -102,7 +104,7 @@ class _Reader:
                 self.doubts(Doubt.RANGE)
             if ex.is_percent(term) != percent:
                 self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
-            terms.append(ex.Negative(term) if sign.text == "-" else term)
+            terms.append(term if sign.text == "+" else ex.Negative(term))
         if left_out is not None:
             return self.series(terms[:left_out], terms[left_out:])
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
@@ -147,7 +149,7 @@ class _Reader:
                     if divided is not None and divided != sign.gap:
                         self.doubts(Doubt.ORDER)  # 5 / 1/6
                     divided = sign.gap
-            elif self._is_juxtaposed():
+            elif self._is_juxtaposed() or self._is_behind_binomial(factors[-1][1]):
                 if divided is not None:
                     self.doubts(Doubt.ORDER)  # 6/2(3)
                 factors.append(("*", self.power()))
@@ -165,6 +167,11 @@ class _Reader:
             self.doubts(Doubt.MIXED)  # 2 1/3
         root = token.kind is Is.OPERATOR and token.text in "√∛"
         return root or token.kind in (Is.OPEN, Is.NAME)
+
+    def _is_behind_binomial(self, factor: ex.Expression) -> bool:
+        r"""Return whether a number follows a binomial coefficient: \binom{4}{2} 0.9^2."""
+        is_binomial = isinstance(factor, ex.Call) and factor.name == "choose"
+        return is_binomial and self.next.kind is Is.NUMBER
 
     def _may_be_remark(self) -> bool:
         """Return whether it is prose, or a bracket in mathematics that holds just a number."""
@@ -280,7 +287,8 @@ class _Reader:
         name = token.text
         following = self.next
         if name == "π":
-            if following.kind is Is.OPEN and not following.gap:
+            factor = self.tokens[self.at - 2]  # 4π(3 + 1), but not π(10)
+            if following.kind is Is.OPEN and not following.gap and factor.kind is not Is.NUMBER:
                 raise UnreadableError
             return ex.Constant("π")
         if name == "e":

@@ -74,10 +74,10 @@ _TOKEN = rf"""
     | (?P<cjk>[{CJK}]+)
     | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
     | (?P<power>\*\*)
-    | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=[>~]|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
-    | (?P<relation>[=＝≈≃≅])
+    | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
+    | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
     | (?P<norm>\|\||‖)
-    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％])
+    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％–])
     | (?P<open>[(\[{{⌊⌈])
     | (?P<close>[)\]}}⌋⌉])
     | (?P<comma>[,;](?=.?))
@@ -175,7 +175,7 @@ class _Scanner:
         if self.brackets and self.brackets[-1][0] and _is_separated(match):
             self.row(written, start, gap)
             return end
-        if self.text.startswith("_", end):
+        if self.text.startswith("_", end) and not self.text.startswith("_{10}", end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
         kind, plain = _number(written, self.decimal)
@@ -246,6 +246,8 @@ class _Scanner:
             case "subscript" if self.found and self.found[-1].text == "log":
                 self.found[-1] = _with_base(self.found[-1], text.strip("_{}"))
                 return None
+            case "subscript" if text == "_{10}" and self.found and self.found[-1].kind is Is.NUMBER:
+                return None  # a number to the base 10
             case "comma" if self.decimal == ",":
                 return Is.COMMA, ","  # max(0,5; 1)
             case "comma":
