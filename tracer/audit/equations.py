@@ -12,8 +12,9 @@ from tracer.audit.brackets import Span, partners
 from tracer.audit.doubts import Doubt
 from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.lines import BINARY, with_breaks
+from tracer.audit.operands import END, UnreadableError
 from tracer.audit.passages import Kind, Passage
-from tracer.audit.syntax import END, UnreadableError, read
+from tracer.audit.syntax import read
 from tracer.audit.tokens import Token, tokens
 from tracer.audit.vocabulary import Is
 from tracer.dataclass import frozen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracer.audit.operands import END
 from tracer.audit.passages import Passage
-from tracer.audit.syntax import END
 from tracer.audit.tokens import Token
 from tracer.audit.vocabulary import Is
 

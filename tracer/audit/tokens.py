@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from tracer.audit import numerals
 from tracer.audit.expression import Measure
 from tracer.audit.passages import CUT, Kind, Passage
 from tracer.audit.units import product, unit
@@ -15,9 +16,6 @@ from tracer.audit.vocabulary import CJK, FUNCTIONS, SIZES, Is, command, environm
 
 MOST = 200_000
 """A passage is read up to this many tokens and spaces."""
-
-MOST_DIGITS = 40
-"""A longer number is not read."""
 
 
 class Token(NamedTuple):
@@ -37,14 +35,6 @@ SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+"
 
 _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
 """The markup that sets operands apart, as that many spaces do."""
-
-_GROUPS = r"(?:,|\{,\}|\\,|_|[\u202f\u2009\u00a0])"
-_NUMBERS = {
-    ".": rf"(?:\d{{1,3}}(?:{_GROUPS}\d{{3}})+(?!\d)|\d+)(?:\.\d+|\{{,\}}(?:\d\d?|\d{{4,}})(?!\d))?",
-    ",": rf"\d{{1,3}}(?:{_GROUPS}\d{{3}})*{_GROUPS}000(?!\d)"
-    r"|(?:[1-9]\d{0,2}(?:(?:\.|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:(?:[,.]|\{,\})\d+)?",
-}
-"""The numbers of a text by its decimal sign."""
 
 _TEXT = "text|textbf|textit|textrm|emph|[mh]box"
 _TOKEN = rf"""
@@ -96,7 +86,7 @@ _TOKENS = {
         ),
         re.VERBOSE | re.DOTALL,
     )
-    for sign, number in _NUMBERS.items()
+    for sign, number in numerals.PATTERNS.items()
 }
 
 _KINDS = {
@@ -110,12 +100,6 @@ _KINDS = {
 }
 """Kinds of matches that are their own plain form; matches of other kinds are not understood."""
 
-_SEPARATOR = re.compile(r"\{,\}|\\,|[,_\u202f\u2009\u00a0]")
-_DECIMAL = re.compile(r"\{,\}(?=(?:\d\d?|\d{4,})(?:[eE]|\Z))")
-_ROUND = re.compile(r"\d{1,3}(?:(?:,|\{,\})\d{3})*(?:,|\{,\})000")
-_THOUSANDS = re.compile(r"(?<!\b0)\.(?=\d{3}(?!\d))|\\,|[\u202f\u2009\u00a0]")
-_ITEMS = re.compile(r"(?<![{\\]),|(?:\{,\}|\\,|[^,{\\])+")
-"""The numbers and commas of a row without spaces; the commas of LaTeX's {,} do not count."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
@@ -172,13 +156,13 @@ class _Scanner:
     def number(self, match: re.Match[str], gap: int) -> int:
         """Append a number with its unit, or a row such as [100,200]; return where it ends."""
         written, (start, end) = match[0], match.span()
-        if self.brackets and self.brackets[-1][0] and _is_separated(match):
+        if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
             self.row(written, start, gap)
             return end
         if self.text.startswith("_", end) and not self.text.startswith("_{10}", end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
-        kind, plain = _number(written, self.decimal)
+        kind, plain = numerals.plain(written, self.decimal)
         measure: Measure = ((self.money, 1),) if self.money else ()
         stop = end
         if found := unit(self.text, end, in_math=self.in_math, per=bool(measure)):
@@ -202,8 +186,8 @@ class _Scanner:
 
     def row(self, written: str, at: int, gap: int) -> None:
         """Append the numbers and commas of a row such as [100,200], where commas separate."""
-        for part in _ITEMS.finditer(written):
-            kind, plain = (Is.COMMA, ",") if part[0] == "," else _number(part[0], ".")
+        for part in numerals.ITEMS.finditer(written):
+            kind, plain = (Is.COMMA, ",") if part[0] == "," else numerals.plain(part[0], ".")
             start, end = part.span()
             self.add(kind, plain, at + start, at + end, 0 if start else gap)
 
@@ -226,7 +210,7 @@ class _Scanner:
             case "rest":
                 digits, _, power = match["rest"].partition("×10")
                 scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
-                return _number(digits + scale, ".")
+                return numerals.plain(digits + scale, ".")
             case "text":
                 return said(match["text"])
             case "symbol":
@@ -326,32 +310,6 @@ def _takes_a_row(*tokens: Token) -> bool:
     is_applied = is_named and bracket.text == "(" and not bracket.gap
     is_of_one_number = name.text in FUNCTIONS - _OF_ROWS
     return bracket.text == "[" or (is_applied and not is_of_one_number)
-
-
-_AROUND = 40
-_LAST_BRACKET = re.compile(r".*[\[\](){}]", re.DOTALL)
-_FIRST_BRACKET = re.compile(r"[\[\](){}].*", re.DOTALL)
-
-
-def _is_separated(match: re.Match[str]) -> bool:
-    """Return whether the commas in a number separate entries: not in (2, 10,000)."""
-    if "," not in match[0]:
-        return False
-    start, end = match.span()
-    before = _LAST_BRACKET.sub("", match.string[max(0, start - _AROUND) : start])
-    after = _FIRST_BRACKET.sub("", match.string[end : end + _AROUND])
-    around = before + after
-    return ", " not in around and ";" not in around
-
-
-def _number(written: str, decimal: str) -> tuple[Is, str]:
-    """Return the kind and plain form of a number, without its thousands separators."""
-    plain = written
-    if decimal == "," and not _ROUND.fullmatch(written):
-        plain = _THOUSANDS.sub("", written.replace("{,}", ",")).replace(",", ".")
-    elif "," in written or "_" in written or "\\" in written or not written.isascii():
-        plain = _SEPARATOR.sub("", _DECIMAL.sub(".", written))
-    return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
 
 
 def _comma(match: re.Match[str], brackets: Sequence[object]) -> tuple[Is, str]:

@@ -13,116 +13,18 @@ from tracer.audit.expression import Measure
 from tracer.audit.vocabulary import CJK
 
 _UNITS = """
-s sec secs second seconds
-min mins minute minutes
-h hr hrs hour hours
-day days
-week weeks
-month months
-yr yrs year years
-ns
-us µs μs
-ms
-fs
-ps
-m meter meters metre metres
-km
-cm
-mm
-nm
-µm μm um
-mi mile miles
-ft foot feet
-g
-kg
-mg
-µg μg
-lb lbs
-J
-kJ
-MJ
-eV
-meV
-keV
-MeV
-GeV
-cal
-kcal
-W
-kW
-MW
-GW
-mW
-Wh
-kWh
-MWh
-V
-mV
-kV
-A
-mA
-µA μA
-Ω ohm ohms
-kΩ
-MΩ
-F
-µF μF
-nF
-pF
-H
-mH
-N
-kN
-Pa
-kPa
-MPa
-GPa
-atm
-bar
-K
-mol
-mmol
-L liter liters litre litres
-mL ml
-Hz
-kHz
-MHz
-GHz
-B byte bytes Byte Bytes
-KB kB
-MB
-GB
-TB
-PB
-KiB
-MiB
-GiB
-TiB
-bit bits
-kb Kb
-Mb
-Gb
-kbps Kbps
-Mbps
-Gbps
-GBps
-MBps
-FLOP FLOPs FLOPS
-GFLOPs GFLOPS
-TFLOPs TFLOPS
-M
-T
-$ USD dollars
-€ EUR euros
-£
-¥
-₹
-¢ cents
-元
+s sec secs second seconds, min mins minute minutes, h hr hrs hour hours, day days, week weeks,
+month months, yr yrs year years, ns, us µs μs, ms, fs, ps, m meter meters metre metres, km, cm,
+mm, nm, µm μm um, mi mile miles, ft foot feet, g, kg, mg, µg μg, lb lbs, J, kJ, MJ, eV, meV,
+keV, MeV, GeV, cal, kcal, W, kW, MW, GW, mW, Wh, kWh, MWh, V, mV, kV, A, mA, µA μA, Ω ohm ohms,
+kΩ, MΩ, F, µF μF, nF, pF, H, mH, N, kN, Pa, kPa, MPa, GPa, atm, bar, K, mol, mmol,
+L liter liters litre litres, mL ml, Hz, kHz, MHz, GHz, B byte bytes Byte Bytes, KB kB, MB, GB,
+TB, PB, KiB, MiB, GiB, TiB, bit bits, kb Kb, Mb, Gb, kbps Kbps, Mbps, Gbps, GBps, MBps,
+FLOP FLOPs FLOPS, GFLOPs GFLOPS, TFLOPs TFLOPS, M, T, $ USD dollars, € EUR euros, £, ¥, ₹,
+¢ cents, 元
 """
-_CANONICAL = {
-    name: line.split()[0] for line in _UNITS.strip().splitlines() for name in line.split()
-}
+_SPELLINGS = [names.split() for names in _UNITS.split(",")]
+_CANONICAL = {name: names[0] for names in _SPELLINGS for name in names}
 
 MULTIPLIERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12} | dict.fromkeys("万萬", 4)
 MULTIPLIERS |= dict.fromkeys("亿億", 8)
