@@ -62,6 +62,7 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
             r"$$ 3\ \text{kg} \cdot 2\ \text{m} = 6\ \text{kg}\cdot\text{m} $$",
             r"$$ 3\ \text{kg} \cdot 2\ \text{m} = 7\ \text{kg}\cdot\text{m} $$",
         ),
+        (r"$Y_{one,1cm^2}=e^{-0.5}≈0.607$", r"$Y_{one,1cm^2}=e^{-0.5}≈0.670$"),
         ("2 million × 3 = 6 million", "2 million × 3 = 7 million"),
         ("3 × 5000 = 1.5万", "3 × 5000 = 1.6万"),
     ],

@@ -45,11 +45,32 @@ SIGNS = {
     "lines": "1 +\n",
     "false sums": "1.55 + 2.55 = 3\n",
     "large powers": "9^9999 = 3 ",
+    "units": "1\\ \\text{kg}\\cdot\\text{m}",
+    "prices": "$1 + ",
+    "series": "1 + … + 2 = ",
+    "commas": "0,5 + 1,25 = ",
+    "mixed numbers": "1½",
+    "rows": "\\\\ [2pt]",
+    "quotes": "> ",
+    "code": "`1",
 }
 
 OPENED = ("", "2 * ", "max(", "[", "x_1 = [", "[3 more: 1.5×10", "softmax(x) = [", "√", "e^", "‖")
 DIGITS = ("1", "20", "000", ".5", "٣", "2e5", "3e-999", " ")
-BETWEEN = (",", "{,}", "\\,", "\u202f", "×10", " * 10^", "³", "⁻⁶", "⁹" * 30, *"^+-/%°!\n_")
+NOTATIONS = ("½", " km/h", "\\frac12", "$", " + … + ", "万")
+BETWEEN = (
+    *NOTATIONS,
+    ",",
+    "{,}",
+    "\\,",
+    "\u202f",
+    "×10",
+    " * 10^",
+    "³",
+    "⁻⁶",
+    "⁹" * 30,
+    *"^+-/%°!\n_",
+)
 """What numbers, and what is computed with them, are put together of."""
 CLOSED = (" = 1", ") = 1", "] = 1", "]", "‖ ≈ 0.5", "] = [1, 2]")
 

@@ -186,7 +186,8 @@ def _has_unit(pair: Pair) -> bool:
     unit, ratio = wording.unit(pair.after), pair.ratio
     if ratio is None or ratio <= 0:
         return False
-    if ex.is_percent(pair.right) and pair.found.computed and abs(pair.found.computed) > 1:
+    percent = ex.is_percent(pair.left) or ex.is_percent(pair.right)
+    if percent and pair.found.computed and abs(pair.found.computed) > 1:
         return ratio == Decimal("0.01")  # 0.99 × 3 = 2.97 %
     if unit is None:
         return False

@@ -37,7 +37,7 @@ _NAMES = "|".join(
     re.escape(name)
     for name in sorted({*_CANONICAL, *MULTIPLIERS} - _PREFIXES, key=len, reverse=True)
 )
-_POWER = r"(?:⁻?[¹²³]|\^\{?-?[123]\}?)?"
+_POWER = r"(?:⁻?[¹²³]|\^-?[123]|\^\{-?[123]\})?"
 _ONE = rf"(?:{_NAMES}){_POWER}(?:/(?:{_NAMES}){_POWER})?"
 _END = rf"(?!(?![{CJK}])\w|['’({{\[^°⁻]|\.\w|-[A-Za-z]|\\\w)"
 _SPACE = r"(?:[ ~\0\u00a0\u2009\u202f]|\\[,;:!\ ]){0,4}"
