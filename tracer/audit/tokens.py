@@ -104,6 +104,10 @@ _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", 
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
 
+_BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
+"""No unit begins with these; looking for one would take time."""
+
+
 def tokens(passage: Passage) -> list[Token]:
     """Return the tokens of a passage, in order, with positions in the whole text."""
     return _Scanner(passage).found
@@ -156,6 +160,7 @@ class _Scanner:
     def number(self, match: re.Match[str], gap: int) -> int:
         """Append a number with its unit, or a row such as [100,200]; return where it ends."""
         written, (start, end) = match[0], match.span()
+        money, self.money = self.money, ""
         if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
             self.row(written, start, gap)
             return end
@@ -163,14 +168,16 @@ class _Scanner:
             self.add(Is.OTHER, written, start, end, gap)
             return end
         kind, plain = numerals.plain(written, self.decimal)
-        measure: Measure = ((self.money, 1),) if self.money else ()
+        measure: Measure = ((money, 1),) if money else ()
         stop = end
-        if found := unit(self.text, end, in_math=self.in_math, per=bool(measure)):
+        has_none = self.text[end : end + 2].lstrip(" ")[:1] in _BEHIND_NUMBERS and not measure
+        is_known = kind is Is.NUMBER and not has_none
+        found = unit(self.text, end, in_math=self.in_math, per=bool(measure)) if is_known else None
+        if found:
             end = found.end
             measure = product(measure, found.powers)
             plain = f"{Decimal(plain).scaleb(found.zeros):e}" if found.zeros else plain
             stop = end if found.zeros else stop
-        self.money = ""
         ends = self.start + start, self.start + stop
         self.found.append(Token(kind, plain, *ends, gap, measure))
         return end
