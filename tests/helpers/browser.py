@@ -28,13 +28,16 @@ def launched() -> Iterator[Any]:
         browser.close()
 
 
+UNFOLD = "document.querySelectorAll('details.fold').forEach((fold) => (fold.open = true))"
+
+
 @contextmanager
 def opened(
     browser: Any, html: Path, at: str = "", *, everything: bool = True, **how: Any
 ) -> Iterator[Any]:
     """A page as a browser shows it; it asks for nothing, and has nothing to complain about.
 
-    `everything`: all its levels, which begin with the overview.
+    `everything`: all its levels, which begin with the overview, with nothing folded away.
     """
     complaints: list[str] = []
     asked: list[str] = []
@@ -54,6 +57,7 @@ def opened(
         page.wait_for_selector("body.ready", state="attached")
         if everything and page.locator("#level").count():
             page.select_option("#level", "2")
+            page.evaluate(UNFOLD)
     yield page
     context.close()
     assert complaints == []

@@ -39,7 +39,7 @@ AS_OPENED = """() => {
   }
   document.getElementById("head").value = "";
   document.getElementById("level").value = "2";
-  document.querySelectorAll("details.fold").forEach((fold) => (fold.open = false));
+  document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true));
   document.getElementById("unmasked").checked = false;
   document.getElementById("controls").dispatchEvent(new Event("change"));
   document.querySelector("#try[aria-pressed=true]")?.click();

@@ -40,7 +40,6 @@ def test_every_mark_that_shows_a_number_shows_that_of_the_page(alex: Any) -> Non
 def test_plots_follow_the_token_and_are_hidden_while_answers_are_asked_for(alex: Any) -> None:
     names = """[...document.querySelectorAll(".plot")].filter(plot => plot.checkVisibility())
       .map(plot => plot.ariaLabel)"""
-    alex.evaluate("unfold()")  # as Try does
     before = alex.evaluate(names)
     assert any("Alex attends to Frank (0.964)" in name for name in before)
     alex.select_option("#token", "1")
