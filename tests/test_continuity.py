@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from itertools import cycle
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from tests.helpers import continuity, readable_digits
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
 from tests.helpers.continuity import misplaced, operands, two_forms, violations
-from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.readable_digits import needless_brackets, unread_digits
 from tests.helpers.truth import false_equations, unreadable
 
 CARRY_MODES = ["line", "step"]
-FEWEST_OPERANDS = 100
 
 
 def assert_continuous(text: str) -> None:
@@ -31,26 +26,6 @@ def assert_continuous(text: str) -> None:
 
 
 # --- the program ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize(("token", "width"), [("1", 40), ("3", 80), ("4", 40)])
-@pytest.mark.parametrize("scenario", ["alex", "science"])
-def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) -> None:
-    text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
-    assert_continuous(text)
-    assert len(operands(text)) >= FEWEST_OPERANDS
-
-
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize(
-    ("scenario", "token", "width"),
-    [("pizza", "3", 80), ("comics", "1", 200), ("picture", "3", 80)],
-)
-def test_bundled_systems(scenario: str, carry: str, token: str, width: int) -> None:
-    text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
-    assert_continuous(text)
-    assert len(operands(text)) >= FEWEST_OPERANDS
 
 
 COPIES = """
@@ -81,21 +56,6 @@ def test_what_is_passed_on_with_digits_of_its_own_stands_with_them(
         assert says == (command == "run" and address != "output")
     why = printed("why", "output[b,1]", "--scenario", "-", stdin=COPIES + digits)
     assert (unreadable(why), false_equations(why)) == ([], [])
-
-
-OF_TRAINING = {
-    "line": ("comics", "--clip", "0.1", "--momentum", "0.5", "--weight-decay", "0.1"),
-    "step": ("alex-learns", "--optimizer", "adamw", "--weight-decay", "0.1"),
-}
-
-
-@pytest.mark.parametrize("carry", CARRY_MODES)
-def test_training(carry: str) -> None:
-    text = printed("train", *OF_TRAINING[carry], "--carry", carry, width=120)
-    assert_continuous(text)
-    assert len(operands(text)) >= 4 * FEWEST_OPERANDS
-    assert unread_digits(text) == []
-    assert needless_brackets(text) == []
 
 
 SHORTER_ENCODER = """
@@ -143,96 +103,6 @@ def test_layers_rotate_by_angles_of_their_own(command: str) -> None:
     text = printed(command, "-", "--format", "terminal", stdin=LAYERS_OF_THEIR_OWN, width=120)
     assert_continuous(text)
     assert re.search(r"rotate( back)?\(.*, θ₂\)", text)
-
-
-OF_THOSE_THAT_SPEAK = {
-    "loss": ("loss", "pizza"),
-    "loss of an example": ("loss", "comics", "--example", "4"),
-    "turns": ("generate", "pizza", "--worked", "--max-tokens", "2"),
-    "turns with a cache": ("generate", "pizza", "--worked", "--max-tokens", "2", "--kv-cache"),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "carry"), [*zip(OF_THOSE_THAT_SPEAK, cycle(CARRY_MODES), strict=False)]
-)
-def test_other_commands(name: str, carry: str) -> None:
-    text = printed(*OF_THOSE_THAT_SPEAK[name], "--carry", carry)
-    assert_continuous(text)
-    assert len(operands(text)) >= (6 if name.startswith("loss") else 2 * FEWEST_OPERANDS)
-
-
-widths = st.sampled_from([40, 80, 120, 200])
-carry_modes = st.sampled_from(CARRY_MODES)
-
-
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(carry=carry_modes, width=widths, data=st.data())
-def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
-    scenario = data.draw(scenarios(carry=carry))
-    token = data.draw(st.integers(1, len(scenario["tokens"])))
-    ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
-    if ran.exit_code:
-        # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
-        assert re.search("a division by zero|too (large|small)", ran.stderr)
-        return
-    assert_continuous(ran.stdout)
-
-
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    carry=carry_modes,
-    width=widths,
-    command=st.sampled_from(
-        [
-            ("loss",),
-            ("generate", "--worked", "--max-tokens", "2"),
-            ("generate", "--worked", "--max-tokens", "2", "--kv-cache"),
-            ("train",),
-            ("train", "--optimizer", "adam", "--clip", "0.5", "--weight-decay", "0.1"),
-        ]
-    ),
-    data=st.data(),
-)
-def test_random_scenarios_that_speak(
-    carry: str, width: int, command: tuple[str, ...], data: st.DataObject
-) -> None:
-    scenario = data.draw(
-        scenarios(carry=carry, epsilons=("0.1",), speaks=True, max_layers=1, max_tokens=3)
-    )
-    name, *options = command
-    ran = run(name, "-", *options, width=width, stdin=to_yaml(scenario))
-    if ran.exit_code:
-        # The next token may be outside the vocabulary, or only fill up; or later ones are seen.
-        # A norm of equal numbers may have no slope.
-        refused = (
-            "no position has a next token|the mask shows later tokens|number is too small|"
-            "has no slope"
-        )
-        assert re.search(refused, ran.stderr)
-        return
-    assert_continuous(ran.stdout)
-
-
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("scenario", ["alex", "science", "pizza", "comics"])
-def test_digits_are_there_to_be_read(scenario: str, carry: str) -> None:
-    assert unread_digits(printed("run", scenario, "--carry", carry)) == []
-
-
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("scenario", ["pizza", "comics"])
-def test_brackets_are_needed(scenario: str, carry: str) -> None:
-    assert needless_brackets(printed("run", scenario, "--carry", carry)) == []
-
-
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(scenario=carry_modes.flatmap(scenarios))
-def test_random_scenarios_show_no_needless_sign(scenario: dict[str, Any]) -> None:
-    ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
-    assume(ran.exit_code == 0)
-    assert unread_digits(ran.stdout, scenario["rounding"]["decimals"]) == []
-    assert needless_brackets(ran.stdout) == []
 
 
 # --- the judge of continuity ---------------------------------------------------------------------

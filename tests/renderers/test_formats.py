@@ -88,8 +88,10 @@ def test_bundled_scenarios(command: str, scenario: str, form: str) -> None:
     assert scenario != "alex" or len(expected) >= ENOUGH
 
 
-@every_format
-@pytest.mark.parametrize("command", OTHER_COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [*zip(OTHER_COMMANDS * 2, [*FORMATS] * 2 + [*FORMATS][::-1] * 2, strict=True)],
+)
 def test_other_commands(command: tuple[str, ...], form: str) -> None:
     expected = shown(*command)
     assert_as(expected, form, printed(*command, *FORMATS[form][0]))
