@@ -16,9 +16,9 @@ from tests.helpers.browser import launched
 # The tests run on all cores already: threads of NumPy's own would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# What the tests keep is no garbage: to look through it as often as Python does takes a sixth of
+# What the tests keep is no garbage: to look through it as often as Python does takes a fifth of
 # their time.
-gc.set_threshold(50_000)
+gc.set_threshold(200_000, 20, 20)
 
 # Hypothesis also draws constants from the source of loaded modules. Which are loaded, and so the
 # examples, would depend on the tests that ran before.
@@ -34,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the same random examples in each run; with `-m fuzz`, new ones."""
     if config.getoption("markexpr") != "fuzz":
         settings.load_profile("the same in each run")
+
+
+def pytest_collection_finish() -> None:
+    """Nor is what was imported."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
