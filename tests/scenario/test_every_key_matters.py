@@ -20,6 +20,7 @@ from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
+from tracer.scenario.model import Scenario as Parsed
 
 READ_ELSEWHERE = re.compile(
     r"\.(title|intro|notes|summary)|notes\..*|"  # texts
@@ -36,7 +37,13 @@ Step = str | int
 
 def said(spec: Scenario) -> object:
     """What a pass says: axes, numbers and operation of each address; nothing if it is refused."""
-    ran = _pass(spec, loss="vocabulary" in spec or "loss" in spec) or _pass(spec, loss=False)
+    try:
+        scenario = parse(to_yaml(spec), "f.yaml")
+    except TracerError:
+        return None
+    ran = _pass(scenario, loss="vocabulary" in spec or "loss" in spec) or _pass(
+        scenario, loss=False
+    )
     if ran is None:
         return None
     return {
@@ -49,9 +56,9 @@ def said(spec: Scenario) -> object:
     }
 
 
-def _pass(spec: Scenario, *, loss: bool) -> Trace | None:
+def _pass(scenario: Parsed, *, loss: bool) -> Trace | None:
     try:
-        return trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(loss=loss))
+        return trace("f", scenario, PassOptions(loss=loss))
     except TracerError:
         return None
 
