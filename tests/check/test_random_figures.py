@@ -20,7 +20,7 @@ from tracer.renderers.quote import printed
 
 CARRY = ("line", "step", "never")
 
-few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(few, max_examples=150)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -147,13 +148,15 @@ def test_a_run_shows_its_steps_in_order() -> None:
 # --- on a terminal -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+LONG_LINES = (
+    *("run alex", "run science", "run pizza --decimals 8", "run comics", "loss pizza"),
+    *("loss comics", "generate comics", "tutorial pizza -f terminal"),
+)
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        *("run alex", "run science", "run pizza --decimals 8", "run comics", "loss pizza"),
-        *("loss comics", "generate comics", "tutorial pizza -f terminal"),
-    ],
+    ("arguments", "width"),
+    [*product(LONG_LINES, [40]), *product(("run alex", "loss comics"), [80, 120])],
 )
 def test_no_line_is_too_wide_or_ends_in_spaces(arguments: str, width: int) -> None:
     lines = printed(*arguments.split(), width=width).splitlines()

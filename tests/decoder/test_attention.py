@@ -17,8 +17,8 @@ from tests.helpers.command import printed, run_json
 from tests.helpers.reference import Array, reference
 from tests.helpers.traces import numbers, traced, traced_or_rejected, values
 
-several = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-some = settings(several, max_examples=10)
+several = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(several, max_examples=4)
 
 ATTENTION = """
 title: two heads, of width 3 and 1
@@ -74,7 +74,7 @@ def test_biases_of_a_head() -> None:
     assert numbers(ran, "layer1.attention.head2.value") == [["2.5"], ["4.5"]]
 
 
-@settings(several, max_examples=20)
+@settings(several, max_examples=7)
 @given(
     random_scenarios.scenarios(
         carry="never", encoder=False, padded=False, masks=random_scenarios.CAUSAL

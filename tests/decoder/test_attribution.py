@@ -22,7 +22,7 @@ from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
 from tracer.renderers import as_json
 
-some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32 - 1)
 PER_PART = ("--by", "part")
 SPLIT = ("--by", "token"), ("--by", "neuron")
@@ -82,7 +82,7 @@ def test_each_part_is_what_the_model_computes_from_it_alone(spec: Any, seed: int
         assert list(map(abs, values)) == sorted(map(abs, values), reverse=True)
 
 
-@settings(some, max_examples=7)
+@settings(some, max_examples=4)
 @given(st.sampled_from(["line", "step"]).flatmap(whole_scenarios), SEEDS)
 def test_printed_parts_sum_to_the_printed_logit(spec: Any, seed: int) -> None:
     traced_or_rejected(spec)

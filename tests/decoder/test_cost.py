@@ -54,7 +54,7 @@ def test_bundled_scenarios(name: str) -> None:
     assert cost(load(name).scenario) == counted(load(name).scenario) > 0
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@settings(max_examples=10, deadline=None, derandomize=True, database=None)
 @given(scenarios())
 def test_random_scenarios(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "f.yaml")

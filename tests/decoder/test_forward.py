@@ -26,8 +26,8 @@ from tracer.formula.arithmetic import DECIMALS, FLOAT64, FLOATS
 from tracer.scenario.loading import load, parse
 from tracer.scenario.rounding import Digits
 
-some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-many = settings(some, max_examples=25)
+some = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(some, max_examples=9)
 
 POSITIVE = ("0.1", "0.00001")
 """Epsilons with which every row has a LayerNorm."""
@@ -107,7 +107,7 @@ def test_floats_give_the_values_of_the_reference_too(spec: Scenario) -> None:
     assert_is_the_references(ran, spec, 1e-9)
 
 
-@settings(some, max_examples=10)
+@settings(some, max_examples=4)
 @given(spec=scenarios(carry="never", epsilons=POSITIVE))
 def test_every_computed_value_in_json_is_the_references(spec: Scenario) -> None:
     expected = reference(spec)
@@ -398,7 +398,7 @@ def test_what_grows_beyond_all_bounds_is_told() -> None:
 # --- an encoder ----------------------------------------------------------------------------------
 
 
-@settings(some, max_examples=8)
+@settings(some, max_examples=4)
 @given(spec=scenarios(carry="step", epsilons=("0.1",), encoder=True, encodes=True, max_layers=1))
 def test_an_encoder_is_a_decoder_without_a_mask(spec: Scenario) -> None:
     whole = values(traced_or_rejected(spec))

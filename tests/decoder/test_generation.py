@@ -28,7 +28,7 @@ NEAR = 1e-9
 LARGEST = 50
 SENTENCE = ["<START>", "Me", "gusta", "la", "pizza", "<END>"]
 
-few = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_the_translation_is_said_turn_by_turn() -> None:

@@ -30,7 +30,7 @@ TARGETS = {
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def loss(*arguments: str, stdin: str = "") -> dict[str, Any]:

@@ -20,7 +20,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.patches import Site, heads, layers, patched, sweep, tokens
 from tracer.errors import TracerError
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 
 REPLACED = (".head1.weights", ".head1.output", "output", ".residual", ".norm", "input")
 """The ends of the addresses that the reference can replace."""

@@ -341,7 +341,7 @@ OF_ALIBI = {"slope"}
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------
 
-some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
 EXACTLY = Context(prec=80, rounding=ROUND_HALF_UP)
 
 

@@ -22,7 +22,7 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.score_attribution import attribute_score, check_score
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
-from tracer.decoder.value import Entry
+from tracer.decoder.value import Entry, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
 from tracer.lesson.steps import KIND_OF
@@ -207,7 +207,7 @@ def attributions() -> Iterator[Trace]:
     for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
         plain = trace("f", scenario)
         yield from _attributions(plain)
-        for value in plain.values.values():
+        for value in one_of_each_role(plain):
             if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
@@ -217,11 +217,19 @@ def attributions() -> Iterator[Trace]:
     for scenario in (*whole, *behind, parse(EVERYTHING.replace(*ENCODED), "f.yaml")):
         plain = trace("f", scenario)
         yield from _scores(plain)
-        for value in plain.values.values():
-            if value.role in READ and value.place.layer in (None, 1):
+        for value in one_of_each_role(plain):
+            if value.role in READ:
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
                 yield from _scores(trace("f", pinned))
+
+
+def one_of_each_role(found: Trace) -> Iterable[Value]:
+    """The first value of each role in each kind of sub-layer."""
+    first: dict[tuple[Role, str | None], Value] = {}
+    for value in found.values.values():
+        first.setdefault((value.role, value.place.sub_layer), value)
+    return first.values()
 
 
 def _scores(found: Trace) -> Iterator[Trace]:

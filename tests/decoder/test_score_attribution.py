@@ -24,7 +24,8 @@ from tests.helpers.traces import traced_or_rejected
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
-some = settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(some, max_examples=300)
 
 
 def score_of(found: Trace, number: int) -> Value:
@@ -143,12 +144,22 @@ def faults_of_score(spec: Scenario, number: int) -> list[str]:
     return faults
 
 
-@some
-@given(
+unrounded = given(
     spec=scenarios("never", all_digits=True, epsilons=POSITIVE, encoder=True),
     number=st.integers(0, 10**6),
 )
+
+
+@some
+@unrounded
 def test_each_pair_is_what_its_components_add(spec: Scenario, number: int) -> None:
+    assert faults_of_score(spec, number) == []
+
+
+@pytest.mark.fuzz
+@many
+@unrounded
+def test_each_of_many_pairs_is_what_its_components_add(spec: Scenario, number: int) -> None:
     assert faults_of_score(spec, number) == []
 
 
@@ -178,14 +189,26 @@ def _at(entry: str) -> list[str]:
     return entry.rstrip("]").rpartition("[")[2].split(",")
 
 
-@some
-@given(
+in_a_format = given(
     spec=scenarios(encoder=True),
     number=st.integers(0, 10**6),
     form=st.sampled_from(sorted(FORMATS)),
 )
-def test_every_equation_is_true(spec: Scenario, number: int, form: str) -> None:
+
+
+@some
+@in_a_format
+def test_every_equation_and_claim_is_true(spec: Scenario, number: int, form: str) -> None:
     assert faults_of_page(spec, number, form) == []
+    assert faults_of_claims(spec, number) == []
+
+
+@pytest.mark.fuzz
+@many
+@in_a_format
+def test_every_equation_and_claim_of_many_is_true(spec: Scenario, number: int, form: str) -> None:
+    assert faults_of_page(spec, number, form) == []
+    assert faults_of_claims(spec, number) == []
 
 
 def test_the_first_layer_of_alex() -> None:
@@ -223,12 +246,6 @@ def test_a_pair_is_named_by_its_components_and_tokens() -> None:
     found = list(labels())
     assert "embedding of la · layer 1, FFN of Me" in found
     assert len(set(found)) == len(found)
-
-
-@some
-@given(spec=scenarios(encoder=True), number=st.integers(0, 10**6))
-def test_every_claim_is_true(spec: Scenario, number: int) -> None:
-    assert faults_of_claims(spec, number) == []
 
 
 def faults_of_claims(spec: Scenario, number: int) -> list[str]:

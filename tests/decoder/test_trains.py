@@ -15,7 +15,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.small_scenario import SMALL
 
-few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 VOCABULARY = "vocabulary: [a, b]\nunembedding: {W_U: [[1, 2], [0, 1]]}\n"
 
 

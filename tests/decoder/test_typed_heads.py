@@ -63,7 +63,7 @@ layers:
 CASES = {"self": SELF, "cross": CROSS, "beside an encoder": BESIDE}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(carry="never", max_layers=2, max_tokens=4), st.integers(0, 99))
 def test_every_value_is_the_one_of_the_reference(spec: Scenario, seed: int) -> None:
     start_with_typed_heads(spec, random.Random(seed))

@@ -18,7 +18,7 @@ from tests.helpers.small_scenario import SMALL
 from tracer.decoder.forward import PassOptions, trace
 from tracer.formula.arithmetic import PRECISION
 
-few = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = ("query", "weights", "output", "hidden", "residual", "norm", "input", "logits")
 
 

@@ -20,7 +20,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.renderers import as_json
 from tracer.scenario.loading import load
 
-some = settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32 - 1)
 
 

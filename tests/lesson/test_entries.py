@@ -153,7 +153,7 @@ def test_names_and_labels() -> None:
     assert rows == ["a (1)", "b", "a (3)", "2", "a (1) (5)"]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=2))
 def test_every_entry_of_a_random_scenario_is_found_by_its_name(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
@@ -200,7 +200,7 @@ def places_of(entry: Entry, usual: int) -> int:
     return 1 - exponent if number and hidden else usual
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=2))
 def test_numbers_are_printed_as_they_are_or_rounded(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
@@ -254,7 +254,7 @@ def assert_holds(shown: Number, entry: Entry) -> None:
         assert shown.value == rounded(held, shown.places)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=2, max_tokens=4, all_digits=True), st.sampled_from(list(Carry)))
 def test_every_number_of_a_line_is_that_of_its_entry(spec: dict[str, Any], carry: Carry) -> None:
     ran = traced_or_rejected({**spec, "rounding": {**spec["rounding"], "carry": carry.value}})

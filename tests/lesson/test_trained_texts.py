@@ -95,8 +95,13 @@ LLAMA: dict[str, Any] = {
 """What a scenario would say of the tiny model."""
 
 
-def judge(seen: Trace, token: int = 4, *, whole: bool = True) -> Judge:
-    document = json.loads(as_json.render(seen, seen.records, None))
+@pytest.fixture(scope="module")
+def document(seen: Trace) -> Any:
+    """The pass as JSON."""
+    return json.loads(as_json.render(seen, seen.records, None))
+
+
+def judge(document: Any, token: int = 4, *, whole: bool = True) -> Judge:
     values = {value["address"]: value for value in document["values"]}
     return Judge(values, LLAMA, token, document["rounding"], whole=whole)
 
@@ -114,22 +119,22 @@ ASKED = (
 
 
 @pytest.mark.parametrize(("command", "token"), ASKED)
-def test_every_claim_is_true(command: str, token: int, llama: str, seen: Trace) -> None:
+def test_every_claim_is_true(command: str, token: int, llama: str, document: Any) -> None:
     name, *options = command.split()
     text = printed(name, llama, *options, "--token", str(token), width=WIDE)
     # What a head adds has a judge of its own.
     text = re.sub(r"\nHead \d+ · What it adds.*?\n(?=Output\n)", "\n", text, flags=re.DOTALL)
-    wrong = faults(unbroken(text), judge(seen, token - 1, whole="--layer" not in options))
+    wrong = faults(unbroken(text), judge(document, token - 1, whole="--layer" not in options))
     assert wrong == [], "\n".join(wrong)
 
 
-def test_a_false_claim_is_found(llama: str, seen: Trace) -> None:
+def test_a_false_claim_is_found(llama: str, document: Any) -> None:
     text = unbroken(printed("lens", llama, width=WIDE))
     claim = "Only the last layer predicts “f” after “is”."
     assert claim in text
     for false in ("From layer 2 on, every layer", "From layer 1 on, every layer"):
-        assert faults(text.replace("Only the last layer", false), judge(seen))
-    assert faults(text.replace(claim, claim.replace("“f”", "“x”")), judge(seen))
+        assert faults(text.replace("Only the last layer", false), judge(document))
+    assert faults(text.replace(claim, claim.replace("“f”", "“x”")), judge(document))
 
 
 def cells(text: str, header: str) -> list[list[str]]:
@@ -138,11 +143,11 @@ def cells(text: str, header: str) -> list[list[str]]:
     return [re.split(r"\s{2,}", line.strip(" ▸")) for line in lines]
 
 
-def test_what_each_layer_would_say(llama: str, seen: Trace) -> None:
+def test_what_each_layer_would_say(llama: str, seen: Trace, document: Any) -> None:
     rows = cells(printed("run", llama, width=WIDE), "layer  after attention  after FFN")
     assert len(rows) == 2
     answer = str(seen["prediction"].numbers[-1])
-    ranks = dict(path(judge(seen)))
+    ranks = dict(path(judge(document)))
     for number, (layer, attention, ffn, word, share) in enumerate(rows, 1):
         assert layer == str(number)
         assert int(attention) == ranks[f"after attention in layer {number}"]

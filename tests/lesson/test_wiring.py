@@ -35,7 +35,7 @@ from tracer.scenario.loading import parse
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tests.helpers.sentences import unbroken
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.truth import false_equations
 
-some = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 
 WAYS = ("number", "mean", "row of numbers", "row with a number", "row with the mean")
 
@@ -157,20 +158,16 @@ def test_the_predictions_with_and_without_are_those_of_both_runs(carry: str) -> 
     for pins in (given[:1], given[:2], given[2:]):
         words = [word for each in pins for word in ("--given", each)]
         rounding = ("--carry", carry)
-        runs = [run_json("pizza", *rounding), run_json("pizza", *words, *rounding)]
+        runs = [values_of_pizza(*rounding), values_of_pizza(*words, *rounding)]
         said = section(*pins, options=rounding)
-        for document, what in zip(runs, ("without", "with"), strict=True):
-            values = {value["address"]: value for value in document["values"]}
+        for values, what in zip(runs, ("without", "with"), strict=True):
             word = values["prediction"]["data"][-1]
             column = values["logits"]["axes"][1]["labels"].index(word)
             logit, p = (values[name]["printed"][-1][column] for name in ("logits", "probabilities"))
             [row] = re.findall(rf"^  {word} .*", said, re.M)
             own = row.split()[1:3] if what == "without" else row.split()[3:]
             assert own == [logit, p]
-        words = [
-            next(v for v in document["values"] if v["address"] == "prediction")["data"][-1]
-            for document in runs
-        ]
+        words = [values["prediction"]["data"][-1] for values in runs]
         same = words[0] == words[1]
         assert ("without and with the given values" in said) == same
         assert same or f"predicts “{words[0]}” without the given values, and “{words[1]}”" in said
@@ -308,16 +305,15 @@ def test_a_woven_text_shows_the_same(tmp_path: Path) -> None:
 PINS = (f"{HEAD}=0", "layer1.attention.output[1]=mean", "layer2.ffn.output=0.5")
 
 
-def both(pin: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of a run without and with a given value, by address."""
-    found = [run_json("pizza", *given) for given in ((), ("--given", pin))]
-    plain, changed = ({each["address"]: each for each in run["values"]} for run in found)
-    return plain, changed
+@cache
+def values_of_pizza(*options: str) -> dict[str, Any]:
+    """The values of a run by address."""
+    return {each["address"]: each for each in run_json("pizza", *options)["values"]}
 
 
 @pytest.mark.parametrize("pin", PINS)
 def test_a_number_is_shown_as_it_is_without_them(pin: str) -> None:
-    plain, _ = both(pin)
+    plain = values_of_pizza()
     labels = plain["logits"]["axes"][1]["labels"]
     for word in ("pizza", "odio"):
         entry, before = f"logits[la,{word}]", plain["logits"]["printed"][3][labels.index(word)]
@@ -338,7 +334,7 @@ def test_a_number_is_shown_as_it_is_without_them(pin: str) -> None:
 @pytest.mark.parametrize("pin", PINS)
 @pytest.mark.parametrize("name", ["softmax", "residual", "layer2.attention", "logits"])
 def test_a_step_shows_what_changes(pin: str, name: str) -> None:
-    runs = both(pin)
+    runs = values_of_pizza(), values_of_pizza("--given", pin)
     text = printed("step", name, "-s", "pizza", "--given", pin, width=500)
     _, _, last = text.partition("What the given values change\n")
     rows = re.findall(r"^  (\S+) +(-?\S+) +(-?\S+)$", last, re.M)
@@ -406,7 +402,7 @@ def test_the_claims_of_bundled_scenarios() -> None:
         spec = yaml.safe_load(Path(f"scenarios/{name}.yaml").read_text(encoding="utf-8"))
         for key in ("intro", "notes", "summary"):
             spec.pop(key, None)
-        for seed in range(4):
+        for seed in range(2):
             assert faults_of_claims(spec, random.Random(seed)) == []
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.helpers.command import Ran, printed, run
 from tests.helpers.small_scenario import SMALL, scenario
-from tests.weave.test_files import block, number, page, refused, woven
+from tests.weave.test_files import block, number, page, refused, woven, woven_once
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Dot, MatMul
 from tracer.requests import pipeline, resolve
@@ -129,7 +129,7 @@ def test_shapes_of_a_long_text_need_little(page: Path) -> None:
     sizes = "layers: 1, width: 2, heads: 2, words: 5, context: 3000"
     page.with_name("long.yaml").write_text(f"dimensions: {{{sizes}}}\nrandom: {{seed: 1}}\n")
     tracemalloc.start()
-    woven(page, block("shapes long.yaml") + block("steps long.yaml"))
+    woven_once(page, block("shapes long.yaml") + block("steps long.yaml"))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100_000_000
@@ -152,7 +152,7 @@ def test_two_runs_are_compared(page: Path) -> None:
     words = ("compare", "pizza", "--text", "<START> Me la la la", "--token", "gusta")
     for sweep in ((), ("--sweep", "heads")):
         command = shlex.join((*words, *sweep, "--format", "markdown"))
-        text = woven(page, block(command))
+        text = woven_once(page, block(command))
         assert printed(*words, *sweep, "--format", "markdown").strip() in text
 
 
@@ -188,7 +188,7 @@ def test_outputs_are_bounded(page: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
     one = "<!-- decoder-trace: value input[1,1] -s mine.yaml --><!-- /decoder-trace -->\n\n"
-    woven(page, one * 2000)
+    woven_once(page, one * 2000)
     page.write_text(one * 2001)
     told = f"{page}: 2,001 marks, expected at most 2,000 in a file\n"
     assert run("weave", str(page)) == Ran(2, "", told)
@@ -229,7 +229,7 @@ def test_a_chapter_is_woven(page: Path) -> None:
     commands += ["tutorial alex", "run pizza", "generate pizza --worked", "loss pizza"]
     blocks = "".join(map(block, [*commands, *commands[:8]]))
     text = "".join(number(quotes[n % len(quotes)]) for n in range(300)) + blocks
-    assert "Turn" in woven(page, text)
+    assert "Turn" in woven_once(page, text)
 
 
 LEARNS = (

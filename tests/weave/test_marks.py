@@ -137,7 +137,7 @@ def assert_marks_are_commonmarks(text: str) -> None:
     assert [int(mark.asked) for mark in marks] == live(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(texts)
 @example("a `\n- <!-- decoder-trace: 0 --><!-- /decoder-trace -->`")
 def test_marks_are_those_of_commonmark(text: str) -> None:

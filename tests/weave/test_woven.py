@@ -308,7 +308,7 @@ same = (lines(ALONE) | fence(IN_FENCES)).map(lambda text: (text, text))
 old_parts = (same | blocks() | numbers()).map(lambda sides: sides[0])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(parts=st.lists(same | blocks() | numbers(), max_size=6), final_newline=st.booleans())
 def test_marked_parts_change_and_nothing_else(
     parts: list[tuple[str, str]], final_newline: bool
@@ -323,20 +323,20 @@ MARKERS = [START, END, VALUE, f"{VALUE}1{END}", "<!-- decoder-trace:", "<!-- dec
 PIECES = [*HARMLESS, *MARKERS, START, END, "```", "~~~", "````text", "  ", "- ", "\n", "\n", "\r\n"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=16).map("\n".join))
 @example(f"{START}\n```\n{END}\n\n{END}")
 def test_any_text_keeps_what_is_outside(text: str) -> None:
     assert_outside_kept(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=16).map("".join))
 def test_any_line_keeps_what_is_outside(text: str) -> None:
     assert_outside_kept(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.sampled_from(HARMLESS) | old_parts, max_size=4),
     st.lists(st.sampled_from(PIECES), max_size=4),

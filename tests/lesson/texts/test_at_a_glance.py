@@ -19,7 +19,7 @@ from tests.helpers.reference import shares_norm
 SEVERAL = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

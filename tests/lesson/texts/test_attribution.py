@@ -33,7 +33,7 @@ def divides(found: Any) -> bool:
     return any(re.search(r"(std|rms)$", address) for address in found)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(["line", "step", "never"]).flatmap(plain_and_written),
     SEEDS,

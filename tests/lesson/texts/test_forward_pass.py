@@ -248,7 +248,7 @@ def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
 @settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=7,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -6,6 +6,7 @@ import random
 import re
 from collections import defaultdict
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -140,6 +141,13 @@ ASKED = {
 }
 
 
+@cache
+def maps_of(name: str) -> Maps:
+    """The maps of what is asked for in Markdown."""
+    words, stdin = ASKED[name]
+    return in_markdown(printed(*words, "-f", "markdown", stdin=stdin))
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_maps_have_the_numbers_of_the_data(name: str, tmp_path: Path) -> None:
     words, stdin = ASKED[name]
@@ -190,7 +198,7 @@ def test_a_layer_or_a_head_alone_has_no_map(counts: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_a_terminal_shows_the_large_numbers(name: str, width: int) -> None:
     words, stdin = ASKED[name]
-    shown = in_markdown(printed(*words, "-f", "markdown", stdin=stdin))
+    shown = maps_of(name)
     largest = max(
         (n for layers in shown.values() for row in layers.values() for n in row),
         key=lambda number: abs(as_float(number)),

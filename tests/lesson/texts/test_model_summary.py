@@ -85,7 +85,7 @@ def due(judge: Judge) -> list[str]:
     return found
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plain_and_written("never"), st.integers(0, 2**32 - 1))
 def test_random_models(both: tuple[Any, Any], seed: int) -> None:
     """Also of models that nobody has trained: with soft caps, learned sinks, parallel layers."""

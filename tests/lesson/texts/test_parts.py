@@ -15,7 +15,7 @@ from tests.lesson.texts.test_at_a_glance import WIDE, block
 SEVERAL = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=12,
+    max_examples=4,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -26,7 +26,7 @@ from tracer.renderers.text import text
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=12,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -289,7 +289,7 @@ def test_every_format_has_them(form: Format, expected: str) -> None:
 
 # --- many ----------------------------------------------------------------------------------------
 
-MANY = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 KINDS = scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=4, all_digits=True)
 
 

@@ -77,7 +77,7 @@ def test_where_a_step_stands(
     assert step.place == Place(layer, sub_layer, head)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)

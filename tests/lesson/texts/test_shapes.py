@@ -200,7 +200,7 @@ def dimensioned(draw: st.DrawFn) -> dict[str, Any]:
 SAID: list[str] = []
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=9, deadline=None, derandomize=True, database=None)
 @given(dimensioned(), st.integers(0, 11))
 def check_random_dimensions(spec: dict[str, Any], more: int) -> None:
     text, n = yaml.safe_dump(spec), len(spec["tokens"]) + more
@@ -253,7 +253,7 @@ def test_every_bundled_one_in_each_format(name: str, form: str) -> None:
     assert printed("shapes", name, "--format", form)
 
 
-@settings(max_examples=5, deadline=None, derandomize=True, database=None)
+@settings(max_examples=4, deadline=None, derandomize=True, database=None)
 @given(learning_scenarios() | learning_scenarios(encoder=True, encodes=True))
 def test_random_scenarios_have_as_many_parameters_as_are_typed(spec: dict[str, Any]) -> None:
     text, number = to_yaml(spec), numbers_learned(spec)

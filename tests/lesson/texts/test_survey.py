@@ -65,7 +65,7 @@ def test_bundled_scenarios(name: str) -> None:
     assert surveyed(survey(name, found.scenario)) == computed(found)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=9, deadline=None, derandomize=True, database=None)
 @given(scenarios())
 def test_random_scenarios(spec: dict[str, Any]) -> None:
     found = traced_or_rejected(spec)

@@ -119,7 +119,7 @@ def test_sub_layers_are_counted_through_all_layers() -> None:
     assert {address: found.get(address) for address in expected} == expected
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
@@ -144,7 +144,7 @@ def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
     assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, last + 1)]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(epsilons=("0.1",), encoder=True, encodes=True, max_layers=1))
 def test_no_symbol_is_both_the_encoders_and_the_decoders(spec: dict[str, Any]) -> None:
     found = named(traced_or_rejected(spec))

@@ -125,9 +125,9 @@ def assert_whole(of: Trace, entry: Entry) -> None:
 def test_every_number_of_a_bundled_scenario(scenario: str) -> None:
     ran = with_loss(scenario)
     every = entries(ran)
-    for entry in some(every, 200):
+    for entry in some(every, 70):
         assert why(ran, entry, 1).sections[0].blocks
-    for entry in some(every, 40):
+    for entry in some(every, 15):
         assert_true(why(ran, entry, 1))
     for entry in some(every, 2):
         assert_whole(ran, entry)
@@ -145,7 +145,7 @@ def test_every_number_of_training(name: str) -> None:
     options = TrainingOptions(Optimizer.model_validate(MOVED[name]))
     (ran,) = train(name, scenario, options).steps
     every = [entry for entry in entries(ran) if entry.value.place.phase != "forward"]
-    for entry in some(every, 40):
+    for entry in some(every, 15):
         assert_true(why(ran, entry, 0))
     for entry in some(every, 2):
         assert_whole(ran, entry)
@@ -162,7 +162,7 @@ def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
         assert_whole(ran, entry)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=1, max_tokens=3, speaks=True, epsilons=("0.1",), padded=True))
 def test_padding_the_loss_and_what_the_mask_hides(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "small.yaml")

@@ -25,7 +25,7 @@ from tracer.scenario.optimizer import Optimizer
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=12,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -149,7 +149,7 @@ def test_an_unknown_word_is_refused() -> None:
     )
 
 
-@settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(["line", "step", "never"]).flatmap(plain_and_written),
     st.integers(0, 2**32 - 1),

@@ -202,7 +202,7 @@ def test_a_heat_map_does_not_show_what_is_left_out(alex: doc.Document) -> None:
 
 # --- many ----------------------------------------------------------------------------------------
 
-MANY = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def random_sheet(scenario: Scenario, level: int, seed: int) -> tuple[doc.Document, doc.Document]:
@@ -229,7 +229,7 @@ def test_random_scenarios(scenario: Scenario, level: int, seed: int, form: str) 
     in_order(sheet)
 
 
-@settings(MANY, max_examples=8)
+@settings(MANY, max_examples=4)
 @given(
     scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=3),
     level=st.sampled_from([1, 2]),
