@@ -19,23 +19,49 @@ FAR = "A sentence about something else altogether. " * 10
 CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence 5 + 4 = 2.\n"
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
-    Doubt.AFTER: [("2 + 2 = 5 (+ 1)", "2 + 2 = 5 (a remark)")],
+    Doubt.AFTER: [
+        ("2 + 2 = 5 (+ 1)", "2 + 2 = 5 (a remark)"),
+        ("1.9^2 = 1.96^2 (.1875 / n)", "1.9^2 = 1.96^2 (see there)"),
+        ("4^2 = 4 \times 4", "4^2 = 5 times"),
+    ],
     Doubt.BEFORE: [
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
         ("The spread is 26.\n86 - 23.13 = 3.73", "The spread is known.\n86 - 23.13 = 3.73"),
+        ("(64×256) + fc2 (256×64) = 16385", "64×256 + 256×64 = 32767"),
+        ("1 OR (1 + 1) = 3", "It is (1 + 1) = 3"),
+        ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
+        ("the force mg sin(0.5) = 0.6", "the force is sin(0.5) = 0.6"),
+        (r"$$ 10 .\frac{1}{3} = \frac{1}{4} $$", r"$$ x = \frac{1}{3} = \frac{1}{4} $$"),
+        (r"$\hat \pi = 3.5$ and $\hat \pi = 3 + 0.5$", r"$\delta \leq \pi + 1 = 4.5$"),
+        (
+            r"$$ (1 - 2)^3 - (1 - (1 - \frac{2}{4})^3 = 0.5 $$",
+            r"$$ 1 - (1 - \frac{2}{4})^3 = 0.5 $$",
+        ),
+        ("When p = .905 $\\frac{.905}{2} = 5.000$", "When p = .905, $\\frac{9.05}{2} = 5.000$"),
+        ("$$ 2 × $$\n$$ 3 + 1 = 8 $$", "$$ 2 $$\n\n$$ 3 + 1 = 8 $$"),
+        ("<code>3 &rarr; 0 = 1 + 2</code>", "<code>x &rarr; 1 + 1 = 3</code>"),
     ],
     Doubt.BULLET: [
         ("$$ a &= 3 \\\\\n &-14 + 2 = 3 $$", "$$ a &= x \\\\\n &14 + 2 = 3 $$"),
     ],
     Doubt.COLUMNS: [
         (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
+        ("WF =\n×\n100\n10\n       = 1000 + 750", "The work is\n1000 + 740\n       = 1750"),
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [("σ(6) = 12.5", "σ(0.6) = 12.5")],
     Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
-    Doubt.ORDER: [("5 / 1/6 = 30", "5 / 1 / 6 = 30"), ("6/2(1+2) = 1", "6/(2(1+2)) = 2")],
-    Doubt.PERCENT: [("50 + 10% = 55", "0.5 + 0.1 = 0.7")],
+    Doubt.ORDER: [
+        ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
+        ("6/2(1+2) = 1", "6/(2(1+2)) = 2"),
+        ("16*20*28 / 2*2 = 2,240", "16*20*28 / 2*2 = 2,440"),
+    ],
+    Doubt.PERCENT: [
+        ("50 + 10% = 55", "0.5 + 0.1 = 0.7"),
+        ("(256/2 = 50%)", "(256/512 = 5%)"),
+        ("1.6% = 8/5", "8/5 = 16%"),
+    ],
     Doubt.RANGE: [
         ("10-12 = 3", "10 - 12 = 3"),
         ("(10-12) = 3", r"$$ \frac{(8-10)^2}{10} = 0.7 $$"),
@@ -53,6 +79,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.SHAPE: [
         ("(3×4) @ (4×2) = (3×2)", "[3, 4] @ [4, 2] = 12"),
         ("2×3 · 3×4 = 2×4", "2×3 · 3×4 = 2×5"),
+        ("Sarrus 3×3=25", "Sarrus 3×4=25"),
     ],
     Doubt.BINARY: [
         ("1 + 1 = 10", "1 + 1 = 12"),
@@ -65,18 +92,24 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.SYSTEM: [
         ("Modulo 7 or mod 7, $3·5 = 1$", "Model 7, $3·5 = 1$"),
         (r"$3 \cdot 5 = 1 \pmod{7}$", r"$3 \cdot 5 = 1 \quad (7)$"),
-        ("In octal, 7 + 1 = 13.", "In octal, √16 + 1 = 13."),
-        ("In octal, 7 + 1 = 13.", "In short, 7 + 1 = 13."),
-        ("In base 16, 8 + 8 = 13.", "In base 10, 8 + 8 = 13."),
-        ("A two's complement: 127 + 1 = 128 - 256", "A complement: 127 + 1 = 128 - 256"),
+        ("In octal, 7 + 1 = 10.", "In octal, 7 + 1 = 11."),
+        ("In octal, 7 + 1 = 10.", "In short, 7 + 1 = 10."),
+        ("In base 5, 4 + 3 = 12.", "In base 6, 4 + 3 = 12."),
+        ("In hexadecimal, 25 = 2·16 + 5", "In decimal, 25 = 2·16 + 5"),
+        ("Binary: 101.11 = 1.0111 × 2^2", "Binary: 101.11 = 1.0112 × 2^4"),
+        ("In octal, 7 × 7 = 61", "In octal, 7 × 7 = 63"),
+        ("A two's complement: 127 + 1 = -128", "A complement: 127 + 1 = -128"),
+        ("Take 7 modulo 5: 7 × 8 = 1", "Take 7 modulo 5: 7 × 8 = 54"),
         ("Over GF(2), 5 + 4 = 1", "Over time, 5 + 4 = 1"),
         ("The finite field has 5 + 4 = 2", "The binary search takes 5 + 4 = 2"),
         (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
         ("5 XOR 4: 5 + 4 = 1", "5 and 4: 5 + 4 = 1"),
         ("x ≡ y. " * 6 + FAR * 25 + "So 5 + 4 = 2.", "x ≡ y. " * 6 + FAR * 40 + "So 5 + 4 = 2."),
         (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence 5 + 4 = 2."),
+        ("In binary, 1.000 × -1.110 = 1.110 × 2", "In short, 1.000 × -1.110 = 1.110 × 2"),
+        ("An XOR trie: 10011(19) + 1 = 10100(20)", "A trie: 19 + 1 = 21"),
     ],
-    Doubt.XOR: [("10 ^ 5 = 15", "10 ^ 5 = 16")],
+    Doubt.XOR: [("2 ^ 3 = 1", "2 ^ 3 = 2"), ("2 ^ -3 = -1", "2 ^ -3 = -2")],
     Doubt.FEW_DIGITS: [
         ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
@@ -91,17 +124,19 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("15 * (160/136 + 1) = 45", "15.0 * (160/136 + 1) = 45"),
         ("2 * (2 + 1/2) = 4", "2 * 2½ = 4"),
         ("1234 * (510/512) = 1234", r"2π × 10000^{510/512} ≈ 62,832"),
+        ("Java: -7 / 4 = -1", "Java: -7 / 4 = -3"),
     ],
     Doubt.LOST: [
         ("22 = 2 × 2", "23 = 2 × 2"),
         ("103 = 1000 × 1", "104 = 1000 × 1"),
         ("32 + 42 = 52", "32 + 42 = 62"),
         ("34 = 0.75 × 1", "34 = 0.85 × 1"),
+        ("the error is 0.2 × 0.8/100 = 0.04", "the error is 0.2 × 0.8 = 0.4"),
     ],
     Doubt.SEPARATOR: [
-        ("66 × 28 = 1.848", "66 × 28 = 1.849"),
+        ("66 × 28 = 1.848", "6.6 × 28 = 1.849"),
         ("30.030 + 23.100 + 792 = 53.922", "30.030 + 23.100 + 792 = 53.923"),
-        (r"$1{,}177\sqrt{2^{32}} ≈ 77{,}000$", r"$1{,}177\sqrt{2^{32}} ≈ 79{,}000$"),
+        (r"$1{,}177\sqrt{2^{8}} ≈ 19$", r"$1{,}177\sqrt{2^{8}} ≈ 199$"),
     ],
     Doubt.ANGLE: [("2π = 360", "2π = 370"), ("π = 3π", "π = 2π")],
     Doubt.APART: [("3 × 4 = 12 = 50", "3 × 4 = 12 = 13")],
@@ -109,7 +144,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("π = 22/7", "π = 23/7"),
         ("√1.02 ≈ 1 + 0.02", "√1.02 = 1 + 0.02"),
         ("The tangent line gives √4.5 ≈ 2.125.", "The calculator gives √4.5 ≈ 2.125."),
-        (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin \pi$"),
+        (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin 3$"),
+        (
+            r"How large is the error of $\cos(1) = 1 - \frac{1}{2} + \frac{1}{24}$",
+            r"It is $\cos(1) = 1 - \frac{1}{2} + \frac{1}{24}$",
+        ),
     ],
     Doubt.DELIBERATE: [
         ("It would be wrong that 2 + 2 = 5.", "False positives: 2 + 2 = 5."),
@@ -118,14 +157,37 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("A proposition: 2 + 2 = 5", "A proposition: 20 + 22 = 45"),
         ("Never write 2 + 2 = 5. It is wrong.", "That is wrong. Rather, 2 + 2 = 5."),
         ("What if 2^7 = 5^3?", "Then 2^7 = 5^3."),
+        ("Ist 2 + 2 = 5? Nein.", "Ist 2 + 2 = 5. Nein."),
+        ("Das ist falsch: 2 + 2 = 5", "Das ist wichtig: 2 + 2 = 5"),
+        ("C'est faux : 2 + 2 = 5", "C'est faible : 2 + 2 = 5"),
+        ("Es falso que 2 + 2 = 5", "Es fácil que 2 + 2 = 5"),
+        ("这是错误的: 2 + 2 = 5", "这是重要的: 2 + 2 = 5"),
+        ("## Yanlış toplama\n\n$$ 2 + 2 = 5 $$", "## Yanıt toplama\n\n$$ 2 + 2 = 5 $$"),
     ],
+    Doubt.SYMBOL: [(r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$")],
+    Doubt.RATIO: [
+        ("The split 0.5 = 50/50", "The split 0.5 = 50/60"),
+        ("ex: 1/4 = 15", "ex: 1/4 = 0.15"),
+    ],
+    Doubt.STEPS: [
+        ("72*100 = 7200 - 72*2", "72*100 = 7300 - 72*2"),
+        ("9 + 2 + 7 = 9 + 2", "9 + 2 + 7 = 9 + 3"),
+        ("SHIFT = 16 = 2¹⁶", "SHIFT = 17 = 2⁴"),
+        ("1.06 = 1/1.06", "1.06 = 1/1.07"),
+        ("6 * 150 = 900 x 4", "6 * 150 = 901 x 4"),
+        (r"$$ a &= \frac{8}{4} = 3 \\ &+ 5 $$", r"$$ a &= \frac{8}{4} = 3 $$"),
+    ],
+    Doubt.FAR: [("1 / 36 = 72", "1 / 36 = 0.72"), ("2^20 = 2^28", "2^20 = 2^21")],
     Doubt.LEFT_TO_RIGHT: [("3267 = 81 + 40 * 27", "3268 = 81 + 40 * 27")],
     Doubt.MAGNITUDE: [
-        ("$256^{784} ≈ 10^{1888}$", "$256^{784} ≈ 10^{1890}$"),
+        ("$256^{784} ≈ 10^{1888}$", "$2^{33} ≈ 10^{11}$"),
         (r"$26! \approx 10^{26}$", r"$26! \approx 1.3 \cdot 10^{26}$"),
     ],
     Doubt.MEASURED: [("0.57733 ≈ 1/√3", "0.67733 ≈ 1/√3")],
-    Doubt.NAMED: [("The complement of 318 = 681 + 1", "So 318 = 681 + 1")],
+    Doubt.NAMED: [
+        ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
+        ("at x=0 = (1)(-2)(-5)", "so 0 = (1)(-2)(-5)"),
+    ],
     Doubt.UNIT: [
         ("$1/8000=0.125$ ms", "$1/8000=0.125$ of it"),
         ("1024/3 = 8 GiB", "1024/3 = 8 tokens"),
@@ -134,10 +196,14 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("44,100 × 32 = 1.4 M", "44,100 × 32 = 1.4 times that"),
         ("2 ms × 3 = 7", "2 ms × 3 = 7 ms"),
         ("62% - 54% = 8 pp", "62% - 54% = 9"),
-        ("2.5 / 10^12 = 2.5 pF", "2.5 / 10^12 = 3.5 pF"),
+        ("2.5 / 10^12 = 2.5 pF", "2.5 / 10 = 3.5 pF"),
         ("0.99 × 3 = 2.97%", "0.5 × 0.5 = 0.25%"),
         ("49% = (50 + 48) / 2", "48% = (50 + 48) / 2"),
         (r"7 * 5 = 280 bits", "7 * 5 = 140 bits"),
+        ("8^8 ≈ 17 milyon", "8^2 ≈ 17 tane"),
+        ("$2^{128} ≈ 340$ undecillion", "$2^8 ≈ 340$ onions"),
+        ("64-bit: 2⁶⁴ = 16 EB", "64-bit: 2⁴ = 15 EB"),
+        ("6.3e24 / 4.59e14 = 435 years", "6.3e4 / 459 = 477 years"),
     ],
 }
 """For each doubt, texts with it, and what differs little from them and is certainly false."""
@@ -157,6 +223,11 @@ def test_what_could_be_meant_otherwise_is_doubtful(
     assert (found.findings, [each.reason for each in found.doubtful]) == ([], [reason])
     found = audit(Text("text", false, Markup.MARKDOWN))
     assert (len(found.findings), found.doubtful) == (1, [])
+
+
+def test_two_computations_that_share_a_number_are_doubtful() -> None:
+    found = audit(Text("text", "It is 6 * 150 = 900 x 4 * 150 = 600.", Markup.MARKDOWN))
+    assert (found.findings, {each.reason for each in found.doubtful}) == ([], {Doubt.STEPS})
 
 
 def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:

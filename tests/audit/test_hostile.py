@@ -101,7 +101,7 @@ def test_no_mixture_of_digits_and_signs_raises_anything(seed: int) -> None:
     ("written", "holds"),
     [
         ("max(1{,}000, 2) = 1000", True),
-        ("max(1{,}000, 2) = 3", False),
+        ("max(1{,}000, 2) = 300", False),
         ("max([1{,}000,2]) = 1000", True),
         ("max(1\u202f000,200) = 1000", True),
         ("max(1\\,000,200) = 1200", False),
@@ -199,15 +199,15 @@ def test_a_stretch_is_cut_only_where_nothing_goes_on(monkeypatch: pytest.MonkeyP
 
 
 def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 3."""
-    text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 3"
+    """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 0."""
+    text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 0"
     assert audited(text, Markup.MARKDOWN).read == 2
     for most in range(27):
         monkeypatch.setattr(tokens, "MOST", most)
-        found = audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings
+        found = audited(text, Markup.MARKDOWN).findings
         assert [finding.code for finding in found] == ["A09"], most
     monkeypatch.setattr(tokens, "MOST", 28)
-    assert not audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings
+    assert not audited(text, Markup.MARKDOWN).findings
 
 
 @pytest.mark.parametrize("markup", [Markup.MARKDOWN, Markup.LATEX])

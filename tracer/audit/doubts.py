@@ -9,13 +9,21 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import partial
 
-from tracer.audit import expression as ex, readings, wording
+from tracer.audit import (
+    approximations,
+    boundaries,
+    conversions,
+    expression as ex,
+    readings,
+    systems,
+    wording,
+)
 from tracer.audit.intervals import PI
-from tracer.audit.judgement import Judgement, Verdict, judge, judge_as_rounded
-from tracer.audit.wording import NEAR, Around
-from tracer.dataclass import frozen
+from tracer.audit.judgement import Verdict
+from tracer.audit.pairs import Pair
+from tracer.audit.steps import is_by_steps
 
 
 class Doubt(StrEnum):
@@ -50,7 +58,11 @@ class Doubt(StrEnum):
     SEPARATOR = "points or commas may separate thousands, or decimals"
     # what is meant
     ANGLE = "π may stand for 180 degrees"
+    SYMBOL = "e or π may be a variable"
+    RATIO = "a quotient may be a ratio of parts"
+    STEPS = "may be computed step by step"
     APART = "may be two different numbers"
+    FAR = "the sides differ by more than a slip"
     APPROXIMATION = "may be an approximation on purpose"
     DELIBERATE = "may be false on purpose"
     WHOLE_QUOTIENT = "a quotient may be rounded to a whole number"
@@ -59,70 +71,6 @@ class Doubt(StrEnum):
     MEASURED = "a measured number may be compared"
     NAMED = "the number may belong to the words before it"
     UNIT = "a unit follows"
-
-
-MOST_NUMBERS = 12
-"""An equation with more numbers is not read otherwise."""
-
-
-@frozen
-class Pair:
-    """Two sides that do not agree, and the text around."""
-
-    left: ex.Expression
-    right: ex.Expression
-    found: Judgement
-    around: Around
-    start: int
-    end: int
-    sign: int
-
-    @cached_property
-    def numbers(self) -> list[ex.Number]:
-        """The numbers of both sides."""
-        return [*ex.numbers(self.left), *ex.numbers(self.right)]
-
-    def holds_as(self, reading: readings.Reading) -> bool:
-        """Return whether the sides are equal when they are read otherwise, and are short."""
-        return len(self.numbers) <= MOST_NUMBERS and readings.hold(reading, self.left, self.right)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all numbers are whole."""
-        return all(number.is_whole for number in self.numbers)
-
-    @property
-    def is_approximate(self) -> bool:
-        """Whether the sign between the sides is ≈."""
-        return self.around.text.content[self.sign] != "="
-
-    def source(self, number: ex.Number) -> str:
-        """Return a number as it is written in the text."""
-        return self.around.text.content[number.start : number.end]
-
-    @property
-    def before(self) -> str:
-        """The text that ends where the left side begins."""
-        return self.around.text.content[max(0, self.start - NEAR) : self.start]
-
-    @property
-    def after(self) -> str:
-        """The text that begins where the right side ends."""
-        return self.around.text.content[self.end : self.end + NEAR // 2]
-
-    @property
-    def ratio(self) -> Decimal | None:
-        """The printed number divided by the computed one; None if one of them is 0 or unknown."""
-        found = self.found
-        if found.verdict is Verdict.SCALE:
-            return found.factor
-        if not found.computed or not found.printed:
-            return None
-        return found.printed / found.computed
-
-    def is_off_by_less_than(self, share: str) -> bool:
-        """Return whether the sides differ by less than this share."""
-        return self.ratio is not None and abs(self.ratio - 1) < Decimal(share)
 
 
 def doubt(pair: Pair) -> Doubt | None:
@@ -141,7 +89,7 @@ def _is_binary(pair: Pair) -> bool:
     if all(len(source) == 1 for source in sources):
         return True
     has_two_ones = any(source.count("1") > 1 for source in sources)
-    return has_two_ones or pair.holds_as(readings.binary)
+    return has_two_ones or pair.holds_as(systems.in_bases({2}))
 
 
 def _has_leading_zeros(pair: Pair) -> bool:
@@ -149,60 +97,72 @@ def _has_leading_zeros(pair: Pair) -> bool:
 
 
 def _is_of_another_system(pair: Pair) -> bool:
-    if any(
-        isinstance(part, ex.Call) for side in (pair.left, pair.right) for part in ex.every(side)
-    ):
-        return False  # √3 · 65536
-    return pair.is_whole and pair.around.is_about_a_number_system(pair.start, pair.end)
+    """Return whether the text around is about a system in which the sides may be equal."""
+    where = pair.start, pair.end
+    is_positional, is_bitwise = pair.systems.is_positional(*where), pair.systems.is_bitwise(*where)
+    if (is_positional or is_bitwise) and _has_bits(pair):
+        return True
+    if is_positional and pair.holds_as(systems.in_bases(pair.systems.bases(*where)), LONG):
+        return True
+    if not pair.is_whole or pair.has(ex.Call):
+        return False
+    return (pair.systems.is_modular(*where) and _may_be_a_remainder(pair)) or (
+        is_bitwise and pair.holds_as(systems.bits)
+    )
+
+
+LONG = 40
+"""The numbers in 1101 = 1·2³ + 1·2² + …, for the longest such sum."""
+
+
+def _may_be_a_remainder(pair: Pair) -> bool:
+    """Return whether the sides may be equal modulo some number."""
+    if not ex.is_printed(pair.right) or pair.found.computed is None:
+        return True
+    return systems.is_remainder(pair.found.computed, pair.found.printed)
+
+
+def _has_bits(pair: Pair) -> bool:
+    """Return whether a long number is of 0 and 1, or all are: 1.000 × 1.110 = 1.110 × 2."""
+    longest = [source for source in map(pair.source, pair.numbers) if len(source) > 2]
+    are_bits = [set(source) <= {"0", "1", "."} for source in longest]
+    are_codes = [re.fullmatch(r"1[01]*1[01]*", source) and len(source) > 3 for source in longest]
+    return bool(longest) and (all(are_bits) or any(are_codes))
 
 
 # --- units and words -----------------------------------------------------------------------------
 
 
-def _digits(number: Decimal) -> Decimal:
-    """Return a number without its power of ten, between 1 and 10."""
-    return number.scaleb(-number.adjusted())
+def _begins_within(pair: Pair) -> bool:
+    """Return whether the left side may continue the text before it."""
+    is_call = isinstance(_first(pair.left), ex.Call)
+    return boundaries.begins_within(pair.before, pair.sources[0], is_call=is_call) or any(
+        map(boundaries.joins_formulas, pair.sources)
+    )
 
 
-_CONVERTED = Decimal("1.5")
-"""A factor this large may convert units."""
-
-_KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
-"""The factors between KB and KiB, MB and MiB, …"""
-
-_CONVERSIONS = (
-    *map(Decimal, (1, 7, 8, 12, 24, 30, 60, 365, 3600, 5280, 86400)),
-    *map(Decimal, ("2.54", "1.609", "0.4536")),
-)
-
-_FACTORS = [
-    _digits(each) for factor in (*_CONVERSIONS, *_KIBI) for each in (factor, 1 / factor)
-] + [Decimal(10)]
-"""The digits of what converts days to weeks, bytes to bits, hours to seconds, inches to cm, …"""
+def _first(expression: ex.Expression) -> ex.Expression:
+    """Return the first operand of an expression."""
+    match expression:
+        case ex.Sum((first, *_)) | ex.Product(((_, first), *_)) | ex.Power(first, _):
+            return _first(first)
+    return expression
 
 
-def _has_unit(pair: Pair) -> bool:
-    """Return whether a unit follows, and the sides differ by what may convert units."""
-    unit, ratio = wording.unit(pair.after), pair.ratio
-    if ratio is None or ratio <= 0:
-        return False
-    percent = ex.is_percent(pair.left) or ex.is_percent(pair.right)
-    if percent and pair.found.computed and abs(pair.found.computed) > 1:
-        return ratio == Decimal("0.01")  # 0.99 × 3 = 2.97 %
-    if unit is None:
-        return False
-    if pair.found.verdict is Verdict.SCALE:
-        return True
-    digits = pair.found.unit / abs(pair.found.printed) / 2 if pair.found.printed else Decimal(0)
-    tolerance = max(digits, Decimal("0.01"))
-    if wording.is_of_bytes(unit) and any(_is_near(ratio, each, tolerance) for each in _KIBI):
-        return True
-    is_far = max(ratio, 1 / ratio) >= _CONVERTED
-    return is_far and any(_is_near(_digits(ratio), each, tolerance) for each in _FACTORS)
+def _ends_within(pair: Pair) -> bool:
+    return boundaries.ends_within(pair.after)
 
 
-def _is_near(ratio: Decimal, factor: Decimal, tolerance: Decimal) -> bool:
-    return abs(ratio / factor - 1) <= tolerance
+def _is_in_a_column(pair: Pair) -> bool:
+    is_number = isinstance(pair.left, ex.Number)
+    return is_number and boundaries.is_in_a_column(pair.before, pair.sources[0])
+
+
+def _is_percent_of(pair: Pair) -> bool:
+    """Return whether a percentage is of a number, or stands for one: 1.6% = 8/5."""
+    if ex.is_percent(pair.left) and ex.is_printed(pair.left):
+        return pair.ratio in (100, Decimal("0.01"))
+    return ex.is_percent(pair.right) and pair.holds_as(readings.shares)
 
 
 def _is_named(pair: Pair) -> bool:
@@ -222,100 +182,46 @@ def _is_deliberate(pair: Pair) -> bool:
     return is_simple and wording.states(pair.before, pair.after)
 
 
-# --- approximations ------------------------------------------------------------------------------
-
-
-def _is_magnitude(pair: Pair) -> bool:
-    """Return whether the result is a power of ten that is at most ten times too large or small."""
-    match pair.right:
-        case ex.Power(ex.Number(printed="10"), _):
-            return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
-    return False
-
-
-def _is_approximation(pair: Pair) -> bool:
-    """Return whether it is a formula in place of another one, or words tell of an estimate."""
-    if ex.Constant("π") in (pair.left, pair.right):
-        return pair.is_off_by_less_than("0.01")  # π = 22/7
-    if not pair.is_approximate:
-        return False
-    if not (ex.is_printed(pair.left) or ex.is_printed(pair.right)):
-        return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
-    return wording.estimates(pair.before, pair.after) and pair.is_off_by_less_than("0.05")
-
-
-def _are_of_near_numbers(pair: Pair) -> bool:
-    """Return whether a function is taken of two numbers that are nearly equal: sin 3 ≈ sin π."""
-    match pair.left, pair.right:
-        case ex.Call(name, (one,)), ex.Call(other, (another,)) if name == other:
-            found = judge(one, another)
-            if found is None or found.computed is None:
-                return False
-            return abs(found.computed - found.printed) * 10 < abs(found.computed)
-    return False
-
-
-def _is_measured(pair: Pair) -> bool:
-    """Return whether a number with decimals precedes ≈ and what it is close to."""
-    is_number = ex.is_printed(pair.left) and not ex.is_printed(pair.right)
-    return pair.is_approximate and is_number and pair.is_off_by_less_than("0.01")
-
-
-# --- digits --------------------------------------------------------------------------------------
-
-_SINGLE, _DOUBLE = 8, 15
-"""A number with this many digits may be printed from a float of 32 or 64 bits."""
-
-
-def _is_float(pair: Pair) -> bool:
-    """Return whether the sides differ by as little as floats do."""
-    if not (ex.is_printed(pair.left) or ex.is_printed(pair.right)):
-        return pair.is_off_by_less_than("1e-6")
-    found = pair.found
-    if not found.unit or found.computed is None:
-        return False
-    if not found.computed:
-        return abs(found.printed) < Decimal("1e-9")
-    decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
-    digits = max(decimals, default=0)
-    return (digits >= _DOUBLE and pair.is_off_by_less_than("1e-12")) or (
-        digits >= _SINGLE and pair.is_off_by_less_than("1e-6")
-    )
-
-
-def _has_few_digits(pair: Pair) -> bool:
-    """Return whether it holds if a divisor with one or two digits is rounded as others are."""
-    if not ex.is_printed(pair.right) or not any(n.is_rounded for n in ex.numbers(pair.left)):
-        return False
-    is_near = pair.is_off_by_less_than("0.05")
-    return is_near and _divides(pair.left) and judge_as_rounded(pair.left, pair.right)
-
-
-def _divides(expression: ex.Expression) -> bool:
-    return any(
-        sign == "/" and any(not n.is_whole and n.digits < ex.SIGNIFICANT for n in ex.numbers(of))
-        for part in ex.every(expression)
-        if isinstance(part, ex.Product)
-        for sign, of in part.factors
-    )
-
-
 # --- what is meant -------------------------------------------------------------------------------
 
 
 def _are_apart(pair: Pair) -> bool:
-    """Return whether two printed numbers need not be the same: whole, and not nearly equal."""
-    if not (ex.is_printed(pair.left) and ex.is_printed(pair.right)):
-        return False
-    if not any(number.is_whole for number in pair.numbers):
+    """Return whether two printed numbers need not be the same: whole or in two rows, not near."""
+    is_whole = any(number.is_whole for number in pair.numbers)
+    if not pair.is_between_numbers or not (is_whole or "\n" in pair.sources[0]):
         return False
     found = pair.found
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
 
 
+_FAR, _FARTHER = 20, 200
+"""Two expressions, and a result, that differ by a factor this large differ by more than a slip."""
+
+
+def _are_far(pair: Pair) -> bool:
+    if pair.found.verdict is Verdict.SCALE or pair.ratio is None:
+        return False
+    far = _FAR if pair.is_between_expressions else _FARTHER
+    return not Decimal(1) / far < abs(pair.ratio) < far
+
+
+def _is_part(pair: Pair) -> bool:
+    """Return whether a fraction may be of something: 1/4 = 15 people."""
+    match pair.left, pair.right:
+        case ex.Product((("*", ex.Number(a)), ("/", ex.Number(b)))), ex.Number(c):
+            is_simple = pair.is_whole and 0 < a <= _SIMPLE and 0 < b <= _SIMPLE
+            return is_simple and a % b != 0 and c > _SIMPLE
+    return False
+
+
+_SQUARE = re.compile(r"\s*(\d)[x×]\1\s*")
+
+
 def _are_shapes(pair: Pair) -> bool:
     """Return whether sizes are combined: 2×3 @ 3×4 = 2×4."""
     if any(_has_matrix_product(side) for side in (pair.left, pair.right)):
+        return True
+    if _SQUARE.fullmatch(pair.sources[0]) and pair.before.rstrip()[-1:].isalpha():
         return True
     one, other = pair.left, pair.right
     if not (isinstance(one, ex.Product) and isinstance(other, ex.Product) and pair.is_whole):
@@ -329,9 +235,7 @@ _CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
 
 def _are_cycles(pair: Pair) -> bool:
     """Return whether both sides are whole numbers in parentheses: (123) = (13)(12)."""
-    content = pair.around.text.content
-    sides = content[pair.start : pair.sign], content[pair.sign + 1 : pair.end]
-    return all(map(_CYCLES.fullmatch, sides))
+    return all(map(_CYCLES.fullmatch, pair.sources))
 
 
 def _has_matrix_product(side: ex.Expression) -> bool:
@@ -349,53 +253,65 @@ def _has_other_separators(pair: Pair) -> bool:
     return pair.holds_as(reading)
 
 
-def _read_as(other: readings.Reading) -> Callable[[Pair], bool]:
-    """Return a check whether the sides are equal when they are read otherwise."""
+def _read_as(
+    other: readings.Reading, kind: type[ex.Expression] | None = None
+) -> Callable[[Pair], bool]:
+    """Return a check whether sides with a part of a kind are equal when they are read otherwise."""
 
     def holds(pair: Pair) -> bool:
-        return pair.holds_as(other)
+        return (kind is None or pair.has(kind)) and pair.holds_as(other)
 
     return holds
 
 
 def _are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π."""
-    if pair.holds_as(readings.degrees):
-        return True
-    one, other = pair.found.computed, pair.found.printed
-    if one is None or ex.Constant("π") not in [*ex.every(pair.left), *ex.every(pair.right)]:
+    if ex.Constant("π") not in pair.parts:
         return False
+    one, other = pair.found.computed, pair.found.printed
+    if one is None or pair.holds_as(readings.degrees):
+        return one is not None
     turns = (one - other) / (2 * PI)
     return abs(turns) < 100 and abs(turns - round(turns)) < Decimal("1e-9")
 
 
 def _has_whole_quotients(pair: Pair) -> bool:
     """Return whether it holds with whole quotients; nobody means those beside π and in powers."""
-    parts = [*ex.every(pair.left), *ex.every(pair.right)]
-    is_plain = not any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in parts)
+    is_plain = not any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts)
     return is_plain and pair.holds_as(readings.whole_quotients)
 
 
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
+    (Doubt.BEFORE, _begins_within),
+    (Doubt.AFTER, _ends_within),
+    (Doubt.COLUMNS, _is_in_a_column),
     (Doubt.LEADING_ZEROS, _has_leading_zeros),
     (Doubt.BINARY, _is_binary),
     (Doubt.SYSTEM, _is_of_another_system),
     (Doubt.CYCLES, _are_cycles),
     (Doubt.SHAPE, _are_shapes),
-    (Doubt.UNIT, _has_unit),
+    (Doubt.UNIT, conversions.may_convert),
+    (Doubt.PERCENT, _is_percent_of),
     (Doubt.NAMED, _is_named),
-    (Doubt.MAGNITUDE, _is_magnitude),
-    (Doubt.FLOAT, _is_float),
-    (Doubt.APPROXIMATION, _is_approximation),
-    (Doubt.MEASURED, _is_measured),
+    (Doubt.MAGNITUDE, approximations.is_magnitude),
+    (Doubt.FLOAT, approximations.is_float),
+    (Doubt.APPROXIMATION, approximations.is_approximation),
+    (Doubt.SYMBOL, approximations.is_a_symbol),
+    (Doubt.MEASURED, approximations.is_measured),
     (Doubt.DELIBERATE, _is_deliberate),
+    (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, _are_angles),
-    (Doubt.XOR, _read_as(readings.exclusive_or)),
+    (Doubt.XOR, _read_as(readings.exclusive_or, ex.Power)),
+    (Doubt.RATIO, _is_part),
+    (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),
+    (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.LOST, _read_as(readings.lost_marks)),
-    (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right)),
-    (Doubt.FEW_DIGITS, _has_few_digits),
+    (Doubt.LOST, _read_as(readings.lost_roots, ex.Product)),
+    (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
+    (Doubt.FEW_DIGITS, approximations.has_few_digits),
+    (Doubt.FAR, _are_far),
 )
 """The doubts, cheap ones first."""

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 from tracer.audit import expression as ex, figures
 from tracer.audit.causes import cause
-from tracer.audit.doubts import Doubt, Pair, doubt
+from tracer.audit.doubts import Doubt, doubt
 from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
+from tracer.audit.pairs import Pair
 from tracer.audit.passages import passages
 from tracer.audit.quantities import is_rounded_row, wrong_row
+from tracer.audit.systems import Systems
 from tracer.audit.texts import Text
-from tracer.audit.wording import Around
 from tracer.dataclass import frozen, mutable
 
 ENOUGH = 10
@@ -164,14 +165,14 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     the printed inputs were rounded.
     """
     found = Audit()
-    around = Around(text)
+    systems = Systems(text)
     gains = bool(_GAINS.search(text.content))
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
         for passage in passages(text):
             read = equations(passage)
             for equation in read.equations:
-                chain = _weighed(equation, around, found)
+                chain = _weighed(equation, systems, found)
                 found.chains += [chain] if chain else []
             found.unread += [(text, at) for at in read.unread]
             if read.rest:
@@ -199,10 +200,10 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
 _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b")
 
 
-def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
+def _weighed(equation: Equation, systems: Systems, into: Audit) -> Chain | None:
     """Return the chain, None if no two sides can be judged; other signs go into the audit."""
     pairs, unread, decides = list[Weighed](), list[int](), 0
-    text = around.text
+    text = systems.text
     sides = [side.expression for side in equation.sides]
     computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
     for i, sign in enumerate(equation.signs):
@@ -211,7 +212,7 @@ def _weighed(equation: Equation, around: Around, into: Audit) -> Chain | None:
         if found is None:
             into.unread.append((text, sign))
             unread.append(sign)
-        elif reason := None if found.verdict.holds else _doubt(left, right, found, around, sign):
+        elif reason := None if found.verdict.holds else _doubt(equation, i, found, systems):
             into.doubtful.append(Doubtful(text, left.start, right.end, reason))
             unread.append(sign)
         elif found.verdict.at_face:
@@ -231,11 +232,14 @@ def _computes(expression: ex.Expression) -> bool:
     return has_numbers and not ex.is_printed(expression)
 
 
-def _doubt(left: Side, right: Side, found: Judgement, around: Around, sign: int) -> Doubt | None:
+def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Doubt | None:
     """Return why two sides that do not agree may be right, or not meant to be equal."""
-    sides = left.expression, right.expression
-    pair = Pair(*sides, found, around, left.start, right.end, sign)
-    return left.doubt or right.doubt or doubt(pair)
+    left, right = equation.sides[i : i + 2]
+    if left.doubt or right.doubt:
+        return left.doubt or right.doubt
+    previous = equation.sides[i - 1].expression if i else None
+    place = left.start, right.end, equation.signs[i], previous
+    return doubt(Pair(left.expression, right.expression, found, systems.text, systems, *place))
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

@@ -1,4 +1,4 @@
-"""Other readings of an equation: as binary, with lost superscripts, from left to right."""
+"""Other readings of an equation: with lost superscripts, whole quotients, from left to right."""
 
 from __future__ import annotations
 
@@ -26,16 +26,7 @@ def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
     return False
 
 
-def binary(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 1 + 1 = 10 as binary."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        return _whole(int(part.printed, 2), part) if isinstance(part, ex.Number) else part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
-_POINT = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_POINT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA = re.compile(r"\d{1,3}(?:,|\{,\})\d{3}")
 
 
@@ -57,11 +48,9 @@ def separators(
 
     numbers = [number for side in (left, right) for number in ex.numbers(side)]
     written = "".join(map(source, numbers))
-    if not re.search(r"[.,}]\d{3}", written):
-        return
-    if "," not in written:
+    if any(_POINT.fullmatch(number.printed) for number in numbers) and "," not in written:
         yield ex.mapped(left, thousands), ex.mapped(right, thousands)
-    if "." not in written:
+    if any(map(_COMMA.fullmatch, map(source, numbers))) and "." not in written:
         yield ex.mapped(left, decimal), ex.mapped(right, decimal)
         for one in numbers:
             yield _replaced(left, one, decimal(one)), _replaced(right, one, decimal(one))
@@ -81,8 +70,8 @@ def exclusive_or(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
     def of(part: ex.Expression) -> ex.Expression:
         match part:
-            case ex.Power(ex.Number() as a, ex.Number() as b) if a.is_whole and b.is_whole:
-                return _whole(int(a.value) ^ int(b.value), a)
+            case ex.Power(a, b) if (one := _int(a)) is not None and (other := _int(b)) is not None:
+                return _signed(one ^ other)
         return part
 
     yield ex.mapped(left, of), ex.mapped(right, of)
@@ -98,17 +87,66 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
                     b.value and a.start < b.start  # not ½
                 ):
                     return _whole(int((a.value / b.value).to_integral_value(by)), a)
+                case ex.Product(
+                    (("*", ex.Negative(ex.Number() as a)), ("/", ex.Number() as b))
+                ) if a.value >= b.value:
+                    return ex.Negative(of(ex.Product((("*", a), ("/", b)))))
             return part
 
         return of
 
-    if all(number.is_whole for side in (left, right) for number in ex.numbers(side)):
+    numbers = [number for side in (left, right) for number in ex.numbers(side)]
+    if ex.is_printed(right) and all(number.is_whole for number in numbers):
         for by in (ROUND_FLOOR, ROUND_CEILING):
             yield ex.mapped(left, rounded(by)), right
 
 
+def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 8960 / 2*2 as 8960 / (2*2)."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((*over, ("/", divisor), ("*", last))):
+                return ex.Product((*over, ("/", ex.Product((("*", divisor), ("*", last))))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def lost_roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 0.2 × 0.8/100 as its root."""
+    divides = isinstance(left, ex.Product) and any(sign == "/" for sign, _ in left.factors)
+    if divides and isinstance(right, ex.Number) and not right.is_whole:
+        yield ex.Call("sqrt", (left,)), right
+
+
+def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 80/20 as a ratio of parts, 0.8."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
+                if a.value + b.value in _WHOLES:
+                    return ex.Product((("*", a), ("/", ex.Sum((a, b)))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+_WHOLES = (10, 100)
+"""What the parts of a ratio add up to."""
+
+
+def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 256/2 = 50% as half of 256, which is 50 %."""
+    if ex.is_percent(right) and isinstance(left, ex.Product):
+        _, *others = left.factors
+        one = ex.Number(Decimal(1), "1", 0, 0)
+        yield ex.Product((("*", one), *others)), right
+
+
 def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 103 as 10³, or 34 as 3/4: in one number, or in all."""
+    """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
     found = [number for side in (left, right) for number in ex.numbers(side)]
     for number in found:
         for other in _with_marks(number):
@@ -117,7 +155,8 @@ def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     def with_powers(part: ex.Expression) -> ex.Expression:
         return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
 
-    yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+    if sum(any(_with_marks(number)) for number in found) > 1:
+        yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
 
 
 _POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")
@@ -148,7 +187,7 @@ def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
 def _in_order(side: ex.Expression) -> ex.Expression | None:
     """Return a sum of numbers and their products as computed from left to right, else None."""
-    if not isinstance(side, ex.Sum):
+    if not isinstance(side, ex.Sum) or not any(isinstance(t, ex.Product) for t in side.terms):
         return None
     total: ex.Expression | None = None
     for term in side.terms:
@@ -161,6 +200,21 @@ def _in_order(side: ex.Expression) -> ex.Expression | None:
         if len(factors) > 1:
             total = ex.Product((("*", total), *factors[1:]))
     return total
+
+
+def _int(expression: ex.Expression) -> int | None:
+    """Return a whole number, with its sign; None for any other expression."""
+    match expression:
+        case ex.Number(value) if expression.is_whole:
+            return int(value)
+        case ex.Negative(ex.Number(value) as of) if of.is_whole:
+            return -int(value)
+    return None
+
+
+def _signed(value: int) -> ex.Expression:
+    number = ex.Number(Decimal(abs(value)), str(abs(value)), 0, 0)
+    return ex.Negative(number) if value < 0 else number
 
 
 def _whole(value: int, like: ex.Number) -> ex.Number:

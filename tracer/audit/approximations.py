@@ -1,0 +1,98 @@
+"""Sides that are only nearly equal: approximations, measured numbers, float and rounding errors."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tracer.audit import expression as ex, wording
+from tracer.audit.judgement import judge, judge_as_rounded
+from tracer.audit.pairs import Pair
+
+
+def is_magnitude(pair: Pair) -> bool:
+    """Return whether the result is a power of ten that is at most ten times too large or small."""
+    match pair.right:
+        case ex.Power(ex.Number(printed="10"), _):
+            return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
+    return False
+
+
+def is_approximation(pair: Pair) -> bool:
+    """Return whether it is a formula in place of another one, or words tell of an estimate."""
+    if ex.Constant("π") in (pair.left, pair.right):
+        return pair.is_off_by_less_than("0.01")  # π = 22/7
+    if not pair.is_approximate:
+        return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
+    if pair.is_between_expressions:
+        return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
+    return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
+
+
+def _is_of_rationals(pair: Pair) -> bool:
+    """Return whether a function, cos 1, is nearly equal to what has none: 1 - 1/2 + 1/24."""
+    sides = pair.left, pair.right
+    functions = [any(isinstance(of, ex.Call | ex.Constant) for of in ex.every(s)) for s in sides]
+    is_one = pair.is_between_expressions and functions[0] != functions[1]
+    return is_one and pair.is_off_by_less_than("0.02")
+
+
+def is_a_symbol(pair: Pair) -> bool:
+    """Return whether π or e stands alone, and is not nearly equal to the other side."""
+    sides = pair.left, pair.right
+    constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
+    is_alone = constants == 1 and any(isinstance(side, ex.Constant) for side in sides)
+    return is_alone and not pair.is_off_by_less_than("0.1")
+
+
+def _are_of_near_numbers(pair: Pair) -> bool:
+    """Return whether a function is taken of two numbers that are nearly equal: sin 3 ≈ sin π."""
+    match pair.left, pair.right:
+        case ex.Call(name, (one,)), ex.Call(other, (another,)) if name == other:
+            found = judge(one, another)
+            if found is None or found.computed is None:
+                return False
+            return abs(found.computed - found.printed) * 10 < abs(found.computed)
+    return False
+
+
+def is_measured(pair: Pair) -> bool:
+    """Return whether a number with decimals precedes ≈ and what it is close to."""
+    is_number = ex.is_printed(pair.left) and not ex.is_printed(pair.right)
+    return pair.is_approximate and is_number and pair.is_off_by_less_than("0.01")
+
+
+_SINGLE, _DOUBLE = 8, 15
+"""A number with this many digits may be printed from a float of 32 or 64 bits."""
+
+
+def is_float(pair: Pair) -> bool:
+    """Return whether the sides differ by as little as floats do."""
+    if pair.is_between_expressions:
+        return pair.is_off_by_less_than("1e-6")
+    found = pair.found
+    if not found.unit or found.computed is None:
+        return False
+    if not found.computed:
+        return abs(found.printed) < Decimal("1e-9")
+    decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
+    digits = max(decimals, default=0)
+    return (digits >= _DOUBLE and pair.is_off_by_less_than("1e-12")) or (
+        digits >= _SINGLE and pair.is_off_by_less_than("1e-6")
+    )
+
+
+def has_few_digits(pair: Pair) -> bool:
+    """Return whether it holds if a divisor with one or two digits is rounded as others are."""
+    if not ex.is_printed(pair.right) or not any(n.is_rounded for n in ex.numbers(pair.left)):
+        return False
+    is_near = pair.is_off_by_less_than("0.05")
+    return is_near and _divides(pair.left) and judge_as_rounded(pair.left, pair.right)
+
+
+def _divides(expression: ex.Expression) -> bool:
+    return any(
+        sign == "/" and any(not n.is_whole and n.digits < ex.SIGNIFICANT for n in ex.numbers(of))
+        for part in ex.every(expression)
+        if isinstance(part, ex.Product)
+        for sign, of in part.factors
+    )

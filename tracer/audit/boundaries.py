@@ -1,0 +1,136 @@
+"""Where an equation begins and ends: whether the text before or after it belongs to it, too."""
+
+from __future__ import annotations
+
+import re
+
+_SHORT = 80
+"""What tells is at most this many characters away."""
+
+_SPACE = (
+    r"(?:[\s&*`_$~\0]|\\[,;:! ]|\\(?:q?quad|left|displaystyle|[bB]igg?l?)\b|</?\w+[^<>\n]{0,40}>)"
+)
+_BLANK_BEFORE = re.compile(rf"{_SPACE}*\Z")
+_BLANK_AFTER = re.compile(rf"{_SPACE}*")
+
+_TEXT = re.compile(
+    r"\\(?:text\w*|mathrm|mbox|hbox|operatorname|begin|item|label|tag)\*?\s*\{[^{}]*\}\Z"
+)
+_COMMANDS = re.compile(
+    r"\\(?:implies|Rightarrow|rightarrow|Longrightarrow|to|iff|Leftrightarrow|therefore|hline"
+    r"|item|text|newline|par|noindent|because|[lc]?dots|approx|approxeq|simeq|sim|equiv|cong|doteq"
+    r"|[gl]eq?|[gl]eqslant|[gl]t|neq?|propto|coloneqq|mathbf|mathrm|boldsymbol|color|small|large)\Z"
+)
+_LINKED = re.compile(
+    r"\b(?i:minus|plus|times|divided by|over|mal|durch|fois|divisé par|por|menos|más|meno|più"
+    r"|mod|div|xor|choose)\Z|\b(?:OR|AND|NOT|NAND|NOR|SHL|SHR)\Z"
+)
+_SYMBOLS = re.compile(r"(?:^|[^\w\\])([^\W\d_]{1,2})\Z")
+_WORD = re.compile(
+    r"a[blmnstu]?|b[y]|c|d[aeiou]|e[dglmnrstx]?|go|he|i[eflmnst]?|l[aeo]|m[ey]|no|o[dfknrsu]?"
+    r"|s[io]|to|u[mnps]|v[ae]|we|y|z?u"
+)
+"""Short words, which are not symbols."""
+
+
+def begins_within(before: str, side: str, *, is_call: bool) -> bool:
+    """Return whether a text ends within an expression that the side after it belongs to.
+
+    A function, `is_call`, may be multiplied by the symbol before it: mg sin(30).
+    """
+    text = before[-_SHORT:]
+    gap = _BLANK_BEFORE.search(text)
+    assert gap is not None
+    blank, text = gap[0], text[: gap.start()]
+    if not text:
+        return False
+    last = text[-1]
+    if last.isalnum() and "\n" not in blank and _IN_BRACKETS.fullmatch(side):
+        return not _VERB.search(text)
+    if last.isalpha():
+        return _word_belongs(text, is_call=is_call)
+    if last.isdigit():
+        return "\n" not in blank
+    if _ARROW.search(text):
+        return side.strip().isdigit()
+    if last in "([{":
+        return bool(re.search(r"[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|[\^_]\{\Z", text))
+    if last == ".":
+        return bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
+    if last == "}":
+        return not _TEXT.search(text) and "\n\n" not in blank
+    if last in ")]":
+        return not _LABEL.search(text) and _is_operand(text, blank)
+    if last in "-−–":
+        return bool(re.search(r"[\d)\]}]\s*[-−–]\Z", text))
+    return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
+
+
+_LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
+"""(a), 2) or [iv] at the beginning of a line."""
+
+
+_ARROW = re.compile(r"\d\s*(?:[→⟶]|->|&rarr;)\Z")
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*")
+_VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est|es|son|é)\Z")
+
+
+def _word_belongs(text: str, *, is_call: bool) -> bool:
+    if command := re.search(r"\\[a-zA-Z]+\Z", text):
+        return not _COMMANDS.search(command[0])
+    if _LINKED.search(text):
+        return True
+    symbol = _SYMBOLS.search(text)
+    return is_call and symbol is not None and not _WORD.fullmatch(symbol[1].lower())
+
+
+def _is_operand(text: str, blank: str) -> bool:
+    """Return whether a bracket that closes may be a factor: (0.44·0.44)⏎(0.5·2)."""
+    if "\n" in blank or not blank:
+        return not blank
+    held = re.search(r"[(\[]([^()\[\]]*)[)\]]\Z", text)
+    return held is None or not re.search(r"[^\W\d_]{2}", held[1])
+
+
+_GOES_ON = re.compile(
+    r"(?:imes|ext|rac|heta)\b"  # \times, read as a tab and imes
+    r"|(?:\\left\s*)?\((?=[^()\n]*[-+*/^])(?![^()\n]*(?<![\\\w])[^\W\d_]{3})[^()\n]+\)"
+    r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
+    r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
+    r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
+    r"|:\d"
+)
+
+
+def ends_within(after: str) -> bool:
+    """Return whether a text begins within an expression that what precedes it belongs to."""
+    gap = _BLANK_AFTER.match(after)
+    assert gap is not None
+    if "\n\n" in gap[0] or "$" in gap[0]:
+        return False
+    is_row = "\n" in gap[0] and "&" not in gap[0]
+    return not is_row and bool(_GOES_ON.match(after, gap.end()))
+
+
+_BETWEEN_FORMULAS = re.compile(r"(?<!\\)\$\s*\$|\d\s*(?<!\\)\$\s*\\(?:[dt]?frac|sqrt|left)\b")
+
+
+def joins_formulas(source: str) -> bool:
+    """Return whether a side consists of two formulas, or of a word's number and a formula."""
+    return "$" in source and bool(_BETWEEN_FORMULAS.search(source))
+
+
+_NEXT_ROW = re.compile(r"\s*&?\s*[-−]?[\d.,{}]+\s*\\\\(?:\[[^\]\n]*\])?\s*&*\s*[-−+]")
+
+
+def adds_rows(source: str) -> bool:
+    """Return whether a side is a result, and a further term in the next row of an alignment."""
+    return "\\\\" in source and bool(_NEXT_ROW.match(source))
+
+
+_OF_A_COLUMN = re.compile(r"\n[ \t]*[\d()×+−=-]{1,6}[ \t]*\n[ \t]*\Z")
+
+
+def is_in_a_column(before: str, source: str) -> bool:
+    """Return whether a side is one of several short lines, as in text copied from a page."""
+    return "\n" in source and bool(_OF_A_COLUMN.search(before[-_SHORT:]))
