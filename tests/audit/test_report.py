@@ -153,7 +153,12 @@ def test_where_nothing_is_found_a_report_is_one_too(form: Report) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["2/3 = 0.1234567890123456", "7^50 = 3^88", "9^20 = 12345678901234567890", "2^70 - 1 = 7^25 + 1"],
+    [
+        "2/3 = 0.1234567890123456",
+        "7^50 = 3^88",
+        "9^20 = 12345678901234567890",
+        "2^70 - 1 = 7^25 + 1",
+    ],
 )
 def test_a_message_has_no_number_of_more_than_twelve_digits(line: str) -> None:
     headline = report(Report.TERMINAL, line).splitlines()[0]

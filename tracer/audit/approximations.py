@@ -82,11 +82,14 @@ def is_float(pair: Pair) -> bool:
 
 
 def has_few_digits(pair: Pair) -> bool:
-    """Return whether it holds if a divisor with one or two digits is rounded as others are."""
-    if not ex.is_printed(pair.right) or not any(n.is_rounded for n in ex.numbers(pair.left)):
+    """Return whether it holds if numbers with one or two digits are rounded as others are.
+
+    They matter most in a divisor, and in a difference of numbers that are nearly equal.
+    """
+    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
         return False
-    is_near = pair.is_off_by_less_than("0.05")
-    return is_near and _divides(pair.left) and judge_as_rounded(pair.left, pair.right)
+    divides = _divides(pair.left) and any(n.is_rounded for n in ex.numbers(pair.left))
+    return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
 
 
 def _divides(expression: ex.Expression) -> bool:
@@ -96,3 +99,12 @@ def _divides(expression: ex.Expression) -> bool:
         if isinstance(part, ex.Product)
         for sign, of in part.factors
     )
+
+
+def _cancels(expression: ex.Expression) -> bool:
+    for part in ex.every(expression):
+        match part:
+            case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))):
+                if not (a.is_whole or b.is_whole) and abs(a.value - b.value) * 2 < abs(a.value):
+                    return True
+    return False

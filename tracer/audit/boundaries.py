@@ -56,7 +56,9 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in "([{":
         return bool(re.search(r"[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|[\^_]\{\Z", text))
     if last == ".":
-        return bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
+        is_decimal = not blank and bool(re.search(r"\d\.\Z", text))
+        is_times = bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
+        return is_decimal or is_times
     if last == "}":
         return not _TEXT.search(text) and "\n\n" not in blank
     if last in ")]":

@@ -230,6 +230,14 @@ def _are_shapes(pair: Pair) -> bool:
     return all(number.value in sizes for number in ex.numbers(other))
 
 
+_ALONE = re.compile(r"\s*\(\d+\)\s*")
+
+
+def _is_in_parentheses(pair: Pair) -> bool:
+    """Return whether the result is in parentheses, as an ideal is: √(12) = (6)."""
+    return bool(_ALONE.fullmatch(pair.sources[1]))
+
+
 _CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
 
 
@@ -290,9 +298,10 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BINARY, _is_binary),
     (Doubt.SYSTEM, _is_of_another_system),
     (Doubt.CYCLES, _are_cycles),
+    (Doubt.REMARK, _is_in_parentheses),
     (Doubt.SHAPE, _are_shapes),
-    (Doubt.UNIT, conversions.may_convert),
     (Doubt.PERCENT, _is_percent_of),
+    (Doubt.UNIT, conversions.may_convert),
     (Doubt.NAMED, _is_named),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),

@@ -96,7 +96,13 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
         return of
 
     numbers = [number for side in (left, right) for number in ex.numbers(side)]
-    if ex.is_printed(right) and all(number.is_whole for number in numbers):
+    divides = any(
+        sign == "/"
+        for part in ex.every(right)
+        if isinstance(part, ex.Product)
+        for sign, _ in part.factors
+    )
+    if not divides and all(number.is_whole for number in numbers):
         for by in (ROUND_FLOOR, ROUND_CEILING):
             yield ex.mapped(left, rounded(by)), right
 

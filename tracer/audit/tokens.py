@@ -176,7 +176,9 @@ class _Scanner:
         if found:
             end = found.end
             measure = product(measure, found.powers)
-            plain = f"{Decimal(plain).scaleb(found.zeros):e}" if found.zeros else plain
+            if found.zeros:  # final zeros of a whole number are no digits: 6700 万
+                digits = Decimal(plain) if "." in plain else Decimal(plain).normalize()
+                plain = f"{digits.scaleb(found.zeros):e}"
             stop = end if found.zeros else stop
         ends = self.start + start, self.start + stop
         self.found.append(Token(kind, plain, *ends, gap, measure))

@@ -8,7 +8,7 @@ NEAR = 300
 """Words up to this many characters before an equation, and half as many after it, are near it."""
 
 _OWNER = re.compile(
-    r"\b(?:of|for|at|with|from|to|by|per|than|in|on|row|step|section|page|chapter|figure|table"
+    r"\b(?:of|for|at|and|with|from|to|by|per|than|in|on|row|step|section|page|chapter|figure|table"
     r"|exercise|question|problem|day|level|version|equation)[\s$~(]*\Z"
     r"|\b(?:at|for|when|where|if|with|let|set|bei|für|wenn|pour|si|para|cuando)"
     r"[\s$~(]+[^\W\d]\w*\s*=\s*\Z",
@@ -37,7 +37,8 @@ _STATED = re.compile(
     r"|\bénoncé|\bmệnh đề|\bпредложени|\bвысказыван|\bönerme|命题|命題|명제",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"[\s$`*)]*[?？]")
+_ASKED = re.compile(r"[\s$`*)]*[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)")
+_TESTED = re.compile(r"\\(?:stackrel|overset)\{\s*[!?]\s*\}.{0,60}\Z", re.DOTALL)
 _QUOTED = (
     re.compile(r"""["“„«][\s$*\\(]*\Z"""),
     re.compile(r"""[^"“”»\n]{0,20}["”“»]"""),
@@ -56,7 +57,8 @@ def calls_false(before: str, after: str) -> bool:
         sentence = others[-1]  # a heading, or a sentence before a displayed formula
     rest = after[:_CLOSE].partition("\n\n")[0]
     is_called = _FALSE.search(sentence.lower()) or _FALSE.search(rest.lower())
-    return bool(is_quoted or _ASKED.match(after) or is_called)
+    is_asked = _ASKED.match(after) or _TESTED.search(before)
+    return bool(is_quoted or is_asked or is_called)
 
 
 def states(before: str, after: str) -> bool:
