@@ -23,6 +23,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("2 + 2 = 5 (+ 1)", "2 + 2 = 5 (a remark)"),
         ("1.9^2 = 1.96^2 (.1875 / n)", "1.9^2 = 1.96^2 (see there)"),
         ("4^2 = 4 \times 4", "4^2 = 5 times"),
+        (r"$ 20 = 2^2 \phantom{3} 5 $", r"$ 20 = 2^2 \quad (5) $"),
     ],
     Doubt.BEFORE: [
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
@@ -43,13 +44,20 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.BULLET: [
         ("$$ a &= 3 \\\\\n &-14 + 2 = 3 $$", "$$ a &= x \\\\\n &14 + 2 = 3 $$"),
+        (
+            "```\nNorms (2):\n  - 2 × (512 + 512) = 2,048\n```",
+            "```\nNorms:\n\n-2 × (5 + 5) = 21\n```",
+        ),
+        ("NOPAT = 50 + (10) = 40", "NOPAT = 50 + 10 = 40"),
     ],
     Doubt.COLUMNS: [
         (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
         ("WF =\n×\n100\n10\n       = 1000 + 750", "The work is\n1000 + 740\n       = 1750"),
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
-    Doubt.FUNCTION: [("σ(6) = 12.5", "σ(0.6) = 12.5")],
+    Doubt.FUNCTION: [
+        ("σ(6) = 12.5", "σ(0.6) = 12.5"),
+    ],
     Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
     Doubt.ORDER: [
@@ -117,6 +125,8 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
         ("10000 * (0.066 - 0.049) ≈ 166", "10000 * (0.066 + 0.049) ≈ 1166"),
         ("0.0525/1.7 = 0.0305", r"$4 × 1.035/(3\times10^5)^3 ≈ 1.6\times10^{-16}$"),
+        ("For 12 blocks: 12 × 7M ≈ 85M", "For 12 blocks: 12 × 7M = 95M"),
+        ("1.3 + 6.6 - 0.4 = 7.6", "1.3 + 6.6 - 0.4 = 7.7"),
     ],
     Doubt.FLOAT: [
         ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
@@ -141,9 +151,13 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("66 × 28 = 1.848", "6.6 × 28 = 1.849"),
         ("30.030 + 23.100 + 792 = 53.922", "30.030 + 23.100 + 792 = 53.923"),
         (r"$1{,}177\sqrt{2^{8}} ≈ 19$", r"$1{,}177\sqrt{2^{8}} ≈ 199$"),
+        ("Δ = 20 = 2^2.5", "Δ = 21 = 2^2.5"),
     ],
     Doubt.ANGLE: [("2π = 360", "2π = 370"), ("π = 3π", "π = 2π")],
-    Doubt.APART: [("3 × 4 = 12 = 50", "3 × 4 = 12 = 13")],
+    Doubt.APART: [
+        ("3 × 4 = 12 = 50", "3 × 4 = 12 = 13"),
+        ("primary 1° ≈ 3°", "sin(30°) ≈ 0.6"),
+    ],
     Doubt.APPROXIMATION: [
         ("π = 22/7", "π = 23/7"),
         ("√1.02 ≈ 1 + 0.02", "√1.02 = 1 + 0.02"),
@@ -172,8 +186,13 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("Es falso que 2 + 2 = 5", "Es fácil que 2 + 2 = 5"),
         ("这是错误的: 2 + 2 = 5", "这是重要的: 2 + 2 = 5"),
         ("## Yanlış toplama\n\n$$ 2 + 2 = 5 $$", "## Yanıt toplama\n\n$$ 2 + 2 = 5 $$"),
+        ("Error in 2 + 2 = 5: target of assignment", "Errors of 2 + 2 = 5: the target"),
+        (r"$ 38 - 2 = 15 \quad \text{\Lightning} $", r"$ 38 - 2 = 15 \quad \text{done} $"),
     ],
-    Doubt.SYMBOL: [(r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$")],
+    Doubt.SYMBOL: [
+        (r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$"),
+        (r"a projection, $\pi^{2}=\pi$", r"a multiple, $2\pi=\pi$"),
+    ],
     Doubt.RATIO: [
         ("The split 0.5 = 50/50", "The split 0.5 = 50/60"),
         ("ex: 1/4 = 15", "ex: 1/4 = 0.15"),
@@ -196,6 +215,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.NAMED: [
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
         ("at x=0 = (1)(-2)(-5)", "so 0 = (1)(-2)(-5)"),
+        ("Take 1 = 10 ÷ 5 = 2", "Take 1 = 10 ÷ 5"),
+        ("arr.reshape(3, -1)  # -1 = 12/3 = 4", "arr.reshape(3, 4)  # -1 = 12/3"),
+        ("the integral from 0 to π/2 = π/4 - 0", "the integral is π/2 = π/4 - 0"),
     ],
     Doubt.UNIT: [
         ("$1/8000=0.125$ ms", "$1/8000=0.125$ of it"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from tracer.audit import expression as ex, wording
@@ -40,7 +41,8 @@ def is_a_symbol(pair: Pair) -> bool:
     """Return whether π or e stands alone, and is not nearly equal to the other side."""
     sides = pair.left, pair.right
     constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
-    is_alone = constants == 1 and any(isinstance(side, ex.Constant) for side in sides)
+    is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
+    is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)
     return is_alone and not pair.is_off_by_less_than("0.1")
 
 
@@ -88,8 +90,33 @@ def has_few_digits(pair: Pair) -> bool:
     """
     if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
         return False
+    if _is_of_thousands(pair) or _adds_up(pair):
+        return True
     divides = _divides(pair.left) and any(n.is_rounded for n in ex.numbers(pair.left))
     return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
+
+
+def _is_of_thousands(pair: Pair) -> bool:
+    """Return whether few digits of millions are multiplied, and ≈ precedes the result: 12 × 7M."""
+    content = pair.text.content
+    return pair.is_approximate and any(
+        n.digits < ex.SIGNIFICANT and re.match(r" ?(?:[KMBkT]\b|[mbt]illion)", content[n.end :][:9])
+        for n in ex.numbers(pair.left)
+    )
+
+
+def _adds_up(pair: Pair) -> bool:
+    """Return whether a sum of at least three rounded numbers is off by one in the last place."""
+    match pair.left:
+        case ex.Sum(terms) if len(terms) > 2 and isinstance(pair.right, ex.Number):
+            numbers = ex.numbers(pair.left)
+            units = {number.unit for number in (*numbers, pair.right)}
+            found = pair.found
+            if len(numbers) != len(terms) or len(units) > 1 or found.computed is None:
+                return False
+            is_near = abs(found.computed - found.printed) <= pair.right.unit
+            return is_near and not any(number.is_whole for number in numbers)
+    return False
 
 
 def _divides(expression: ex.Expression) -> bool:

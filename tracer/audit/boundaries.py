@@ -100,12 +100,15 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|:\d"
+    r"|:\d|,\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
+_NEXT_LINE = re.compile(r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)")
 
 
 def ends_within(after: str) -> bool:
     """Return whether a text begins within an expression that what precedes it belongs to."""
+    if _NEXT_LINE.match(after):
+        return True
     gap = _BLANK_AFTER.match(after)
     assert gap is not None
     if "\n\n" in gap[0] or "$" in gap[0]:

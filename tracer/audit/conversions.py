@@ -27,7 +27,7 @@ secondi minuti ore giorni settimane mesi anni percento
 """
 _POWER_OF_TEN = re.compile(
     r"(?:thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
-    r"|\w+illi(?:on|ard)|[千万萬亿億兆천만억]",
+    r"|\w+illi(?:on|ard)|[百千万萬亿億兆천만억]",
     re.IGNORECASE,
 )
 _CHINESE = (

@@ -21,7 +21,7 @@ from tracer.audit import (
     wording,
 )
 from tracer.audit.intervals import PI
-from tracer.audit.judgement import Verdict
+from tracer.audit.judgement import Verdict, judge
 from tracer.audit.pairs import Pair
 from tracer.audit.steps import is_by_steps
 
@@ -167,7 +167,52 @@ def _is_percent_of(pair: Pair) -> bool:
 
 def _is_named(pair: Pair) -> bool:
     """Return whether a number belongs to words: the complement of 318 = 681 + 1."""
-    return isinstance(pair.left, ex.Number) and wording.owns(pair.before)
+    return (isinstance(pair.left, ex.Number) and wording.owns(pair.before)) or wording.bounds(
+        pair.before
+    )
+
+
+def _is_label(pair: Pair) -> bool:
+    """Return whether a whole number before a computation with its result names it: 1 = 6/3 = 2."""
+    match pair.left:
+        case ex.Number() | ex.Negative(ex.Number()):
+            is_first = pair.previous is None and all(n.is_whole for n in ex.numbers(pair.left))
+            is_computed = not ex.is_printed(pair.right)
+            if not (is_first and is_computed and pair.following is not None):
+                return False
+            found = judge(pair.right, pair.following)
+            return found is not None and found.verdict.holds
+    return False
+
+
+def _is_negated(pair: Pair) -> bool:
+    """Return whether a dash before the left side may be a bullet, or parentheses mean a minus."""
+    if _BULLET.match(pair.sources[0]) and re.search(r"(?:\A|\n)[ \t]*\Z", pair.before):
+        return pair.ratio == -1 or pair.is_whole
+    return bool(_PARENTHESIZED.search(pair.sources[0])) and pair.holds_as(
+        readings.negative_parentheses
+    )
+
+
+_BULLET = re.compile(r"[-−–]\s+")
+_PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?\s*\)")
+
+
+def _is_misread(pair: Pair) -> bool:
+    """Return whether a determinant, or commas in a function's arguments, may be misread."""
+    source = "".join(pair.sources)
+    return "vmatrix" in source or (
+        any(isinstance(part, ex.Call) and len(part.arguments) > 1 for part in pair.parts)
+        and re.search(r"\d,\d{3},\d{3}", source) is not None
+    )
+
+
+def _are_degrees(pair: Pair) -> bool:
+    """Return whether two angles are compared, or classes: 1° ≈ 3°."""
+    return all(
+        isinstance(side, ex.Call) and side.name == "degrees" and ex.is_printed(side.arguments[0])
+        for side in (pair.left, pair.right)
+    )
 
 
 _SIMPLE = 10
@@ -303,6 +348,10 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.PERCENT, _is_percent_of),
     (Doubt.UNIT, conversions.may_convert),
     (Doubt.NAMED, _is_named),
+    (Doubt.NAMED, _is_label),
+    (Doubt.BULLET, _is_negated),
+    (Doubt.FUNCTION, _is_misread),
+    (Doubt.APART, _are_degrees),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),
     (Doubt.APPROXIMATION, approximations.is_approximation),
@@ -318,6 +367,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.LOST, _read_as(readings.lost_marks)),
+    (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(readings.lost_roots, ex.Product)),
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),

@@ -116,8 +116,10 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
                 value = _times(sign, value, of(factor), meaning)
             return value
         case ex.Power(base, exponent):
-            power = scalar(of(exponent))
-            return _each(lambda x: intervals.to_the_power(x, power), of(base))
+            power, value = scalar(of(exponent)), of(base)
+            if _is_matrix(value):
+                raise UndefinedError
+            return _each(lambda x: intervals.to_the_power(x, power), value)
         case ex.Vector(items):
             return tuple(map(of, items))
         case ex.Call(name, arguments):
@@ -136,7 +138,7 @@ def scalar(value: Value) -> Interval:
 
 
 def _integral(direction: str) -> Callable[[Decimal], Decimal]:
-    return lambda x: x.to_integral_value(direction)
+    return lambda x: round(x, intervals.DIGITS - 10).to_integral_value(direction)  # ⌈log₂ 8⌉
 
 
 _RISING: dict[str, Callable[[Interval], Interval]] = {

@@ -238,7 +238,8 @@ def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Do
     if left.doubt or right.doubt:
         return left.doubt or right.doubt
     previous = equation.sides[i - 1].expression if i else None
-    place = left.start, right.end, equation.signs[i], previous
+    following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
+    place = left.start, right.end, equation.signs[i], previous, following
     return doubt(Pair(left.expression, right.expression, found, systems.text, systems, *place))
 
 

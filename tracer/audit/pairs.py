@@ -31,6 +31,8 @@ class Pair:
     """The position of the sign between the sides."""
     previous: ex.Expression | None = None
     """The side before the left one in a chain of equations."""
+    following: ex.Expression | None = None
+    """The side after the right one."""
 
     @cached_property
     def parts(self) -> list[ex.Expression]:

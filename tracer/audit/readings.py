@@ -41,7 +41,7 @@ def separators(
         return _whole(int(part.printed.replace(".", "")), part)
 
     def decimal(part: ex.Expression) -> ex.Expression:
-        if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part))):
+        if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part)) and part.is_whole):
             return part
         printed = f"{part.printed[:-3]}.{part.printed[-3:]}"
         return ex.Number(Decimal(printed), printed, part.start, part.end)
@@ -141,6 +141,29 @@ def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
 _WHOLES = (10, 100)
 """What the parts of a ratio add up to."""
+
+
+def negative_parentheses(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 50 + (10) as accountants do, 50 - 10: flip the sign of one term."""
+    if isinstance(left, ex.Sum):
+        for i, term in enumerate(left.terms):
+            flipped = term.of if isinstance(term, ex.Negative) else ex.Negative(term)
+            yield ex.Sum((*left.terms[:i], flipped, *left.terms[i + 1 :])), right
+
+
+def points_as_times(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 20 = 2^2.5 as 2² · 5."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Power(base, ex.Number(printed=printed) as power) if "." in printed:
+                exponent, _, factor = printed.partition(".")
+                if exponent.isdigit() and factor.isdigit():
+                    raised = ex.Power(base, _whole(int(exponent), power))
+                    return ex.Product((("*", raised), ("*", _whole(int(factor), power))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
 
 
 def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:

@@ -97,6 +97,8 @@ def _one(text: str, at: int, *, in_math: bool) -> Unit | None:
         return Unit((), MULTIPLIERS[written], found.end())
     powers = Counter[str]()
     for per, name, exponent in _PART.findall(written):
+        if name in MULTIPLIERS:
+            return None  # $10/million
         times = int(exponent.translate(_DIGITS) or 1)
         powers[_CANONICAL[name]] += -times if per else times
     return Unit(_sorted(powers), 0, found.end())

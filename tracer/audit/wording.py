@@ -8,12 +8,20 @@ NEAR = 300
 """Words up to this many characters before an equation, and half as many after it, are near it."""
 
 _OWNER = re.compile(
-    r"\b(?:of|for|at|and|with|from|to|by|per|than|in|on|row|step|section|page|chapter|figure|table"
+    r"\b(?:of|for|at|and|with|from|to|by|per|than|in|on|row|year|month|week|quarter|case|scenario|option|step|section|page|chapter|figure|table"
     r"|exercise|question|problem|day|level|version|equation)[\s$~(]*\Z"
     r"|\b(?:at|for|when|where|if|with|let|set|bei|für|wenn|pour|si|para|cuando)"
     r"[\s$~(]+[^\W\d]\w*\s*=\s*\Z",
     re.IGNORECASE,
 )
+
+
+_BOUND = re.compile(r"\b(?:from|to|von|bis|de|à)[\s$]+\Z")
+
+
+def bounds(before: str) -> bool:
+    """Return whether a text ends with what bounds a range: the integral from 0 to."""
+    return bool(_BOUND.search(before))
 
 
 def owns(before: str) -> bool:
@@ -22,10 +30,11 @@ def owns(before: str) -> bool:
 
 
 _FALSE = re.compile(
-    r"(?=[acdefimnpstuwyно错誤误不矛假反間틀잘])(?:"
+    r"(?=[✗✘❌↯⚡\\acdefimnpstuwyно错誤误不矛假反間틀잘])(?:"
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
     r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
     r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b"
+    r"|\berror in\b|\berror:|\\lightning|[✗✘❌↯⚡]|\bcontradict"
     r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]|\binstead of\b|\bdisagree"
     r"|\bfalsch|\bfehlerhaft|\bstimmt nicht|\bwiderspruch|\bunwahr|\birrtum"
     r"|\bfaux\b|\bfausse|\berreur|\bfals[oa]s?\b|\bequivocad|\berróne"
@@ -34,7 +43,7 @@ _FALSE = re.compile(
 )
 _STATED = re.compile(
     r"\bpropositions?\b|\bstatements?\b|\bcontradict|\bof course\b|\bAussagen?\b|\bproposición"
-    r"|\bénoncé|\bmệnh đề|\bпредложени|\bвысказыван|\bönerme|命题|命題|명제",
+    r"|\bénoncé|\bassertion|\bmệnh đề|\bпредложени|\bвысказыван|\bönerme|命题|命題|명제",
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"[\s$`*)]*[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)")
