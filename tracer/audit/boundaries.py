@@ -102,7 +102,9 @@ _GOES_ON = re.compile(
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
     r"|:\d|,\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
-_NEXT_LINE = re.compile(r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)")
+_NEXT_LINE = re.compile(
+    r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)|[ \t]*\\left\b"
+)
 
 
 def ends_within(after: str) -> bool:
