@@ -85,7 +85,7 @@ def test_there_is_no_circle() -> None:
         (
             "rich",
             {
-                "tracer.audit.report",
+                "tracer.audit.reports.report",
                 "tracer.console.progress",
                 "tracer.renderers.rows",
                 "tracer.renderers.terminal",

@@ -10,7 +10,7 @@ import yaml
 
 from tests.helpers.command import printed, run
 from tests.helpers.truth import false_equations
-from tracer.audit.settings import settings
+from tracer.audit.project.settings import settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from tests.helpers.command import printed, run
-from tracer.audit import auditing, texts
-from tracer.audit.findings import Audit, audit
-from tracer.audit.texts import Text
+from tracer.audit import auditing
+from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.reading import texts
+from tracer.audit.reading.texts import Text
 
 FALSE = "2 + 2 = 5\n"
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.audit import reach
 from tests.audit.corpus import CONSTRUCTS, LOOK_ALIKES
-from tracer.audit.findings import Audit, audit
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.reading.texts import Markup, Text
 
 NOTATIONS = {**CONSTRUCTS, **reach.NOTATIONS}
 PAIRS = [(name, *pair) for name, pairs in CONSTRUCTS.items() for pair in pairs]

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tracer.audit.findings import audit
-from tracer.audit.judgement import Verdict
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import audit
+from tracer.audit.judging.judgement import Verdict
+from tracer.audit.reading.texts import Markup, Text
 
 FOLDER = Path(__file__).parents[3] / "shared" / "documents"
 

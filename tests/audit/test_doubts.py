@@ -7,11 +7,11 @@ import json
 import pytest
 
 from tracer.audit import Report
-from tracer.audit.doubts import Doubt
-from tracer.audit.findings import audit
-from tracer.audit.report import rendered
-from tracer.audit.results import Kind, result
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import audit
+from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reasons import Doubt
+from tracer.audit.reports.report import rendered
+from tracer.audit.reports.results import Kind, result
 
 FAR = "A sentence about something else altogether. " * 10
 """Longer than what is near."""

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.helpers.command import run
-from tracer.audit.texts import ENDINGS
+from tracer.audit.reading.texts import ENDINGS
 
 Write = Callable[..., None]
 

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 import pytest
 
-from tracer.audit import passages, tokens
-from tracer.audit.findings import Audit, audit
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.reading import passages, tokens
+from tracer.audit.reading.texts import Markup, Text
 
 LENGTH = 8_000
 

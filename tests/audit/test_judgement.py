@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.audit.findings import audit
-from tracer.audit.messages import message
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import audit
+from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reports.messages import message
 
 
 def told(content: str) -> list[tuple[str, str | None, str | None]]:

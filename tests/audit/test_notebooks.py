@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.command import run
-from tracer.audit.notebooks import cells, lines_in_file
+from tracer.audit.reading.notebooks import cells, lines_in_file
 from tracer.errors import TracerError
 
 SOURCES: list[str | list[str]] = [

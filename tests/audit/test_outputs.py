@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml
 from tests.helpers.truth import false_equations
-from tracer.audit.findings import audit
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import audit
+from tracer.audit.reading.texts import Markup, Text
 
 FORMATS = {
     "terminal": ((), Markup.PLAIN),

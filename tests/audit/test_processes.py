@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import run
-from tracer.audit import auditing, processes
-from tracer.audit.findings import Audit, audit
-from tracer.audit.texts import Text
+from tracer.audit import auditing
+from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.project import processes
+from tracer.audit.reading.texts import Text
 
 Write = Callable[..., None]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.audit.findings import audit
-from tracer.audit.texts import Markup, Text
+from tracer.audit.judging.findings import audit
+from tracer.audit.reading.texts import Markup, Text
 
 ONCE = "x_1 = [5.037, 7.759, 3.200]\n\n"
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tracer.audit import Report, tokens
-from tracer.audit.findings import audit
-from tracer.audit.report import rendered
-from tracer.audit.results import Kind, result
-from tracer.audit.texts import Markup, Text
+from tracer.audit import Report
+from tracer.audit.judging.findings import audit
+from tracer.audit.reading import tokens
+from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reports.report import rendered
+from tracer.audit.reports.results import Kind, result
 
 ACTS = "\x1b[2J\x07\x7f\x85\x9b\u200e\u2028\u2029\u202a\u202e\u2066\u2069\udcff"
 """What acts on a terminal, turns the direction of a text, or is half a character."""

@@ -144,8 +144,8 @@ def tape() -> Iterator[Measured]:
 
 def audited() -> Iterator[Measured]:
     """A megabyte of Markdown with four equations in each kilobyte, true ones and false ones."""
-    from tracer.audit.findings import audit
-    from tracer.audit.texts import Markup, Text
+    from tracer.audit.judging.findings import audit
+    from tracer.audit.reading.texts import Markup, Text
 
     page = processes.printed(processes.program("tutorial", "pizza"))
     megabyte = (page * (MEGABYTE // len(page) + 1))[:MEGABYTE]

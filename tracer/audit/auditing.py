@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracer.audit import processes
-from tracer.audit.codes import UNROUNDED
-from tracer.audit.findings import audit
-from tracer.audit.paths import files
-from tracer.audit.remarks import Remarks
-from tracer.audit.results import Kind, Result, result, without
-from tracer.audit.settings import Settings
-from tracer.audit.texts import ENDINGS, texts
+from tracer.audit.judging.findings import audit
+from tracer.audit.project import processes
+from tracer.audit.project.codes import UNROUNDED
+from tracer.audit.project.paths import files
+from tracer.audit.project.remarks import Remarks
+from tracer.audit.project.settings import Settings
+from tracer.audit.reading.texts import ENDINGS, texts
+from tracer.audit.reports.results import Kind, Result, result, without
 from tracer.console import progress
 from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError

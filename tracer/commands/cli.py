@@ -153,7 +153,7 @@ def serve(
 
 def _codes(typed: str) -> list[str]:
     """Parse codes of findings, or prefixes of them, with commas between."""
-    from tracer.audit.codes import unknown
+    from tracer.audit.project.codes import unknown
 
     found = [each.strip() for each in typed.split(",")]
     wrong = [message for each in found if (message := unknown(each))]
@@ -269,10 +269,10 @@ def audit(
     findings off. A project configures it under [tool.decoder-trace.audit] in its pyproject.toml.
     """
     from tracer.audit.auditing import audited
-    from tracer.audit.baseline import known, new
-    from tracer.audit.report import colored, rendered
-    from tracer.audit.results import Kind
-    from tracer.audit.settings import settings
+    from tracer.audit.project.baseline import known, new
+    from tracer.audit.project.settings import settings
+    from tracer.audit.reports.report import colored, rendered
+    from tracer.audit.reports.results import Kind
     from tracer.files.targets import check
 
     check([] if output is None else [output])

@@ -1,0 +1,1 @@
+"""Whether an equation holds, why it may be right nevertheless, and what is reported."""

@@ -1,0 +1,138 @@
+"""Sides that are only nearly equal: approximations, measured numbers, float and rounding errors."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from tracer.audit.judging import wording
+from tracer.audit.judging.judgement import judge, judge_as_rounded
+from tracer.audit.judging.pairs import Pair
+from tracer.audit.reading import expression as ex
+
+
+def is_magnitude(pair: Pair) -> bool:
+    """Return whether the result is a power of ten that is at most ten times too large or small."""
+    match pair.right:
+        case ex.Power(ex.Number(printed="10"), _):
+            return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
+    return False
+
+
+def is_approximation(pair: Pair) -> bool:
+    """Return whether it is a formula in place of another one, or words tell of an estimate."""
+    if ex.Constant("π") in (pair.left, pair.right):
+        return pair.is_off_by_less_than("0.01")  # π = 22/7
+    if not pair.is_approximate:
+        return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
+    if pair.is_between_expressions:
+        return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
+    return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
+
+
+def _is_of_rationals(pair: Pair) -> bool:
+    """Return whether a function, cos 1, is nearly equal to what has none: 1 - 1/2 + 1/24."""
+    sides = pair.left, pair.right
+    functions = [any(isinstance(of, ex.Call | ex.Constant) for of in ex.every(s)) for s in sides]
+    is_one = pair.is_between_expressions and functions[0] != functions[1]
+    return is_one and pair.is_off_by_less_than("0.02")
+
+
+def is_a_symbol(pair: Pair) -> bool:
+    """Return whether π or e stands alone, and is not nearly equal to the other side."""
+    sides = pair.left, pair.right
+    constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
+    is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
+    is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)
+    return is_alone and not pair.is_off_by_less_than("0.1")
+
+
+def _are_of_near_numbers(pair: Pair) -> bool:
+    """Return whether a function is taken of two numbers that are nearly equal: sin 3 ≈ sin π."""
+    match pair.left, pair.right:
+        case ex.Call(name, (one,)), ex.Call(other, (another,)) if name == other:
+            found = judge(one, another)
+            if found is None or found.computed is None:
+                return False
+            return abs(found.computed - found.printed) * 10 < abs(found.computed)
+    return False
+
+
+def is_measured(pair: Pair) -> bool:
+    """Return whether a number with decimals precedes ≈ and what it is close to."""
+    is_number = ex.is_printed(pair.left) and not ex.is_printed(pair.right)
+    return pair.is_approximate and is_number and pair.is_off_by_less_than("0.01")
+
+
+_SINGLE, _DOUBLE = 8, 15
+"""A number with this many digits may be printed from a float of 32 or 64 bits."""
+
+
+def is_float(pair: Pair) -> bool:
+    """Return whether the sides differ by as little as floats do."""
+    if pair.is_between_expressions:
+        return pair.is_off_by_less_than("1e-6")
+    found = pair.found
+    if not found.unit or found.computed is None:
+        return False
+    if not found.computed:
+        return abs(found.printed) < Decimal("1e-9")
+    decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
+    digits = max(decimals, default=0)
+    return (digits >= _DOUBLE and pair.is_off_by_less_than("1e-12")) or (
+        digits >= _SINGLE and pair.is_off_by_less_than("1e-6")
+    )
+
+
+def has_few_digits(pair: Pair) -> bool:
+    """Return whether it holds if numbers with one or two digits are rounded as others are.
+
+    They matter most in a divisor, and in a difference of numbers that are nearly equal.
+    """
+    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
+        return False
+    if _is_of_thousands(pair) or _adds_up(pair):
+        return True
+    divides = _divides(pair.left) and any(n.is_rounded for n in ex.numbers(pair.left))
+    return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
+
+
+def _is_of_thousands(pair: Pair) -> bool:
+    """Return whether few digits of millions are multiplied, and ≈ precedes the result: 12 × 7M."""
+    content = pair.text.content
+    return pair.is_approximate and any(
+        n.digits < ex.SIGNIFICANT and re.match(r" ?(?:[KMBkT]\b|[mbt]illion)", content[n.end :][:9])
+        for n in ex.numbers(pair.left)
+    )
+
+
+def _adds_up(pair: Pair) -> bool:
+    """Return whether a sum of at least three rounded numbers is off by one in the last place."""
+    match pair.left:
+        case ex.Sum(terms) if len(terms) > 2 and isinstance(pair.right, ex.Number):
+            numbers = ex.numbers(pair.left)
+            units = {number.unit for number in (*numbers, pair.right)}
+            found = pair.found
+            if len(numbers) != len(terms) or len(units) > 1 or found.computed is None:
+                return False
+            is_near = abs(found.computed - found.printed) <= pair.right.unit
+            return is_near and not any(number.is_whole for number in numbers)
+    return False
+
+
+def _divides(expression: ex.Expression) -> bool:
+    return any(
+        sign == "/" and any(not n.is_whole and n.digits < ex.SIGNIFICANT for n in ex.numbers(of))
+        for part in ex.every(expression)
+        if isinstance(part, ex.Product)
+        for sign, of in part.factors
+    )
+
+
+def _cancels(expression: ex.Expression) -> bool:
+    for part in ex.every(expression):
+        match part:
+            case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))):
+                if not (a.is_whole or b.is_whole) and abs(a.value - b.value) * 2 < abs(a.value):
+                    return True
+    return False

@@ -1,0 +1,100 @@
+"""Guess what mistake led to a printed number; only mistakes that give exactly its digits count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+
+from tracer.audit.judging.evaluation import Meaning, evaluate, face
+from tracer.audit.judging.intervals import Interval
+from tracer.audit.judging.judgement import Judgement, Verdict
+from tracer.audit.reading import expression as ex
+
+TELLING = 2
+"""A mistake must reproduce at least this many digits, or the match may be a coincidence."""
+
+
+def cause(expression: ex.Expression, found: Judgement) -> str | None:
+    """Return the mistake that gives the printed figure, or None if no known mistake does."""
+    if found.verdict is Verdict.SCALE:
+        return _scale(found.factor)
+    if found.verdict is not Verdict.FALSE or found.computed is None or not found.unit:
+        return None
+    digits = len(str(int(abs(found.printed) / found.unit)))
+    if digits < TELLING:
+        return None
+    half = found.unit / 2
+    figure = Interval(found.printed - half, found.printed + half)
+    for mistake, value in _mistakes(expression, found):
+        if figure.low <= value <= figure.high:
+            return mistake
+    return "two of its digits are swapped" if _are_swapped(found) else None
+
+
+def _scale(factor: Decimal) -> str:
+    if factor in (100, Decimal("0.01")):
+        return "off by a factor of 100; is a % sign missing or extra?"
+    times = f"{int(factor):,}" if factor > 1 else f"{int(1 / factor):,}"
+    return f"{times} times too {'large' if factor > 1 else 'small'}"
+
+
+def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str, Decimal]]:
+    """Yield mistakes that a person may have made, each with the value that it gives."""
+    assert found.computed is not None
+    if found.computed:
+        yield "the sign is reversed", -found.computed
+    for mistake, instead, meaning in _instead(expression, found.meaning):
+        try:
+            value = evaluate(instead, face, meaning)
+        except ArithmeticError:
+            continue
+        if isinstance(value, Interval):
+            yield mistake, value.middle
+    if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
+        terms = [evaluate(term, face, found.meaning) for term in expression.terms]
+        numbers = [term.middle for term in terms if isinstance(term, Interval)]
+        for i, term in enumerate(numbers if len(numbers) == len(terms) else [], 1):
+            yield f"term {i} is left out", found.computed - term
+            yield f"the sign of term {i} is reversed", found.computed - 2 * term
+
+
+def _instead(
+    expression: ex.Expression, meaning: Meaning
+) -> Iterator[tuple[str, ex.Expression, Meaning]]:
+    if isinstance(expression, ex.Product) and expression.factors[-1][0] == "/":
+        numerator = ex.Product(expression.factors[:-1])
+        yield "the division is left out", numerator, meaning
+    if isinstance(expression, ex.Call) and expression.name == "sqrt":
+        yield "the root is left out", expression.arguments[0], meaning
+    if any(isinstance(part, ex.Call) and part.name in _LOGS for part in ex.every(expression)):
+        for function, name in (("ln", "natural"), ("log10", "base-10"), ("log2", "base-2")):
+            other = _with_logarithm(expression, function)
+            if other != expression:
+                yield f"computed with the {name} logarithm", other, replace(meaning, log=function)
+
+
+_LOGS = ("ln", "log", "log10", "log2")
+
+
+def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
+    """Return the expression with each logarithm replaced by another one."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Call) and part.name in _LOGS:
+            return ex.Call(to, part.arguments)
+        return part
+
+    return ex.mapped(expression, of)
+
+
+def _are_swapped(found: Judgement) -> bool:
+    """Return whether swapping two adjacent digits makes the figure correct."""
+    assert found.computed is not None
+    right = str(int((found.computed / found.unit).to_integral_value()))
+    printed = str(int((found.printed / found.unit).to_integral_value()))
+    return len(right) >= TELLING and any(
+        a != b and printed == right[:i] + b + a + right[i + 2 :]
+        for i, (a, b) in enumerate(pairwise(right))
+    )

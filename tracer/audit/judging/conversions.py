@@ -1,0 +1,102 @@
+"""Units and words for powers of ten behind a number, and what they convert."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from tracer.audit.judging.judgement import Verdict
+from tracer.audit.judging.pairs import Pair
+from tracer.audit.reading import expression as ex
+
+_MARKUP = r"(?:[\s~$*_{}\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
+_WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)|[^\W\d_]+|[%‰¢°])")
+_PREFIXED = r"(?:[pfnumcdhkKMGTPEZµμ]|[KMGTPE]i)?"
+_SYMBOLS = (
+    "s B b bit bits byte bytes A V W Wh F H Ω m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
+)
+_NAMES = """
+sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months
+year years yr yrs rpm fps inch inches ft feet mile miles lb oz ton tons cal kcal bar atm cent cents
+lakh crore dozen k K M bn mn tys juta ribu
+percent pp points percentage bp page pages degrees kilobytes megabytes gigabytes terabytes
+Sekunden Minuten Stunden Tage Wochen Monate Jahre Prozent Cent Grad Dutzend Tsd
+secondes heures jours semaines mois ans pour centimes milliers douzaines
+segundos minutos horas días semanas meses años ciento grados céntimos
+secondi minuti ore giorni settimane mesi anni percento
+"""
+_POWER_OF_TEN = re.compile(
+    r"(?:thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
+    r"|\w+illi(?:on|ard)|[百千万萬亿億兆천만억]",
+    re.IGNORECASE,
+)
+_CHINESE = (
+    r"[秒分时時天年月度米克元个倍角]\w*"
+    r"|(?:小时|公里|百分|美元|千米|字节|比特|ビット|バイト)\w*"
+)
+_UNIT = re.compile(
+    f"{_PREFIXED}(?:{'|'.join(_SYMBOLS.split())})|{'|'.join(_NAMES.split())}|{_CHINESE}"
+    r"|\\\w+|[%‰¢°]"
+)
+_BYTES = re.compile(r"[KMGTPkmgt]i?(?:B|b|bit|byte)s?|(?:kilo|mega|giga|tera)bytes")
+
+
+def unit(after: str) -> str | None:
+    """Return the unit, or the word for a power of ten, with which a text begins."""
+    word = _WORD_BEHIND.match(after)
+    if word and (_UNIT.fullmatch(word[1]) or _POWER_OF_TEN.match(word[1])):
+        return word[1]
+    return None
+
+
+_CONVERTED = Decimal("1.5")
+"""A factor this large may convert units."""
+
+_KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
+"""The factors between KB and KiB, MB and MiB, …"""
+
+_CONVERSIONS = (
+    *map(Decimal, (1, 7, 8, 12, 24, 30, 60, 365, 1440, 3600, 5280, 8760, 86400)),
+    *map(Decimal, (604800, 31536000, 31557600)),
+    *map(Decimal, ("2.54", "1.609", "0.4536")),
+)
+
+
+def _digits(number: Decimal) -> Decimal:
+    """Return a number without its power of ten, between 1 and 10."""
+    return number.scaleb(-number.adjusted())
+
+
+_FACTORS = [
+    _digits(each) for factor in (*_CONVERSIONS, *_KIBI) for each in (factor, 1 / factor)
+] + [Decimal(10)]
+"""The digits of what converts days to weeks, bytes to bits, hours to seconds, inches to cm, …"""
+
+_POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
+
+
+def may_convert(pair: Pair) -> bool:
+    """Return whether a unit follows, and the sides differ by what may convert units."""
+    ratio, found = pair.ratio, pair.found
+    if ratio is None or ratio <= 0:
+        return False
+    percent = ex.is_percent(pair.left) or ex.is_percent(pair.right)
+    if percent and found.computed and abs(found.computed) > 1:
+        return ratio == Decimal("0.01")  # 0.99 × 3 = 2.97 %
+    name = unit(pair.after)
+    if name is None:
+        return False
+    if found.verdict is Verdict.SCALE:
+        return True
+    digits = found.unit / abs(found.printed) / 2 if found.printed else Decimal(0)
+    tolerance = max(digits, Decimal("0.01"))
+    if _BYTES.fullmatch(name):
+        kibis = (*_KIBI, *(1 / power for power in _POWERS_OF_1024))
+        if any(_is_near(ratio, each, tolerance) for each in kibis):
+            return True
+    is_far = max(ratio, 1 / ratio) >= _CONVERTED
+    return is_far and any(_is_near(_digits(ratio), each, tolerance) for each in _FACTORS)
+
+
+def _is_near(ratio: Decimal, factor: Decimal, tolerance: Decimal) -> bool:
+    return abs(ratio / factor - 1) <= tolerance

@@ -1,0 +1,73 @@
+"""The figures of a finding: the wrong one as printed, the computed one with enough digits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tracer.audit.judging.judgement import Judgement
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Text
+
+MORE = Decimal("0.01")
+"""A computed number is reported with this many digits more than the printed one."""
+
+MOST_DIGITS = 12
+"""A number is reported with at most this many digits."""
+
+FEWEST_DIGITS = 3
+
+
+def wrong(expression: ex.Expression, place: int) -> ex.Number | None:
+    """Return the wrong number of a printed side."""
+    found = ex.numbers(expression) if ex.is_printed(expression) else []
+    return found[place] if place < len(found) else None
+
+
+def source(figure: ex.Number, text: Text) -> str:
+    """Return a number as it is written in the text, with the brace that closes its exponent."""
+    written = text.content[figure.start : figure.end]
+    is_open = written.count("{") > written.count("}")
+    return written + "}" if is_open else written
+
+
+def written(judgement: Judgement, scale: int) -> tuple[str | None, str | None]:
+    """Return the correct value and the printed one, with enough digits to distinguish them."""
+    if judgement.computed is None:
+        return None, None
+    value, other = judgement.computed * scale, judgement.printed * scale
+    if not judgement.unit:
+        last = min(each.adjusted() for each in (value, other) if each) - FEWEST_DIGITS + 1
+        step = Decimal(1).scaleb(min((value - other).adjusted() - 1, last))
+        return _short(value, step, other), _short(other, step, value)
+    step = _step(judgement, scale)
+    if value and abs(value) < 100 * step:
+        step = Decimal(1).scaleb(value.adjusted() - 3)
+    return _short(value, step, other), None
+
+
+def between(judgement: Judgement, scale: int) -> str | None:
+    """Return which values rounded inputs may stand for; None if no input is rounded."""
+    values = judgement.values
+    if values is None or values.low == values.high:
+        return None
+    step = _step(judgement, scale)
+    low, high = (_short(end * scale, step, Decimal(0)) for end in (values.low, values.high))
+    return f"unrounded inputs give {low} to {high}" if low != high else None
+
+
+def _step(judgement: Judgement, scale: int) -> Decimal:
+    return min(judgement.unit * scale, Decimal(1)) * MORE
+
+
+def _short(value: Decimal, step: Decimal, other: Decimal) -> str:
+    """Return a value in decimals, rounded; if it is long, with the digits that tell it apart."""
+    plain = f"{(value / step).to_integral_value() * step:f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    if sum(sign.isdigit() for sign in plain) <= MOST_DIGITS:
+        return plain
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
+        short = f"{value:.{digits - 1}e}"
+        if short != f"{other:.{digits - 1}e}":
+            break
+    is_near_one = -FEWEST_DIGITS <= value.adjusted() < MOST_DIGITS
+    return f"{Decimal(short):f}" if is_near_one else short

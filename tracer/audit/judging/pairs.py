@@ -1,0 +1,108 @@
+"""Two sides of an equation that do not agree, with what a doubt about them can ask."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cached_property
+
+from tracer.audit.judging import readings
+from tracer.audit.judging.judgement import Judgement, Verdict
+from tracer.audit.judging.systems import Systems
+from tracer.audit.judging.wording import NEAR
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Text
+from tracer.dataclass import frozen
+
+MOST_NUMBERS = 12
+"""An equation with more numbers is not read otherwise."""
+
+
+@frozen
+class Pair:
+    """Two sides that do not agree, and the text around."""
+
+    left: ex.Expression
+    right: ex.Expression
+    found: Judgement
+    text: Text
+    systems: Systems
+    start: int
+    end: int
+    sign: int
+    """The position of the sign between the sides."""
+    previous: ex.Expression | None = None
+    """The side before the left one in a chain of equations."""
+    following: ex.Expression | None = None
+    """The side after the right one."""
+
+    @cached_property
+    def parts(self) -> list[ex.Expression]:
+        """Both sides and all their parts."""
+        return [*ex.every(self.left), *ex.every(self.right)]
+
+    @cached_property
+    def numbers(self) -> list[ex.Number]:
+        """The numbers of both sides."""
+        return [part for part in self.parts if isinstance(part, ex.Number)]
+
+    @cached_property
+    def before(self) -> str:
+        """The text that ends where the left side begins."""
+        return self.text.content[max(0, self.start - NEAR) : self.start]
+
+    @cached_property
+    def after(self) -> str:
+        """The text that begins where the right side ends."""
+        return self.text.content[self.end : self.end + NEAR // 2]
+
+    @cached_property
+    def sources(self) -> tuple[str, str]:
+        """Both sides as they are written, without the sign between them."""
+        content = self.text.content
+        return content[self.start : self.sign], content[self.sign + 1 : self.end]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all numbers are whole."""
+        return all(number.is_whole for number in self.numbers)
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether the sign between the sides is ≈."""
+        return self.text.content[self.sign] != "="
+
+    @property
+    def is_between_numbers(self) -> bool:
+        """Whether there is nothing to compute on either side."""
+        return ex.is_printed(self.left) and ex.is_printed(self.right)
+
+    @property
+    def is_between_expressions(self) -> bool:
+        """Whether both sides have to be computed."""
+        return not (ex.is_printed(self.left) or ex.is_printed(self.right))
+
+    @cached_property
+    def ratio(self) -> Decimal | None:
+        """The printed number divided by the computed one; None if one of them is 0 or unknown."""
+        found = self.found
+        if found.verdict is Verdict.SCALE:
+            return found.factor
+        if not found.computed or not found.printed:
+            return None
+        return found.printed / found.computed
+
+    def source(self, number: ex.Number) -> str:
+        """Return a number as it is written in the text."""
+        return self.text.content[number.start : number.end]
+
+    def has(self, kind: type[ex.Expression]) -> bool:
+        """Return whether one of the parts is of a kind."""
+        return any(isinstance(part, kind) for part in self.parts)
+
+    def holds_as(self, reading: readings.Reading, most: int = MOST_NUMBERS) -> bool:
+        """Return whether the sides are equal when they are read otherwise, and are short."""
+        return len(self.numbers) <= most and readings.hold(reading, self.left, self.right)
+
+    def is_off_by_less_than(self, share: str) -> bool:
+        """Return whether the sides differ by less than this share."""
+        return self.ratio is not None and abs(self.ratio - 1) < Decimal(share)

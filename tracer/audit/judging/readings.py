@@ -1,0 +1,250 @@
+"""Other readings of an equation: with lost superscripts, whole quotients, from left to right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TypeAlias
+
+from tracer.audit.judging.judgement import judge
+from tracer.audit.reading import expression as ex
+
+Sides: TypeAlias = tuple[ex.Expression, ex.Expression]
+Reading: TypeAlias = Callable[[ex.Expression, ex.Expression], Iterator[Sides]]
+"""Yields the two sides as they may have been meant."""
+
+
+def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether two sides are equal when they are read otherwise."""
+    for sides in reading(left, right):
+        if sides == (left, right):
+            continue  # they do not hold, or nobody would ask
+        found = judge(*sides)
+        if found and found.verdict.at_face:
+            return True
+    return False
+
+
+_POINT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
+_COMMA = re.compile(r"\d{1,3}(?:,|\{,\})\d{3}")
+
+
+def separators(
+    source: Callable[[ex.Number], str], left: ex.Expression, right: ex.Expression
+) -> Iterator[Sides]:
+    """Read 6.144 as 6144, or 1,177 as 1.177; a text has only one of these notations."""
+
+    def thousands(part: ex.Expression) -> ex.Expression:
+        if not (isinstance(part, ex.Number) and _POINT.fullmatch(part.printed)):
+            return part
+        return _whole(int(part.printed.replace(".", "")), part)
+
+    def decimal(part: ex.Expression) -> ex.Expression:
+        if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part)) and part.is_whole):
+            return part
+        printed = f"{part.printed[:-3]}.{part.printed[-3:]}"
+        return ex.Number(Decimal(printed), printed, part.start, part.end)
+
+    numbers = [number for side in (left, right) for number in ex.numbers(side)]
+    written = "".join(map(source, numbers))
+    if any(_POINT.fullmatch(number.printed) for number in numbers) and "," not in written:
+        yield ex.mapped(left, thousands), ex.mapped(right, thousands)
+    if any(map(_COMMA.fullmatch, map(source, numbers))) and "." not in written:
+        yield ex.mapped(left, decimal), ex.mapped(right, decimal)
+        for one in numbers:
+            yield _replaced(left, one, decimal(one)), _replaced(right, one, decimal(one))
+
+
+def degrees(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read π as 180: 2π = 360."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        return ex.Number(Decimal(180), "180", 0, 0) if part == ex.Constant("π") else part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def exclusive_or(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read ^ as programs in Python and C do: 10 ^ 5 = 15."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Power(a, b) if (one := _int(a)) is not None and (other := _int(b)) is not None:
+                return _signed(one ^ other)
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 160/136 + 1 as programs compute it: 160/136 is 1, or 2 if it is rounded up."""
+
+    def rounded(by: str) -> Callable[[ex.Expression], ex.Expression]:
+        def of(part: ex.Expression) -> ex.Expression:
+            match part:
+                case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if (
+                    b.value and a.start < b.start  # not ½
+                ):
+                    return _whole(int((a.value / b.value).to_integral_value(by)), a)
+                case ex.Product(
+                    (("*", ex.Negative(ex.Number() as a)), ("/", ex.Number() as b))
+                ) if a.value >= b.value:
+                    return ex.Negative(of(ex.Product((("*", a), ("/", b)))))
+            return part
+
+        return of
+
+    numbers = [number for side in (left, right) for number in ex.numbers(side)]
+    divides = any(
+        sign == "/"
+        for part in ex.every(right)
+        if isinstance(part, ex.Product)
+        for sign, _ in part.factors
+    )
+    if not divides and all(number.is_whole for number in numbers):
+        for by in (ROUND_FLOOR, ROUND_CEILING):
+            yield ex.mapped(left, rounded(by)), right
+
+
+def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 8960 / 2*2 as 8960 / (2*2)."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((*over, ("/", divisor), ("*", last))):
+                return ex.Product((*over, ("/", ex.Product((("*", divisor), ("*", last))))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def lost_roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 0.2 × 0.8/100 as its root."""
+    divides = isinstance(left, ex.Product) and any(sign == "/" for sign, _ in left.factors)
+    if divides and isinstance(right, ex.Number) and not right.is_whole:
+        yield ex.Call("sqrt", (left,)), right
+
+
+def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 80/20 as a ratio of parts, 0.8."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
+                if a.value + b.value in _WHOLES:
+                    return ex.Product((("*", a), ("/", ex.Sum((a, b)))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+_WHOLES = (10, 100)
+"""What the parts of a ratio add up to."""
+
+
+def negative_parentheses(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 50 + (10) as accountants do, 50 - 10: flip the sign of one term."""
+    if isinstance(left, ex.Sum):
+        for i, term in enumerate(left.terms):
+            flipped = term.of if isinstance(term, ex.Negative) else ex.Negative(term)
+            yield ex.Sum((*left.terms[:i], flipped, *left.terms[i + 1 :])), right
+
+
+def points_as_times(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 20 = 2^2.5 as 2² · 5."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Power(base, ex.Number(printed=printed) as power) if "." in printed:
+                exponent, _, factor = printed.partition(".")
+                if exponent.isdigit() and factor.isdigit():
+                    raised = ex.Power(base, _whole(int(exponent), power))
+                    return ex.Product((("*", raised), ("*", _whole(int(factor), power))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 256/2 = 50% as half of 256, which is 50 %."""
+    if ex.is_percent(right) and isinstance(left, ex.Product):
+        _, *others = left.factors
+        one = ex.Number(Decimal(1), "1", 0, 0)
+        yield ex.Product((("*", one), *others)), right
+
+
+def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
+    found = [number for side in (left, right) for number in ex.numbers(side)]
+    for number in found:
+        for other in _with_marks(number):
+            yield _replaced(left, number, other), _replaced(right, number, other)
+
+    def with_powers(part: ex.Expression) -> ex.Expression:
+        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
+
+    if sum(any(_with_marks(number)) for number in found) > 1:
+        yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+
+
+_POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")
+_QUOTIENT = re.compile(r"([1-9])([2-9])")
+"""Digits that may be a base and its exponent, and a numerator and its denominator."""
+
+
+def _with_marks(number: ex.Number) -> Iterator[ex.Expression]:
+    """Yield the power and the quotient that a number's digits may have been."""
+    if digits := _POWER.fullmatch(number.printed):
+        base, exponent = (_whole(int(part), number) for part in digits.groups())
+        yield ex.Power(base, exponent)
+    if digits := _QUOTIENT.fullmatch(number.printed):
+        over, under = (_whole(int(part), number) for part in digits.groups())
+        yield ex.Product((("*", over), ("/", under)))
+
+
+def _replaced(expression: ex.Expression, number: ex.Number, other: ex.Expression) -> ex.Expression:
+    return ex.mapped(expression, lambda part: other if part is number else part)
+
+
+def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 81 + 40 * 27 as (81 + 40) * 27."""
+    one, other = _in_order(left), _in_order(right)
+    if one or other:
+        yield one or left, other or right
+
+
+def _in_order(side: ex.Expression) -> ex.Expression | None:
+    """Return a sum of numbers and their products as computed from left to right, else None."""
+    if not isinstance(side, ex.Sum) or not any(isinstance(t, ex.Product) for t in side.terms):
+        return None
+    total: ex.Expression | None = None
+    for term in side.terms:
+        of = term.of if isinstance(term, ex.Negative) else term
+        factors = of.factors if isinstance(of, ex.Product) else (("*", of),)
+        if not all(isinstance(factor, ex.Number) for _, factor in factors):
+            return None
+        first = ex.Negative(factors[0][1]) if of is not term else factors[0][1]
+        total = first if total is None else ex.Sum((total, first))
+        if len(factors) > 1:
+            total = ex.Product((("*", total), *factors[1:]))
+    return total
+
+
+def _int(expression: ex.Expression) -> int | None:
+    """Return a whole number, with its sign; None for any other expression."""
+    match expression:
+        case ex.Number(value) if expression.is_whole:
+            return int(value)
+        case ex.Negative(ex.Number(value) as of) if of.is_whole:
+            return -int(value)
+    return None
+
+
+def _signed(value: int) -> ex.Expression:
+    number = ex.Number(Decimal(abs(value)), str(abs(value)), 0, 0)
+    return ex.Negative(number) if value < 0 else number
+
+
+def _whole(value: int, like: ex.Number) -> ex.Number:
+    return ex.Number(Decimal(value), str(value), like.start, like.end)

@@ -1,0 +1,156 @@
+"""Number systems: where a text speaks of them, and what holds in them but not in base 10."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import cached_property
+from itertools import product
+
+from tracer.audit.judging.readings import Reading, Sides, exclusive_or
+from tracer.audit.judging.wording import NEAR
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Text
+from tracer.dataclass import frozen
+
+CHAPTER = 5000
+"""The characters before and after an equation in which a subject is looked for."""
+
+SUBJECT = 6
+"""A chapter with this many words of a number system is about it."""
+
+FURTHEST = 2000
+"""So is a text if there is on average one such word for this many characters."""
+
+_POSITIONAL = re.compile(
+    r"""(?=[BbOotdHh129])(?:
+      \b[Bb]inary\b(?![ -](?:tree|search|class|cross|file|choice|outcome|label|variable|option))
+    | \b[Oo]ctal | \b[Hh]ex(?:adecimal)?\b | \b[Bb]ase[ -](?!10\b)(?:\d|two|eight|sixteen)
+    | \b[12]['’]?s[ ]complement | \btwo['’]?s[ -]complement
+    | \bdual(?:zahl|system) | \bBinär | \bbinaire | \bhexadez
+    )""",
+    re.VERBOSE,
+)
+_MODULAR = re.compile(
+    r"""(?=[wotnb129fpGgMmc≡ℤ𝔽ZF\\余取])(?:
+      \b(?:one|two|nine|ten|[129]|10)['’]?s?['’]?[ -]complement
+    | \bcarry\ (?:1|the|out|bit) | \bwith\ (?:a\ )?carry | \boverflow | \bclock\ arithmetic
+    | \bfinite\ field | \bprime\ field | \bGalois | \bGF\s?\(
+    | \b[Mm]od(?:ulo|ular\ arithmetic|ulus)?\b | 取模 | 取余 | 余数
+    | ≡ | \\equiv | \\[bp]?mod\b | [ℤ𝔽] | \\(?:mathbb|mathbf|Bbb)\s?\{?[FZ]\}?\s?_
+    | \\[FZ][FZ]?\s?_ | \b[ZF]_\{?\d
+    )""",
+    re.VERBOSE,
+)
+_BITWISE = re.compile(
+    r"""(?=[bBXx⊕\\fGcg])(?:
+      \bBoole | \bboolean | \bbitwise | \bXOR\b | \bxor\b | ⊕ | \\oplus
+    | \bfinite\ field | \bGalois | \bGF\s?\(
+    )""",
+    re.VERBOSE,
+)
+_NAMED_BASE = re.compile(r"\bbase[ -](\d{1,2})\b|_\{?(\d{1,2})\}?")
+
+
+@frozen
+class Systems:
+    """A text, and where it speaks of number systems."""
+
+    text: Text
+
+    @cached_property
+    def _positional(self) -> list[int]:
+        return self._places(_POSITIONAL)
+
+    @cached_property
+    def _modular(self) -> list[int]:
+        return self._places(_MODULAR)
+
+    @cached_property
+    def _bitwise(self) -> list[int]:
+        return self._places(_BITWISE)
+
+    def _places(self, words: re.Pattern[str]) -> list[int]:
+        return [found.start() for found in words.finditer(self.text.content)]
+
+    def is_positional(self, start: int, end: int) -> bool:
+        """Return whether the text around a stretch is about another base than 10."""
+        return self._is_about(self._positional, start, end)
+
+    def is_modular(self, start: int, end: int) -> bool:
+        """Return whether the text around a stretch computes with remainders."""
+        return self._is_about(self._modular, start, end)
+
+    def is_bitwise(self, start: int, end: int) -> bool:
+        """Return whether the text around a stretch computes with single bits."""
+        return self._is_about(self._bitwise, start, end)
+
+    def _is_about(self, places: list[int], start: int, end: int) -> bool:
+        """Return whether a word is near a stretch, or many are in its chapter or the text."""
+        near = _between(places, start - NEAR, end + NEAR // 2)
+        in_chapter = _between(places, start - CHAPTER, end + CHAPTER)
+        is_whole_text = len(places) * FURTHEST >= len(self.text.content)
+        return near > 0 or in_chapter >= SUBJECT or (len(places) >= SUBJECT and is_whole_text)
+
+    def bases(self, start: int, end: int) -> set[int]:
+        """Return the bases in which the numbers of a stretch may be written."""
+        around = self.text.content[max(0, start - NEAR) : end + NEAR // 2]
+        named = {int(one or other) for one, other in _NAMED_BASE.findall(around)}
+        return {2, 8, 16} | {base for base in named if 2 <= base <= 36}
+
+
+def _between(places: list[int], start: int, end: int) -> int:
+    return bisect_left(places, end) - bisect_left(places, start)
+
+
+# --- what holds ----------------------------------------------------------------------------------
+
+
+def in_bases(bases: set[int]) -> Reading:
+    """Return the reading of one side, or of both, in another base: 1101 = 8 + 4 + 1."""
+
+    def read(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+        for one, other in product((10, *sorted(bases)), repeat=2):
+            if (one != other and 10 in (one, other)) or one == other != 10:
+                yield ex.mapped(left, _in_base(one)), ex.mapped(right, _in_base(other))
+
+    return read
+
+
+def _in_base(base: int) -> Callable[[ex.Expression], ex.Expression]:
+    def of(part: ex.Expression) -> ex.Expression:
+        if base == 10 or not isinstance(part, ex.Number):
+            return part
+        whole, _, decimals = part.printed.partition(".")
+        try:
+            value = Decimal(int(whole + decimals, base)) / Decimal(base) ** len(decimals)
+        except ValueError:  # a digit that the base does not have
+            return part
+        return ex.Number(value, str(value), part.start, part.end)
+
+    return of
+
+
+def is_remainder(computed: Decimal, printed: Decimal) -> bool:
+    """Return whether a printed number may be the remainder of a computed one, modulo anything."""
+    if computed != computed.to_integral_value():
+        return printed == printed.to_integral_value()  # 1/3 = 5, modulo 7
+    return abs(computed - printed) > abs(printed)
+
+
+def bits(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read + and ^ as exclusive or: 5 + 4 = 1."""
+    yield from exclusive_or(left, right)
+
+    def added(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Sum(terms) if all(isinstance(t, ex.Number) and t.is_whole for t in terms):
+                total = 0
+                for term in ex.numbers(part):
+                    total ^= int(term.value)
+                return ex.Number(Decimal(total), str(total), 0, 0)
+        return part
+
+    yield ex.mapped(left, added), ex.mapped(right, added)

@@ -1,0 +1,1 @@
+"""Text → passages → tokens → expressions → equations."""

@@ -1,0 +1,103 @@
+"""Brackets: which ones pair, and where the entries between them begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from tracer.audit.reading.tokens import Token
+from tracer.audit.reading.vocabulary import Is
+
+Span: TypeAlias = tuple[int, int]
+"""The index of a first token, and the index after the last one."""
+
+_CLOSES = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉", "matrix": "matrix"}
+
+
+def partners(tokens: Sequence[Token]) -> dict[int, int]:
+    """Map each bracket's index to the index of the bracket that it pairs with."""
+    found: dict[int, int] = {}
+    open_ones: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.kind is Is.OPEN:
+            open_ones.append(i)
+        elif token.kind is Is.CLOSE and open_ones:
+            opened = open_ones.pop()
+            if _CLOSES[tokens[opened].text] == token.text:
+                found[i], found[opened] = opened, i
+            else:
+                open_ones.clear()
+        elif token.kind is Is.BREAK and token.text.isspace():
+            open_ones.clear()
+    return found
+
+
+def entries(
+    tokens: Sequence[Token], pairs: dict[int, int], opened: int
+) -> list[Span] | list[list[Span]]:
+    """Return the entries of a bracket, or its rows of entries if it is a matrix.
+
+    They are separated by commas, or else by spaces and line ends.
+    """
+    closed = pairs[opened]
+    inside = _outermost(tokens, pairs, opened, closed)
+    if marks := [i for i in inside if tokens[i].kind is Is.COMMA]:
+        semicolons = [i for i in marks if tokens[i].text == ";"]
+        edges = [opened, *(semicolons or marks), closed]
+        if edges[-2] == closed - 1:
+            edges.pop(-2)
+        spans = [(a + 1, b) for a, b in pairwise(edges)]
+        return [_row(tokens, pairs, *span) for span in spans] if semicolons else spans
+    if tokens[opened].text in ("[", "matrix"):
+        return _rows(tokens, pairs, opened, closed, inside)
+    return [(opened + 1, closed)]
+
+
+def _rows(
+    tokens: Sequence[Token], pairs: dict[int, int], opened: int, closed: int, inside: list[int]
+) -> list[Span] | list[list[Span]]:
+    """Return the rows of a matrix, one per line, or the entries of a single row or column."""
+    is_row_end = "\\" if tokens[opened].text == "matrix" else ""
+    lines = [
+        i
+        for i in inside
+        if tokens[i].kind is Is.LINE and is_row_end == tokens[i].text[:1].strip(" ")
+    ]
+    rows = [
+        _row(tokens, pairs, a + 1, b)
+        for a, b in pairwise([opened, *lines, closed])
+        if any(token.kind is not Is.LINE for token in tokens[a + 1 : b])
+    ]
+    if len(rows) == 1:
+        return rows[0]
+    return [row[0] for row in rows] if all(len(row) == 1 for row in rows) else rows
+
+
+def _row(tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int) -> list[Span]:
+    """Return entries that are separated by spaces only."""
+    inner = _outermost(tokens, pairs, start - 1, end)[1:]
+    begins = [at for at in inner if tokens[at].gap and _begins(tokens, at, end)]
+    return list(pairwise([start, *begins, end]))
+
+
+def _begins(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Return whether an entry begins at a token after a space: 1 -2 has two, 1 - 2 one."""
+    token, before = tokens[at], tokens[at - 1]
+    if before.kind is Is.OPERATOR and before.text not in ("%", "°"):
+        return False
+    if token.kind is Is.OPERATOR and token.text in ("-", "+"):
+        return at + 1 < end and tokens[at + 1].gap == 0
+    return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text == "√"
+
+
+def _outermost(
+    tokens: Sequence[Token], pairs: dict[int, int], opened: int, closed: int
+) -> list[int]:
+    """Return the indices of the tokens between two brackets, but not inside inner brackets."""
+    found = []
+    at = opened + 1
+    while at < closed:
+        found.append(at)
+        at = pairs.get(at, at) + 1 if tokens[at].kind is Is.OPEN else at + 1
+    return found

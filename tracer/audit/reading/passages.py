@@ -1,0 +1,310 @@
+"""A text → its passages: stretches that may hold equations, with their positions in the text.
+
+Markup is replaced by as many filler characters, so that each character keeps its position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum, auto
+from html import unescape
+
+from tracer.audit.reading.texts import Markup, Text
+from tracer.dataclass import frozen
+
+FILL = "\0"
+"""Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
+
+CUT = "\x1e"
+"""Replaces markup at which an expression ends, such as the end of a table cell."""
+
+
+class Kind(Enum):
+    """The kind of writing in a passage."""
+
+    PROSE = auto()
+    CODE = auto()
+    """A code fence, a cell, plain text: line breaks and indentation are significant."""
+    MATH = auto()
+    """LaTeX's displayed mathematics."""
+
+
+@frozen
+class Passage:
+    """A piece of text, its kind, and its start."""
+
+    text: str
+    start: int
+    kind: Kind
+    decimal: str = "."
+    """The decimal sign of the text, a point or a comma."""
+
+
+LONGEST = 100_000
+"""Longer text without a blank line is split at a line end, which bounds the memory."""
+
+_BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
+_LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*\n(?=[ \t\0]*[^\W_])")
+"""A line end that no equation crosses: no operator before it, and a word or number after."""
+
+
+def passages(text: Text) -> Iterator[Passage]:
+    """Yield the passages of a text, in order; no equation extends beyond its passage."""
+    decimal = "," if _has_decimal_commas(text.content) else "."
+    for passage in _READERS[text.markup](text.content):
+        if passage.kind is Kind.MATH:
+            yield Passage(passage.text, passage.start, passage.kind, decimal)
+            continue
+        at = passage.start
+        for part in _BLANK_LINES.split(passage.text):
+            begin = 0
+            while len(part) - begin > LONGEST and (end := _LINE_END.search(part, begin + LONGEST)):
+                yield Passage(part[begin : end.end()], at + begin, passage.kind, decimal)
+                begin = end.end()
+            yield Passage(part[begin:], at + begin, passage.kind, decimal)
+            at += len(part) + 1
+
+
+_COMMA = re.compile(
+    r"""
+      (?<![\w,.:({\[^\\-])(?:
+        0,\d*[1-9](?![\w,.:)\]}])
+      | \d{1,3}\{,\}(?:\d\d?|\d{4,})(?!\d)
+      | \d{1,3},(?:\d\d?|\d{4,})(?=[ \u00a0\u202f]?(?:\\?%|€|[kmc]?[mg]\b|MB\b|GB\b))
+      )
+    | [=≈×·⋅*+][ ]?\d{1,3},(?:\d\d?|\d{4,})(?![\w,:)\]}]|\.\d|[ ],)
+    """,
+    re.VERBOSE,
+)
+_POINT = re.compile(r"(?<![\w,.:-])\d{1,3}\.\d\d?(?![\w.:])")
+_FEWEST_COMMAS = 3
+
+
+def _has_decimal_commas(content: str) -> bool:
+    """Return whether the numbers of a text have decimal commas, as in French and German."""
+    if len(_COMMA.findall(content)) < _FEWEST_COMMAS:
+        return False
+    return len(_COMMA.findall(content)) > 2 * len(_POINT.findall(content))
+
+
+def _blank(text: str, fill: str = FILL) -> str:
+    """Return fill characters of the same length; line breaks stay."""
+    return "\n".join(fill * len(line) for line in text.split("\n"))
+
+
+def _without(markup: re.Pattern[str], text: str, fill: str = FILL) -> str:
+    return markup.sub(lambda found: _blank(found[0], fill), text)
+
+
+def _inside(markup: re.Pattern[str], text: str) -> str:
+    """Replace the markup around the group of each match by fill characters."""
+    return markup.sub(
+        lambda f: FILL * (f.start(1) - f.start()) + f[1] + FILL * (f.end() - f.end(1)), text
+    )
+
+
+# --- displayed mathematics, in texts of every kind -----------------------------------------------
+
+_DISPLAYS = "equation align alignat gather multline displaymath eqnarray flalign aligned math"
+_OPENING = re.compile(
+    r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
+)
+_INLINE = re.compile(
+    r"(?<![\\$\w])\$(?=[^\s$])((?:[^$\n]|\n(?![ \t\r]*\n)){1,300})(?<=[^\s\\])\$(?![\d$])"
+)
+_INLINE_APART = re.compile(
+    r"(?<![\\$\w])\$(?!\d)(?=[^$\n]{0,300}(?:[=≈]|\\approx))([^$\n]{1,300})(?<!\\)\$(?![\w$])"
+)
+"""Inline mathematics with spaces inside its delimiters."""
+_PARENTHESES = re.compile(r"(?<!\\)\\[()]")
+_CLOSING = {"$$": "$$", "\\[": "\\]"}
+
+
+def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Passage]:
+    """Yield the displayed mathematics in a text, and the text between, as separate passages.
+
+    Inline mathematics is part of its sentence.
+    """
+    at = 0
+    missing: set[str] = set()
+    for opening in _OPENING.finditer(text):
+        closing = _CLOSING.get(opening[0], f"\\end{{{opening[1]}}}")
+        if opening.start() < at or closing in missing:
+            continue
+        end = text.find(closing, opening.end())
+        until = opening.end() if end < 0 else opening.start()
+        yield Passage(_inline(text[at:until]), start + at, kind)
+        if end < 0:
+            missing.add(closing)
+            at = until
+        else:
+            yield Passage(text[opening.end() : end], start + opening.end(), Kind.MATH)
+            at = end + len(closing)
+    yield Passage(_inline(text[at:]), start + at, kind)
+
+
+def _inline(text: str) -> str:
+    """Blank the delimiters of inline mathematics."""
+    on_one_line = _INLINE.sub(lambda found: found[0].replace("\n", " "), text)
+    return _without(_PARENTHESES, _inside(_INLINE_APART, _inside(_INLINE, on_one_line)))
+
+
+# --- Markdown and plain text ---------------------------------------------------------------------
+
+_FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_BEGINNING = re.compile(
+    r"^[ \t\0]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
+)
+_HEADING = re.compile(r"^([ \t\0]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
+_ENTITY = re.compile(r"&(?:times|middot|sdot|divide|minus|asymp|approx|nbsp|equals);")
+_CODE = re.compile(r"(?<!`)`(?!`)([-+*/^().,_\d\s×·÷−√π%]{1,100})`(?!`)")
+"""Code that holds numbers and signs only may be a part of an equation."""
+_STRONG = re.compile(r"(?<![\d*])(\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(\*\*|__)(?![\d*(])")
+_EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
+
+
+def _markdown(content: str) -> Iterator[Passage]:
+    for text, start, is_fenced in _in_fences(_without(_COMMENT, content)):
+        kind = Kind.CODE if is_fenced else Kind.PROSE
+        plain = text if is_fenced else _without(_QUOTE, text)
+        for passage in _with_mathematics(plain, start, kind):
+            if passage.kind is Kind.PROSE:
+                cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
+                unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
+                yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
+            else:
+                yield passage
+
+
+def _signs(text: str) -> str:
+    """Replace the names of signs, such as &times;, by the signs."""
+    return _ENTITY.sub(lambda found: unescape(found[0]).ljust(len(found[0]), FILL), text)
+
+
+def _plain(content: str) -> Iterator[Passage]:
+    """Yield the passages of plain text, in which line breaks and indentation are significant."""
+    for text, start, _ in _in_fences(content):
+        yield from _with_mathematics(text, start, Kind.CODE)
+
+
+def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield each stretch inside or between code fences, its start, and whether it is code."""
+    at = start = 0
+    fence = ""
+    for line in content.splitlines(keepends=True):
+        bars = _FENCE.match(line)
+        opens = bars is not None and not fence
+        closes = fence and bars and bars["bars"].startswith(fence) and not bars["language"].strip()
+        if bars and (opens or closes):
+            yield content[start:at], start, bool(fence)
+            fence, start = bars["bars"] if opens else "", at + len(line)
+        at += len(line)
+    yield content[start:], start, bool(fence)
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+_REMARK = re.compile(r"(?<!\\)%[^\n]*")
+_VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
+
+
+def _latex(content: str) -> Iterator[Passage]:
+    """Yield displayed mathematics, prose and verbatim text, without comments."""
+    at = 0
+    for opening in _VERBATIM.finditer(content):
+        if opening.start() < at:
+            continue
+        end = content.find(f"\\end{{{opening[1]}", opening.end())
+        if end < 0:
+            break
+        yield from _set(content[at : opening.start()], at)
+        yield Passage(content[opening.end() : end], opening.end(), Kind.CODE)
+        at = end
+    yield from _set(content[at:], at)
+
+
+def _set(content: str, start: int) -> Iterator[Passage]:
+    """Yield the passages of a part that is not verbatim."""
+    return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
+
+
+# --- reStructuredText ----------------------------------------------------------------------------
+
+_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:(?:\1[ \t]+\S.*|[ \t]*)\n?)*)", re.MULTILINE
+)
+_ROLE = re.compile(r":math:`([^`]{0,500})`")
+_STARS = re.compile(r"(?<![\w*])\*{1,2}(?=[^\s*])|(?<=[^\s*])\*{1,2}(?![\w*(])")
+_OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
+
+
+def _restructured(content: str) -> Iterator[Passage]:
+    """Yield prose, literal blocks and mathematics."""
+    at = 0
+    for block in _DIRECTIVE.finditer(content):
+        yield from _unmarked(content[at : block.start()], at)
+        yield Passage(_without(_OPTION, block[2]), block.start(2), Kind.MATH)
+        at = block.end()
+    yield from _unmarked(content[at:], at)
+
+
+def _unmarked(content: str, start: int) -> Iterator[Passage]:
+    return _with_mathematics(_without(_STARS, _inside(_ROLE, content)), start, Kind.CODE)
+
+
+# --- HTML ----------------------------------------------------------------------------------------
+
+_TAG = re.compile(
+    r"""
+      <!--.*?(?:-->|\Z)
+    | <(?P<close>/?)(?P<tag>[A-Za-z][A-Za-z0-9]*)[^<>]{0,2000}>
+    | &(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr"
+_NOTHING = frozenset(f"{_INSIDE_WORDS} sub".split())
+_UNSEEN = ("script", "style", "svg", "head", "math")
+_SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
+"""A superscript is read as an exponent."""
+
+
+def _html(content: str) -> Iterator[Passage]:
+    """Yield what a reader sees, each character at the position of its source."""
+    made: list[str] = []
+    at = 0
+    while found := _TAG.search(content, at):
+        end = found.end()
+        if found["tag"] and not found["close"] and found["tag"].lower() in _UNSEEN:
+            closed = re.compile(f"</{found['tag']}", re.IGNORECASE).search(content, end)
+            end = closed.start() if closed else len(content)
+        shown = _shown(found)
+        made += (
+            content[at : found.start()],
+            shown,
+            _blank(content[found.start() + len(shown) : end]),
+        )
+        at = end
+    return _with_mathematics("".join((*made, content[at:])), 0, Kind.CODE)
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Return the replacement of a piece of markup, which is never longer."""
+    if found[0].startswith("&"):
+        return unescape(found[0])[:1]
+    if found["tag"] is None:
+        return FILL
+    tag = found["tag"].lower()
+    return _SIGNS.get(f"<{found['close']}{tag}>", "" if tag in _NOTHING else CUT)
+
+
+_READERS = {
+    Markup.MARKDOWN: _markdown,
+    Markup.LATEX: _latex,
+    Markup.RESTRUCTURED: _restructured,
+    Markup.HTML: _html,
+    Markup.PLAIN: _plain,
+}

@@ -1,0 +1,52 @@
+"""The reasons for which an equation that does not hold is not reported."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Doubt(StrEnum):
+    """A reason, in the words of the report."""
+
+    # found while the equation is read
+    AFTER = "it may continue in the text after it"
+    BEFORE = "it may continue the text before it"
+    BULLET = "a sign at the start of a line may be a bullet"
+    COLUMNS = "numbers side by side may be columns"
+    EXCLAMATION = "the ! may be a factorial, or end a sentence"
+    FUNCTION = "may be another function"
+    MINUS = "a minus sign may belong to the number after it"
+    MIXED = "may be a mixed number"
+    ORDER = "may be computed in another order"
+    PERCENT = "a percentage may be of the number before it"
+    RANGE = "may be a range"
+    REFERENCE = "may be a reference"
+    REMARK = "parentheses may hold a remark"
+    CYCLES = "may be the cycles of a permutation"
+    SERIES = "may be another series"
+    SHAPE = "may be a size or a shape"
+    # number systems
+    BINARY = "may be binary numbers"
+    LEADING_ZEROS = "numbers with leading zeros may be codes"
+    SYSTEM = "the text around is about another number system"
+    XOR = "^ may mean exclusive or"
+    # digits
+    FEW_DIGITS = "numbers with few digits may be rounded"
+    FLOAT = "the last digits may be a float's rounding error"
+    LOST = "a superscript or fraction may be lost"
+    SEPARATOR = "points or commas may separate thousands, or decimals"
+    # what is meant
+    ANGLE = "π may stand for 180 degrees"
+    SYMBOL = "e or π may be a variable"
+    RATIO = "a quotient may be a ratio of parts"
+    STEPS = "may be computed step by step"
+    APART = "may be two different numbers"
+    FAR = "the sides differ by more than a slip"
+    APPROXIMATION = "may be an approximation on purpose"
+    DELIBERATE = "may be false on purpose"
+    WHOLE_QUOTIENT = "a quotient may be rounded to a whole number"
+    LEFT_TO_RIGHT = "may be computed from left to right"
+    MAGNITUDE = "a power of ten may be an order of magnitude"
+    MEASURED = "a measured number may be compared"
+    NAMED = "the number may belong to the words before it"
+    UNIT = "a unit follows"

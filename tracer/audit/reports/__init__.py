@@ -1,0 +1,1 @@
+"""Findings for a reader and for programs."""
