@@ -18,7 +18,7 @@ from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, to_y
 from tests.helpers.readable_digits import needless_brackets, unread_digits
 from tests.helpers.truth import equations, false_equations, unreadable
 
-few = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 CARRY_MODES = ["line", "step", "never"]
 FEWEST_EQUATIONS, FEWEST_OPERANDS = 60, 100
 

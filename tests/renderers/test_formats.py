@@ -22,7 +22,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
     "latex": (("--format", "latex"), from_latex),
     "standalone": (("--format", "latex", "--standalone"), from_latex),
 }
-SCENARIOS = ("alex", "science", "pizza", "comics")
+OTHERS = ("science", "pizza", "comics")
 ENOUGH = 200
 
 OTHER_COMMANDS = [
@@ -78,9 +78,12 @@ def assert_as(expected: list[tuple[str, str, str]], form: str, text: str) -> Non
 # --- equations -----------------------------------------------------------------------------------
 
 
-@every_format
 @pytest.mark.parametrize(
-    ("command", "scenario"), [*zip(cycle(["run", "tutorial"]), SCENARIOS, strict=False)]
+    ("command", "scenario", "form"),
+    [
+        *(("run", "alex", form) for form in FORMATS),
+        *zip(cycle(["tutorial", "run"]), OTHERS * 2, cycle(FORMATS), strict=False),
+    ],
 )
 def test_bundled_scenarios(command: str, scenario: str, form: str) -> None:
     expected = shown(command, scenario, "--format", "terminal")
@@ -104,7 +107,7 @@ def training() -> list[tuple[str, str, str]]:
     return list(map(bare, equations(printed("train", "-", stdin=every_part()))))
 
 
-@every_format
+@pytest.mark.parametrize("form", ["math", "standalone"])
 def test_every_part_of_training(form: str, training: list[tuple[str, str, str]]) -> None:
     assert_as(training, form, printed("train", "-", *FORMATS[form][0], stdin=every_part()))
 

@@ -140,7 +140,7 @@ def test_the_largest_shares_stand_out_without_a_background() -> None:
     assert not re.search(r"\x1b\[[0-9;]*\b4[0-8]\b", shown)  # no background of its own
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",)))
 def test_random_pages_fit_and_are_true(scenario: Scenario) -> None:
     for width in (40, WIDE):

@@ -152,7 +152,7 @@ def section(*given: str, scenario: str = "pizza", options: tuple[str, ...] = ())
     return last
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("carry", ["step", "never"])
 def test_the_predictions_with_and_without_are_those_of_both_runs(carry: str) -> None:
     given = ("layer1.ffn.output=0", "layer1.attention.output=0", "output[pizza]=0")
     for pins in (given[:1], given[:2], given[2:]):

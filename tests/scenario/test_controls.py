@@ -34,10 +34,9 @@ def test_what_is_chosen_is_what_the_scenario_says(name: str) -> None:
         for choice in (*few, *(["2.5"] if control.number else [])):
             changed = with_setting(text, control, choice)
             parse(changed, name)
-            assert offered(changed)[control.name].value == choice
-            others = {
-                k: c.value for k, c in offered(changed).items() if not k.startswith(control.name)
-            }
+            then = offered(changed)
+            assert then[control.name].value == choice
+            others = {k: c.value for k, c in then.items() if not k.startswith(control.name)}
             assert others == {k: c.value for k, c in first.items() if k in others}
 
 

@@ -96,8 +96,9 @@ def test_every_key_matters() -> None:
         if unproven and (whole := said(spec)) is not None:
             matters.update(key for key, at in unproven if said(without(spec, at)) != whole)
 
-    for strategy, number in ((whole_scenarios(), 320), (from_sizes(), 50)):
-        seed(1)(
+    small = whole_scenarios(max_layers=1, max_tokens=2)
+    for strategy, number in ((small, 320), (from_sizes(), 50)):
+        seed(3)(  # with which so few draws show it of each
             settings(
                 max_examples=number,
                 phases=[Phase.generate],

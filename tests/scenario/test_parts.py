@@ -147,7 +147,7 @@ def test_all_that_is_learned_is_varied_but_positions() -> None:
     assert {place[-1] for place in stayed} == {"table", "sink"}  # of a single number
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=15, deadline=None, derandomize=True, database=None)
 @given(learning_scenarios())
 def test_what_is_learned_is_what_training_changes(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "f.yaml")

@@ -253,7 +253,7 @@ def test_every_bundled_one_in_each_format(name: str, form: str) -> None:
     assert printed("shapes", name, "--format", form)
 
 
-@settings(max_examples=4, deadline=None, derandomize=True, database=None)
+@settings(max_examples=3, deadline=None, derandomize=True, database=None)
 @given(learning_scenarios() | learning_scenarios(encoder=True, encodes=True))
 def test_random_scenarios_have_as_many_parameters_as_are_typed(spec: dict[str, Any]) -> None:
     text, number = to_yaml(spec), numbers_learned(spec)

@@ -125,9 +125,9 @@ def assert_whole(of: Trace, entry: Entry) -> None:
 def test_every_number_of_a_bundled_scenario(scenario: str) -> None:
     ran = with_loss(scenario)
     every = entries(ran)
-    for entry in some(every, 70):
+    for entry in some(every, 40):
         assert why(ran, entry, 1).sections[0].blocks
-    for entry in some(every, 15):
+    for entry in some(every, 10):
         assert_true(why(ran, entry, 1))
     for entry in some(every, 2):
         assert_whole(ran, entry)
