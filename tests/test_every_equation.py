@@ -33,7 +33,7 @@ def assert_true(text: str, carry: str = "never") -> None:
         assert two_forms(text) == []
 
 
-@pytest.mark.parametrize(("token", "width"), [("1", 40), ("2", 80), ("3", 40), ("4", 80)])
+@pytest.mark.parametrize(("token", "width"), [("2", 80), ("4", 40)])
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize("scenario", ["alex", "science"])
 def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) -> None:

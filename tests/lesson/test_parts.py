@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -275,10 +276,12 @@ def test_a_tutorial_tells_what_a_mask_prevents_only_where_there_is_one() -> None
 LAYOUTS = ("pairs", "halves")
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("carry", "width"), list(zip(CARRY_MODES, (40, 80, 160), strict=True)))
+@pytest.mark.parametrize(
+    ("carry", "width", "layout"),
+    [*zip(CARRY_MODES, (40, 80, 160), cycle(LAYOUTS)), ("line", 80, "halves")],
+)
 def test_every_line_is_true_and_goes_on_from_what_stood_before(
-    carry: str, layout: str, width: int
+    carry: str, width: int, layout: str
 ) -> None:
     text = printed("run", "-", "--carry", carry, width=width, stdin=every_part(layout))
     assert (unreadable(text), false_equations(text), needless_brackets(text)) == ([], [], [])

@@ -315,17 +315,16 @@ def values_of_pizza(*options: str) -> dict[str, Any]:
 def test_a_number_is_shown_as_it_is_without_them(pin: str) -> None:
     plain = values_of_pizza()
     labels = plain["logits"]["axes"][1]["labels"]
-    for word in ("pizza", "odio"):
-        entry, before = f"logits[la,{word}]", plain["logits"]["printed"][3][labels.index(word)]
-        said = f"Without the given values, “{entry}” is {before}."
-        for command in ("why", "attribute"):
-            text = printed(command, entry, "-s", "pizza", "--given", pin, width=500)
-            assert text.count(said) == 1
-        ran = run("value", entry, "-s", "pizza", "--given", pin)  # which other programs read
-        assert re.fullmatch(r"-?[0-9.]+\n", ran.stdout) and not ran.stderr
-        words = ("attribute", entry, "-s", "pizza", "--given", pin, "--format", "json")
-        assert json.loads(printed(*words))["without_given"]["printed"] == before
-    difference = Decimal(plain["logits"]["printed"][3][labels.index("pizza")]) - Decimal(before)
+    pizza, odio = (plain["logits"]["printed"][3][labels.index(w)] for w in ("pizza", "odio"))
+    entry, said = "logits[la,odio]", f"Without the given values, “logits[la,odio]” is {odio}."
+    for command in ("why", "attribute"):
+        text = printed(command, entry, "-s", "pizza", "--given", pin, width=500)
+        assert text.count(said) == 1
+    ran = run("value", entry, "-s", "pizza", "--given", pin)  # which other programs read
+    assert re.fullmatch(r"-?[0-9.]+\n", ran.stdout) and not ran.stderr
+    words = ("attribute", entry, "-s", "pizza", "--given", pin, "--format", "json")
+    assert json.loads(printed(*words))["without_given"]["printed"] == odio
+    difference = Decimal(pizza) - Decimal(odio)
     words = ("attribute", "logits[la,pizza]", "--instead-of", "odio", "-s", "pizza", "--given", pin)
     said = f"Without the given values, “logits[la,pizza] - logits[la,odio]” is {difference}."
     assert said in printed(*words, width=500)
