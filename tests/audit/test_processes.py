@@ -56,6 +56,7 @@ def test_a_mistake_of_this_program_hides_no_other_file(
     assert len(b.findings) == 1
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.fuzz)]

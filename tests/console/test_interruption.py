@@ -19,17 +19,12 @@ from tests.helpers.command import printed
 from tests.helpers.process import ALONE, PROGRAM, ended
 from tracer.console import interruption
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals to another process")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals to another process"),
+    pytest.mark.usefixtures("ctrl_c"),
+]
 
 INTERRUPTED = (130, "", "interrupted\n")
-
-
-@pytest.fixture(autouse=True)
-def not_ignored() -> Iterator[None]:
-    """Ctrl-C means something to what the tests start, even where they run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
