@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
 
-from tracer.audit.judging import evaluation as ev
+from tracer.audit.judging import agreement, evaluation as ev
+from tracer.audit.judging.agreement import TOLERANCE
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
-
-_HALF_A_POWER = Decimal(10).sqrt()
-
-MOST_POWERS = 12
-"""An error of up to this many powers of ten counts as an error of scale."""
-
-_TOLERANCE = Decimal("1e-9")
-"""Differences below this part of a unit in the last place are ignored."""
 
 
 class Verdict(IntEnum):
@@ -89,7 +82,7 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
 def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether some numbers that round to the printed ones make both sides equal."""
     try:
-        pairs = _side_by_side(left, right, ev.as_decimals, ev.window, ev.USUAL)
+        pairs = agreement.side_by_side(left, right, ev.as_decimals, ev.window, ev.USUAL)
         return all(a.meets(b) for a, b in pairs)
     except ArithmeticError:
         return False
@@ -138,7 +131,13 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
     printed = ev.evaluate(right, ev.face, meaning)
     stands_for = ev.evaluate(right, rounded_to, meaning)
     figures = zip(
-        *(_flat(at_face), _flat(as_inputs), _flat(printed, at_face), _flat(stands_for)), strict=True
+        *(
+            agreement.flat(at_face),
+            agreement.flat(as_inputs),
+            agreement.flat(printed, at_face),
+            agreement.flat(stands_for),
+        ),
+        strict=True,
     )
     in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
@@ -163,9 +162,9 @@ def _of_a_figure(
     if in_percent and abs(value / 100 - figure) < abs(value - figure):
         value, as_inputs = value / 100, as_inputs * point(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
-    slack = unit * _TOLERANCE
+    slack = unit * TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
-    needs_rounding = _is_between(value, unit) or as_inputs.low != as_inputs.high
+    needs_rounding = agreement.is_between(value, unit) or as_inputs.low != as_inputs.high
     half = unit / 2
     decides = as_inputs.low < stands_for.low - half or as_inputs.high > stands_for.high + half
 
@@ -174,34 +173,34 @@ def _of_a_figure(
 
     if abs(value - figure) <= slack:
         return said(Verdict.EXACT)
-    if _within(value, stands_for) and needs_rounding:
+    if agreement.within(value, stands_for) and needs_rounding:
         return said(Verdict.ROUNDED)
     if as_inputs.meets(stands_for) and needs_rounding:
         return said(Verdict.CONSISTENT)
     is_coarse = unit >= 1 and abs(value - figure) > abs(figure) / 2  # final zeros are no digits
     if needs_rounding and not is_coarse:
-        if _is_cut(value, figure, unit):
+        if agreement.is_cut(value, figure, unit):
             return said(Verdict.CUT)
         if as_inputs.meets(Interval(stands_for.low - unit, stands_for.high + unit)):
             return said(Verdict.LAST_DIGIT)
-    if figure and (factor := _factor(as_inputs, stands_for)):
+    if figure and (factor := agreement.factor(as_inputs, stands_for)):
         return said(Verdict.SCALE, factor)
     return said(Verdict.FALSE)
 
 
 def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     """Judge two sides that both have to be computed."""
-    pairs = list(_side_by_side(left, right, ev.as_input, ev.as_part, meaning))
-    at_face = list(_side_by_side(left, right, ev.face, ev.face, meaning))
-    if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
+    pairs = list(agreement.side_by_side(left, right, ev.as_input, ev.as_part, meaning))
+    at_face = list(agreement.side_by_side(left, right, ev.face, ev.face, meaning))
+    if all(abs(a.middle - b.middle) <= TOLERANCE for a, b in at_face):
         return Judgement(Verdict.EXACT)
-    if stands_term_by_term(left, right, meaning):
+    if agreement.stands_term_by_term(left, right, meaning):
         return Judgement(Verdict.ROUNDED, decides=True)
     if all(a.meets(b) for a, b in pairs):
         return Judgement(Verdict.CONSISTENT, decides=True)
-    if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
+    if all(agreement.gap(a, b) <= b.high - b.low for a, b in pairs):
         return _apart(Verdict.LAST_DIGIT, at_face)
-    if len(pairs) == 1 and (factor := _factor(*pairs[0])):
+    if len(pairs) == 1 and (factor := agreement.factor(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor)
     return _apart(Verdict.FALSE, at_face)
 
@@ -212,95 +211,6 @@ def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Ju
         return Judgement(verdict)
     [(a, b)] = at_face
     return Judgement(verdict, a.middle, printed=b.middle)
-
-
-def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
-    """Return whether each part of the right side is the rounded value of the part it replaces.
-
-    Raises:
-        UndefinedError: a side has no value, or their shapes differ.
-    """
-    if ex.is_printed(right):
-        pairs = _side_by_side(left, right, ev.face, ev.window, meaning)
-        return all(_within(a.middle, b) for a, b in pairs)
-    if _form(left) == _form(right) is not None:
-        inner = zip(ex.parts(left), ex.parts(right), strict=True)
-        return all(stands_term_by_term(a, b, meaning) for a, b in inner)
-    return all(
-        b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
-        for a, b in _side_by_side(left, right, ev.face, ev.as_part, meaning)
-    )
-
-
-def _form(expression: ex.Expression) -> tuple[object, ...] | None:
-    """Return a key that is equal for two expressions whose parts can be paired."""
-    match expression:
-        case ex.Sum(terms):
-            return ex.Sum, len(terms)
-        case ex.Product(factors):
-            return ex.Product, *(sign for sign, _ in factors)
-        case ex.Call(name, arguments):
-            return name, len(arguments)
-        case ex.Negative() | ex.Power():
-            return (type(expression),)
-    return None
-
-
-def _side_by_side(
-    left: ex.Expression,
-    right: ex.Expression,
-    one: ev.StandsFor,
-    other: ev.StandsFor,
-    meaning: ev.Meaning,
-) -> Iterator[tuple[Interval, Interval]]:
-    """Yield the numbers of both sides in pairs."""
-    a, b = ev.evaluate(left, one, meaning), ev.evaluate(right, other, meaning)
-    yield from zip(_flat(a), _flat(b, a), strict=True)
-
-
-def _flat(value: ev.Value, like: ev.Value | None = None) -> Iterator[Interval]:
-    """Yield the numbers of a value, row by row; with `like`, it must have the shape of `like`."""
-    if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
-        raise UndefinedError
-    if not isinstance(value, tuple):
-        yield value
-        return
-    if isinstance(like, tuple) and len(like) != len(value):
-        raise UndefinedError
-    for i, item in enumerate(value):
-        yield from _flat(item, like[i] if isinstance(like, tuple) else None)
-
-
-def _within(value: Decimal, interval: Interval) -> bool:
-    slack = (interval.high - interval.low) * _TOLERANCE
-    return interval.low - slack <= value <= interval.high + slack
-
-
-def _is_between(value: Decimal, unit: Decimal) -> bool:
-    """Return whether a value needs more digits than the unit allows."""
-    remainder = abs(value % unit)
-    return min(remainder, unit - remainder) > unit * _TOLERANCE
-
-
-def _is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
-    """Return whether the figure is the value with its further digits cut off."""
-    return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
-
-
-def _gap(a: Interval, b: Interval) -> Decimal:
-    return max(a.low - b.high, b.low - a.high, Decimal(0))
-
-
-def _factor(value: Interval, figure: Interval) -> Decimal | None:
-    """Return the power of ten by which the figure is too large; None if there is none."""
-    if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
-        return None
-    ratio = figure.middle / value.middle
-    power = ratio.adjusted() + (ratio.scaleb(-ratio.adjusted()) > _HALF_A_POWER)
-    if not power or abs(power) > MOST_POWERS:
-        return None
-    factor = Decimal(10) ** power
-    return factor if (value * point(factor)).meets(figure) else None
 
 
 def _is_whole(expression: ex.Expression) -> bool:

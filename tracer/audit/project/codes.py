@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tracer.audit.judging.findings import CODES
+from tracer.audit.judging.finding import CODES
 from tracer.names import closest
 
 ALL = tuple(sorted(code for code, _, _ in CODES.values()))

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from tracer.audit.judging.findings import Finding
+from tracer.audit.judging.finding import Finding
 from tracer.audit.project.codes import ALL, matching, unknown
 from tracer.audit.reading.texts import Text
 from tracer.errors import Problem

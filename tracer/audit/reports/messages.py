@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.audit.judging.figures import MOST_DIGITS
-from tracer.audit.judging.findings import Finding
+from tracer.audit.judging.finding import Finding
 from tracer.audit.reading.tokens import MOST
 
 SEVERE = ("A01", "A03")

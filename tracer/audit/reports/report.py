@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.audit import Report
-from tracer.audit.judging.findings import CODES
+from tracer.audit.judging.finding import CODES
 from tracer.audit.reports.messages import ONLY_UNROUNDED
 from tracer.audit.reports.results import Kind, Listed, Place, Reported, Result
 from tracer.audit.reports.services import as_json, commands, sarif

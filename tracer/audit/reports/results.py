@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from enum import StrEnum
 
-from tracer.audit.judging.findings import CODES, Audit, Chain, Finding
+from tracer.audit.judging.chains import Chain
+from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.judging.findings import Audit
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.reading.notebooks import lines_in_file
 from tracer.audit.reading.texts import Text

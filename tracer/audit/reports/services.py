@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from tracer.audit.judging.findings import CODES
+from tracer.audit.judging.finding import CODES
 from tracer.audit.reports.results import Kind, Place, Reported, Result
 from tracer.errors import printable
 

@@ -1,0 +1,139 @@
+"""Chains of equal sides, with what does not agree in them."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise, starmap
+from typing import NamedTuple
+
+from tracer.audit.judging.doubts import doubt
+from tracer.audit.judging.finding import Doubtful, Finding, finding
+from tracer.audit.judging.judgement import Judgement, Verdict, judge
+from tracer.audit.judging.pairs import Pair
+from tracer.audit.judging.quantities import is_rounded_row
+from tracer.audit.judging.systems import Systems
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.equations import Equation
+from tracer.audit.reading.texts import Text
+from tracer.audit.reasons import Doubt
+
+FURTHEST = 5
+"""An unrounded number may come from up to this many sides earlier in a chain."""
+
+SAME = 3
+"""A figure with at least this many digits is recognized when it appears again."""
+
+
+class Weighed(NamedTuple):
+    """Two sides that do not agree with the digits as printed."""
+
+    verdict: Verdict
+    decides: bool
+    """Whether rounding could hide an error in them."""
+    finding: Finding
+    """The finding to report, unless it follows from another or rounding explains it."""
+    put_in: tuple[str, ...]
+    """The figures of the left side, by which an error can be traced to an earlier finding."""
+
+
+class Chain(NamedTuple):
+    """A judged equation, its start and its end.
+
+    Sides that agree with the digits as printed are only counted, so that a long text needs little
+    memory.
+    """
+
+    start: int
+    end: int
+    decides: int
+    """The number of agreeing pairs of sides in which rounding could have hidden an error."""
+    pairs: tuple[Weighed, ...]
+    """The pairs of sides that do not agree with the digits as printed."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all pairs of sides."""
+        return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
+
+
+class Weighing(NamedTuple):
+    """The result of judging an equation."""
+
+    chain: Chain | None
+    """None if no two sides can be judged."""
+    unread: list[int]
+    """The relation signs between sides that cannot be judged."""
+    doubtful: list[Doubtful]
+
+
+def weighed(equation: Equation, systems: Systems) -> Weighing:
+    """Judge the neighboring sides of an equation."""
+    pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
+    text = systems.text
+    sides = [side.expression for side in equation.sides]
+    computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
+    for i, sign in enumerate(equation.signs):
+        left, right = equation.sides[i : i + 2]
+        found = _judged(equation, i, text) if computes else None
+        if found is None:
+            unread.append(sign)
+        elif reason := None if found.verdict.holds else _doubt(equation, i, found, systems):
+            doubtful.append(Doubtful(text, left.start, right.end, reason))
+        elif found.verdict.at_face:
+            decides += found.decides
+        else:
+            put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
+            wrong = finding(left, right, found, text)
+            pairs.append(Weighed(found.verdict, found.decides, wrong, tuple(put_in)))
+    if len(unread) + len(doubtful) == len(equation.signs):
+        return Weighing(None, unread, doubtful)
+    chain = Chain(equation.sides[0].start, equation.sides[-1].end, decides, tuple(pairs))
+    return Weighing(chain, unread, doubtful)
+
+
+def _computes(expression: ex.Expression) -> bool:
+    """Return whether there is something to compute."""
+    has_numbers = any(isinstance(part, ex.Number | ex.Call) for part in ex.every(expression))
+    return has_numbers and not ex.is_printed(expression)
+
+
+def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Doubt | None:
+    """Return why two sides that do not agree may be right, or not meant to be equal."""
+    left, right = equation.sides[i : i + 2]
+    if left.doubt or right.doubt:
+        return left.doubt or right.doubt
+    previous = equation.sides[i - 1].expression if i else None
+    following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
+    place = left.start, right.end, equation.signs[i], previous, following
+    return doubt(Pair(left.expression, right.expression, found, systems.text, systems, *place))
+
+
+def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
+    """Judge two neighboring sides; an earlier side of the chain may explain the right one, too."""
+    sides = equation.sides
+    found = judge(sides[i].expression, sides[i + 1].expression)
+    if not found or found.verdict.holds:
+        return found
+    before = sides[max(0, i - FURTHEST) : i]
+    others = [side.expression for side in before if not ex.is_printed(side.expression)]
+    start = sides[i].start
+    if _BULLET.search(text.content, max(0, start - 6), start):
+        others.append(_negated(sides[i].expression))
+    for other in others:
+        instead = judge(other, sides[i + 1].expression)
+        if instead and instead.verdict.holds:
+            return instead._replace(verdict=Verdict.CONSISTENT)
+    return found
+
+
+_BULLET = re.compile(r"[-−–]\s+\Z")
+
+
+def _negated(expression: ex.Expression) -> ex.Expression:
+    """Return the expression with a minus in front."""
+    match expression:
+        case ex.Sum((first, *others)):
+            return ex.Sum((_negated(first), *others))
+        case ex.Product(((sign, first), *others)):
+            return ex.Product(((sign, ex.Negative(first)), *others))
+    return ex.Negative(expression)
