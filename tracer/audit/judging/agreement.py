@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from tracer.audit.judging import evaluation as ev
+from tracer.audit.judging import evaluation as ev, plain
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
 
@@ -52,6 +52,24 @@ def factor(value: Interval, figure: Interval) -> Decimal | None:
     return times if (value * point(times)).meets(figure) else None
 
 
+def are_apart(left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether two sides are plain arithmetic, and certainly agree in no digits.
+
+    Raises:
+        ArithmeticError: a side is too large.
+    """
+    if isinstance(left, ex.Number):
+        left, right = right, left
+    if isinstance(right, ex.Number):
+        tolerance = right.unit
+    elif form(left) != form(right) and all(number.is_whole for number in ex.numbers(right)):
+        tolerance = TOLERANCE
+    else:
+        return False
+    one, other = plain.value(left), plain.value(right)
+    return one is not None and other is not None and abs(one - other) > tolerance
+
+
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
     """Return whether each part of the right side is the rounded value of the part it replaces.
 
@@ -61,7 +79,7 @@ def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.M
     if ex.is_printed(right):
         pairs = side_by_side(left, right, ev.face, ev.window, meaning)
         return all(within(a.middle, b) for a, b in pairs)
-    if _form(left) == _form(right) is not None:
+    if form(left) == form(right) is not None:
         inner = zip(ex.parts(left), ex.parts(right), strict=True)
         return all(stands_term_by_term(a, b, meaning) for a, b in inner)
     return all(
@@ -70,7 +88,7 @@ def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.M
     )
 
 
-def _form(expression: ex.Expression) -> tuple[object, ...] | None:
+def form(expression: ex.Expression) -> tuple[object, ...] | None:
     """Return a key that is equal for two expressions whose parts can be paired."""
     match expression:
         case ex.Sum(terms):

@@ -93,8 +93,9 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
 
 def _computes(expression: ex.Expression) -> bool:
     """Return whether there is something to compute."""
-    has_numbers = any(isinstance(part, ex.Number | ex.Call) for part in ex.every(expression))
-    return has_numbers and not ex.is_printed(expression)
+    return not ex.is_printed(expression) and any(
+        isinstance(part, ex.Number | ex.Call) for part in ex.every(expression)
+    )
 
 
 def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Doubt | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
 
-from tracer.audit.judging import agreement, evaluation as ev
+from tracer.audit.judging import agreement, evaluation as ev, plain
 from tracer.audit.judging.agreement import TOLERANCE
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
@@ -66,6 +66,11 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     """
     if ex.is_printed(left) and not ex.is_printed(right):
         left, right = right, left
+    try:
+        if isinstance(right, ex.Number) and _is_exact(left, right.value):
+            return Judgement(Verdict.EXACT, right.value, printed=right.value)
+    except ArithmeticError:
+        return None
     best: Judgement | None = None
     for meaning in ev.meanings(left, right):
         try:
@@ -79,6 +84,28 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     return best
 
 
+def _is_exact(expression: ex.Expression, value: Decimal) -> bool:
+    """Return whether unrounded numbers have this value; a short way, because most do.
+
+    Raises:
+        ArithmeticError: they are too large.
+    """
+    if ex.is_printed(expression) or plain.value(expression) != value:
+        return False
+    return not any(number.is_rounded for number in ex.numbers(expression))
+
+
+def agree_at_face(left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether two sides agree with the digits as they stand."""
+    try:
+        if agreement.are_apart(left, right):
+            return False
+    except ArithmeticError:
+        return False
+    found = judge(left, right)
+    return found is not None and found.verdict.at_face
+
+
 def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether some numbers that round to the printed ones make both sides equal."""
     try:
@@ -88,43 +115,16 @@ def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
         return False
 
 
-def _plainly(expression: ex.Expression) -> Decimal | None:
-    """Return the value of plain arithmetic; None for any other expression, and for x/0."""
-    match expression:
-        case ex.Number(value):
-            return value
-        case ex.Negative(of):
-            part = _plainly(of)
-            return None if part is None else -part
-        case ex.Sum(terms):
-            total = Decimal(0)
-            for term in terms:
-                if (part := _plainly(term)) is None:
-                    return None
-                total += part
-            return total
-        case ex.Product(factors):
-            result = Decimal(1)
-            for sign, factor in factors:
-                if (part := _plainly(factor)) is None or (sign == "/" and not part):
-                    return None
-                result = result / part if sign == "/" else result * part
-            return result
-    return None
-
-
 def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
-    value = _plainly(left)
+    value = plain.value(left)
     at_face = ev.evaluate(left, ev.face, meaning) if value is None else point(value)
     if ex.is_printed(left):
         are_counts = all(n.is_whole and n.unit == 1 for n in ex.numbers(left) + ex.numbers(right))
         as_inputs = at_face if are_counts else ev.evaluate(left, ev.window, meaning)
     elif any(number.is_rounded for number in ex.numbers(left)):
         as_inputs = ev.evaluate(left, ev.as_input, meaning)
-    elif isinstance(right, ex.Number) and value == right.value:
-        return Judgement(Verdict.EXACT, value, right.unit, right.value)
     else:
         as_inputs = at_face
     rounded_to = ev.window_of_whole if _is_whole(left) else ev.window

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
-from tracer.audit.judging.judgement import judge
+from tracer.audit.judging.judgement import agree_at_face
 from tracer.audit.reading import expression as ex
 
 Sides: TypeAlias = tuple[ex.Expression, ex.Expression]
@@ -17,13 +17,11 @@ Reading: TypeAlias = Callable[[ex.Expression, ex.Expression], Iterator[Sides]]
 
 def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether two sides are equal when they are read otherwise."""
-    for sides in reading(left, right):
-        if sides == (left, right):
-            continue  # they do not hold, or nobody would ask
-        found = judge(*sides)
-        if found and found.verdict.at_face:
-            return True
-    return False
+    return any(
+        agree_at_face(one, other)
+        for one, other in reading(left, right)
+        if one is not left or other is not right  # as they are, they do not hold
+    )
 
 
 _POINT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
@@ -176,15 +174,16 @@ def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
 def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
-    found = [number for side in (left, right) for number in ex.numbers(side)]
-    for number in found:
-        for other in _with_marks(number):
+    numbers = [*ex.numbers(left), *ex.numbers(right)]
+    marked = {id(number): list(_with_marks(number)) for number in numbers}
+    for number in numbers:
+        for other in marked[id(number)]:
             yield _replaced(left, number, other), _replaced(right, number, other)
 
     def with_powers(part: ex.Expression) -> ex.Expression:
-        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
+        return next(iter(marked.get(id(part), ())), part)
 
-    if sum(any(_with_marks(number)) for number in found) > 1:
+    if sum(map(bool, marked.values())) > 1:
         yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias
@@ -123,21 +124,35 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Expression:
-    """Return the expression with each part, the innermost ones first, replaced by `of` it."""
+    """Return the expression with each part, the innermost ones first, replaced by `of` it.
+
+    An expression of which no part changes is returned itself.
+    """
+    if isinstance(expression, Number):  # most are
+        return of(expression)
+    before = parts(expression)
+    after = tuple(mapped(part, of) for part in before)
+    changed = any(map(operator.is_not, before, after))
+    return of(_with_parts(expression, after) if changed else expression)
+
+
+def _with_parts(expression: Expression, other: tuple[Expression, ...]) -> Expression:
+    """Return the expression with other direct parts."""
     match expression:
-        case Negative(inner):
-            return of(Negative(mapped(inner, of)))
+        case Number() | Constant():
+            return expression
+        case Negative():
+            return Negative(*other)
         case Product(factors):
-            return of(Product(tuple((sign, mapped(each, of)) for sign, each in factors)))
-        case Power(base, exponent):
-            return of(Power(mapped(base, of), mapped(exponent, of)))
-        case Sum(items):
-            return of(Sum(tuple(mapped(each, of) for each in items)))
-        case Call(name, items):
-            return of(Call(name, tuple(mapped(each, of) for each in items)))
-        case Vector(items):
-            return of(Vector(tuple(mapped(each, of) for each in items)))
-    return of(expression)
+            return Product(tuple((sign, each) for (sign, _), each in zip(factors, other)))
+        case Power():
+            return Power(*other)
+        case Sum():
+            return Sum(other)
+        case Call(name):
+            return Call(name, other)
+        case Vector():
+            return Vector(other)
 
 
 def every(expression: Expression) -> list[Expression]:
