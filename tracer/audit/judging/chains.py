@@ -91,10 +91,13 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
     return Weighing(chain, unread, doubtful)
 
 
+_COMPUTED = (ex.Number, ex.Call)
+
+
 def _computes(expression: ex.Expression) -> bool:
     """Return whether there is something to compute."""
     return not ex.is_printed(expression) and any(
-        isinstance(part, ex.Number | ex.Call) for part in ex.every(expression)
+        isinstance(part, _COMPUTED) for part in ex.every(expression)
     )
 
 

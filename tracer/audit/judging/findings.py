@@ -87,6 +87,8 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             found.chains = list(map(_as_printed, found.chains))
         roots = _Roots()
         for chain in found.chains:
+            if not chain.pairs:  # most have none
+                continue
             found.findings += _findings(chain.pairs, roots)
             only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
             found.findings += only if strict else []

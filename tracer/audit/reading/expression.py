@@ -30,7 +30,8 @@ class Number:
     @property
     def is_whole(self) -> bool:
         """Whether the number has no decimals."""
-        return "." not in self.printed and "e" not in self.printed.lower()
+        printed = self.printed
+        return printed.isdecimal() or ("." not in printed and "e" not in printed.lower())
 
     @property
     def digits(self) -> int:

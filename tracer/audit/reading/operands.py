@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
@@ -216,10 +217,17 @@ def printed_number(digits: str, start: int, end: int, measure: ex.Measure = ()) 
     Raises:
         UnreadableError: it is no number, or has too many zeros.
     """
+    value = _value(digits)
+    if value is None:
+        raise UnreadableError
+    return ex.Number(value, digits, start, end, measure)
+
+
+@lru_cache(maxsize=10_000)
+def _value(digits: str) -> Decimal | None:
+    """Return the value of digits; None if they are no number, or stand for too many zeros."""
     try:
         value = Decimal(digits)
     except InvalidOperation:
-        raise UnreadableError from None
-    if abs(value.adjusted()) > MOST_ZEROS:
-        raise UnreadableError
-    return ex.Number(value, digits, start, end, measure)
+        return None
+    return value if abs(value.adjusted()) <= MOST_ZEROS else None

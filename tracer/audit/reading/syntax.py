@@ -28,6 +28,9 @@ def read(
     Raises:
         UnreadableError: the tokens are no expression.
     """
+    only = tokens[start]
+    if end - start == 1 and only.kind is Is.NUMBER:  # a short way, because most results are
+        return printed_number(only.text, only.start, only.end, only.measure), None
     reader = _Reader(tokens, pairs, spaced=spaced)
     expression = reader.whole(start, end)
     return expression, reader.doubt
