@@ -95,13 +95,13 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
     Raises:
         ArithmeticError: it has no value, or its shapes do not fit.
     """
+    if isinstance(expression, ex.Number):  # most are
+        return stands_for(expression)
 
     def of(part: ex.Expression) -> Value:
         return evaluate(part, stands_for, meaning)
 
     match expression:
-        case ex.Number():
-            return stands_for(expression)
         case ex.Constant(name):
             return point(intervals.PI if name == "π" else Decimal(1).exp())
         case ex.Negative(positive):

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from tracer.audit.judging import agreement, evaluation as ev, plain
 from tracer.audit.judging.agreement import TOLERANCE
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
+
+REMEMBERED, SMALL = 5000, 40
+"""So many pairs of sides with up to so many parts are judged once: versions of a text, and its
+translations, repeat their equations."""
 
 
 class Verdict(IntEnum):
@@ -71,6 +76,12 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
             return Judgement(Verdict.EXACT, right.value, printed=right.value)
     except ArithmeticError:
         return None
+    is_small = len(ex.every(left)) + len(ex.every(right)) <= SMALL
+    return (_compared_again if is_small else _compared)(left, right)
+
+
+def _compared(left: ex.Expression, right: ex.Expression) -> Judgement | None:
+    """Return the best judgement of all meanings that two sides may have."""
     best: Judgement | None = None
     for meaning in ev.meanings(left, right):
         try:
@@ -82,6 +93,9 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
         if best is None or found.verdict < best.verdict:
             best = found
     return best
+
+
+_compared_again = lru_cache(maxsize=REMEMBERED)(_compared)
 
 
 def _is_exact(expression: ex.Expression, value: Decimal) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import field
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -18,12 +19,15 @@ SIGNIFICANT = 3
 
 @frozen
 class Number:
-    """A number with its printed digits, and its start and end in the text."""
+    """A number with its printed digits, and its start and end in the text.
+
+    Equal numbers may have different places.
+    """
 
     value: Decimal
     printed: str
-    start: int
-    end: int
+    start: int = field(compare=False)
+    end: int = field(compare=False)
     measure: Measure = ()
     """Its unit."""
 
@@ -112,16 +116,18 @@ Expression: TypeAlias = Number | Constant | Negative | Sum | Product | Power | C
 def parts(expression: Expression) -> tuple[Expression, ...]:
     """Return the direct parts of an expression, from left to right."""
     match expression:
-        case Number() | Constant():
+        case Number():
             return ()
-        case Negative(of):
-            return (of,)
-        case Product(factors):
-            return tuple(factor for _, factor in factors)
-        case Power(base, exponent):
-            return base, exponent
         case Sum(items) | Call(_, items) | Vector(items):
             return items
+        case Product(factors):
+            return tuple([factor for _, factor in factors])
+        case Negative(of):
+            return (of,)
+        case Power(base, exponent):
+            return base, exponent
+        case Constant():
+            return ()
 
 
 def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Expression:
@@ -145,7 +151,9 @@ def _with_parts(expression: Expression, other: tuple[Expression, ...]) -> Expres
         case Negative():
             return Negative(*other)
         case Product(factors):
-            return Product(tuple((sign, each) for (sign, _), each in zip(factors, other)))
+            return Product(
+                tuple((sign, each) for (sign, _), each in zip(factors, other, strict=True))
+            )
         case Power():
             return Power(*other)
         case Sum():
