@@ -58,16 +58,20 @@ def are_apart(left: ex.Expression, right: ex.Expression) -> bool:
     Raises:
         ArithmeticError: a side is too large.
     """
-    if isinstance(left, ex.Number):
+    if ex.is_printed(left) and not ex.is_printed(right):
         left, right = right, left
     if isinstance(right, ex.Number):
         tolerance = right.unit
-    elif form(left) != form(right) and all(number.is_whole for number in ex.numbers(right)):
+    elif not ex.is_printed(right) and form(left) != form(right) and _is_exact(right):
         tolerance = TOLERANCE
     else:
         return False
     one, other = plain.value(left), plain.value(right)
     return one is not None and other is not None and abs(one - other) > tolerance
+
+
+def _is_exact(expression: ex.Expression) -> bool:
+    return all(number.is_whole for number in ex.numbers(expression))
 
 
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:

@@ -174,16 +174,15 @@ def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
 def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
-    numbers = [*ex.numbers(left), *ex.numbers(right)]
-    marked = {id(number): list(_with_marks(number)) for number in numbers}
-    for number in numbers:
-        for other in marked[id(number)]:
+    found = [number for side in (left, right) for number in ex.numbers(side)]
+    for number in found:
+        for other in _with_marks(number):
             yield _replaced(left, number, other), _replaced(right, number, other)
 
     def with_powers(part: ex.Expression) -> ex.Expression:
-        return next(iter(marked.get(id(part), ())), part)
+        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
 
-    if sum(map(bool, marked.values())) > 1:
+    if sum(any(_with_marks(number)) for number in found) > 1:
         yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
 
 
