@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from decimal import localcontext
+from functools import cache, partial
 
 from tracer.audit.judging.chains import Chain, Weighed, weighed
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
@@ -61,7 +62,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     """
     found = Audit()
     systems = Systems(text)
-    gains = bool(_GAINS.search(text.content))
+    has_gains = cache(partial(_GAINS.search, text.content))  # few texts have rows to ask it for
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
         for passage in passages(text):
@@ -77,7 +78,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
                 place = read.rest.start, read.rest.end
                 found.findings.append(Finding(text, *CODES["rest"], *place, place))
             for row in read.named:
-                if wrong := wrong_row(row, named, gains=gains):
+                if wrong := wrong_row(row, named, gains=bool(has_gains())):
                     kind, computed = wrong
                     place = row.row.start, row.row.end
                     found.findings.append(

@@ -68,7 +68,7 @@ def passages(text: Text) -> Iterator[Passage]:
 
 _COMMA = re.compile(
     r"""
-      (?<![\w,.:({\[^\\-])(?:
+      (?=\d)(?<![\w,.:({\[^\\-])(?:
         0,\d*[1-9](?![\w,.:)\]}])
       | \d{1,3}\{,\}(?:\d\d?|\d{4,})(?!\d)
       | \d{1,3},(?:\d\d?|\d{4,})(?=[ \u00a0\u202f]?(?:\\?%|€|[kmc]?[mg]\b|MB\b|GB\b))
@@ -77,15 +77,14 @@ _COMMA = re.compile(
     """,
     re.VERBOSE,
 )
-_POINT = re.compile(r"(?<![\w,.:-])\d{1,3}\.\d\d?(?![\w.:])")
+_POINT = re.compile(r"\d(?<![\w,.:-].)\d{0,2}\.\d\d?(?![\w.:])")
 _FEWEST_COMMAS = 3
 
 
 def _has_decimal_commas(content: str) -> bool:
     """Return whether the numbers of a text have decimal commas, as in French and German."""
-    if len(_COMMA.findall(content)) < _FEWEST_COMMAS:
-        return False
-    return len(_COMMA.findall(content)) > 2 * len(_POINT.findall(content))
+    commas = len(_COMMA.findall(content))
+    return commas >= _FEWEST_COMMAS and commas > 2 * len(_POINT.findall(content))
 
 
 def _blank(text: str, fill: str = FILL) -> str:
@@ -108,16 +107,16 @@ def _inside(markup: re.Pattern[str], text: str) -> str:
 
 _DISPLAYS = "equation align alignat gather multline displaymath eqnarray flalign aligned math"
 _OPENING = re.compile(
-    r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
+    r"\$\$|\\(?<!\\.)\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
 )
 _INLINE = re.compile(
-    r"(?<![\\$\w])\$(?=[^\s$])((?:[^$\n]|\n(?![ \t\r]*\n)){1,300})(?<=[^\s\\])\$(?![\d$])"
+    r"\$(?<![\\$\w].)(?=[^\s$])((?:[^$\n]|\n(?![ \t\r]*\n)){1,300})(?<=[^\s\\])\$(?![\d$])"
 )
 _INLINE_APART = re.compile(
-    r"(?<![\\$\w])\$(?!\d)(?=[^$\n]{0,300}(?:[=≈]|\\approx))([^$\n]{1,300})(?<!\\)\$(?![\w$])"
+    r"\$(?<![\\$\w].)(?!\d)(?=[^$\n]{0,300}(?:[=≈]|\\approx))([^$\n]{1,300})(?<!\\)\$(?![\w$])"
 )
 """Inline mathematics with spaces inside its delimiters."""
-_PARENTHESES = re.compile(r"(?<!\\)\\[()]")
+_PARENTHESES = re.compile(r"\\(?<!\\.)[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
 
@@ -162,8 +161,8 @@ _HEADING = re.compile(r"^([ \t\0]*#{1,6}[ \t][^\n]*)\n", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:times|middot|sdot|divide|minus|asymp|approx|nbsp|equals);")
 _CODE = re.compile(r"(?<!`)`(?!`)([-+*/^().,_\d\s×·÷−√π%]{1,100})`(?!`)")
 """Code that holds numbers and signs only may be a part of an equation."""
-_STRONG = re.compile(r"(?<![\d*])(\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(\*\*|__)(?![\d*(])")
-_EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
+_STRONG = re.compile(r"([*_])\1(?:(?<![\d*]..)(?=[^\s*_])|(?<=[^\s*_]..)(?![\d*(]))")
+_EMPHASIS = re.compile(r"\*(?<![\w*)\]\\].)(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
 
 
 def _markdown(content: str) -> Iterator[Passage]:
@@ -207,7 +206,7 @@ def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
 
 # --- LaTeX ---------------------------------------------------------------------------------------
 
-_REMARK = re.compile(r"(?<!\\)%[^\n]*")
+_REMARK = re.compile(r"%(?<!\\.)[^\n]*")
 _VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
 
 
@@ -237,7 +236,7 @@ _DIRECTIVE = re.compile(
     r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:(?:\1[ \t]+\S.*|[ \t]*)\n?)*)", re.MULTILINE
 )
 _ROLE = re.compile(r":math:`([^`]{0,500})`")
-_STARS = re.compile(r"(?<![\w*])\*{1,2}(?=[^\s*])|(?<=[^\s*])\*{1,2}(?![\w*(])")
+_STARS = re.compile(r"\*(?:(?<![\w*].)\*?(?=[^\s*])|(?<=[^\s*].)\*?(?![\w*(]))")
 _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
 
 
