@@ -12,8 +12,13 @@ from tracer.audit.reading import expression as ex
 
 
 def is_magnitude(pair: Pair) -> bool:
-    """Return whether the result is a power of ten that is at most ten times too large or small."""
+    """Return whether the result is a power of ten that is at most ten times too large or small.
+
+    Or it is approximately a power of 2: 960 ≈ 2¹⁰.
+    """
     match pair.right:
+        case ex.Power(ex.Number(printed="2"), _) if pair.is_approximate:
+            return pair.ratio is not None and Decimal("0.5") <= pair.ratio <= 2
         case ex.Power(ex.Number(printed="10"), _):
             return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
     return False
@@ -93,8 +98,16 @@ def has_few_digits(pair: Pair) -> bool:
         return False
     if _is_of_thousands(pair) or _adds_up(pair):
         return True
-    divides = _divides(pair.left) and any(n.is_rounded for n in ex.numbers(pair.left))
+    divides = _divides(pair.left) and any(map(_may_be_rounded, ex.numbers(pair.left)))
     return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
+
+
+_SMALL = Decimal("0.1")
+
+
+def _may_be_rounded(number: ex.Number) -> bool:
+    """Return whether a number has many digits, or begins with zeros: 0.019."""
+    return number.is_rounded or 0 < number.value < _SMALL
 
 
 def _is_of_thousands(pair: Pair) -> bool:

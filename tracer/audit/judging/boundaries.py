@@ -44,6 +44,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     blank, text = gap[0], text[: gap.start()]
     if not text:
         return False
+    if side[:1] == "+" or _COMPUTES.search(text):
+        return True
     last = text[-1]
     if last.isalnum() and "\n" not in blank and _IN_BRACKETS.fullmatch(side):
         return not _VERB.search(text)
@@ -59,6 +61,12 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
         is_decimal = not blank and bool(re.search(r"\d\.\Z", text))
         is_times = bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
         return is_decimal or is_times
+    if last in ",'’":
+        return not blank and bool(re.search(r"\d[,'’]\Z", text))
+    if last == ":":
+        return bool(_RATIO.search(text))
+    if last == "\\":
+        return not blank and side[:1].isalpha()
     if last == "}":
         return not _TEXT.search(text) and "\n\n" not in blank
     if last in ")]":
@@ -68,6 +76,10 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
 
 
+_RATIO = re.compile(r"(?:\d|\\degree|°|\\%)\s+:\Z")
+"""The first numbers of a proportion: 360° : 2π = 45° : x."""
+_COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
+"""A computation with words as operands: 50 × the price of."""
 _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
 """(a), 2) or [iv] at the beginning of a line."""
 
@@ -100,7 +112,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|:\d|,\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _NEXT_LINE = re.compile(
     r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)|[ \t]*\\left\b"

@@ -9,7 +9,7 @@ from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
-_MARKUP = r"(?:[\s~$*_{}\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
+_MARKUP = r"(?:[\s~$*_{}`\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
 _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)|[^\W\d_]+|[%‰¢°])")
 _PREFIXED = r"(?:[pfnumcdhkKMGTPEZµμ]|[KMGTPE]i)?"
 _SYMBOLS = (
@@ -18,7 +18,7 @@ _SYMBOLS = (
 _NAMES = """
 sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months
 year years yr yrs rpm fps inch inches ft feet mile miles lb oz ton tons cal kcal bar atm cent cents
-lakh crore dozen k K M bn mn tys juta ribu
+lakh crore dozen k K M T bn mn tn tys juta ribu
 percent pp points percentage bp page pages degrees kilobytes megabytes gigabytes terabytes
 Sekunden Minuten Stunden Tage Wochen Monate Jahre Prozent Cent Grad Dutzend Tsd
 secondes heures jours semaines mois ans pour centimes milliers douzaines
@@ -44,6 +44,8 @@ _BYTES = re.compile(r"[KMGTPkmgt]i?(?:B|b|bit|byte)s?|(?:kilo|mega|giga|tera)byt
 def unit(after: str) -> str | None:
     """Return the unit, or the word for a power of ten, with which a text begins."""
     word = _WORD_BEHIND.match(after)
+    if word and len(word[1]) == 1 and "\n" in word[0]:
+        return None
     if word and (_UNIT.fullmatch(word[1]) or _POWER_OF_TEN.match(word[1])):
         return word[1]
     return None
@@ -89,7 +91,7 @@ def may_convert(pair: Pair) -> bool:
     if found.verdict is Verdict.SCALE:
         return True
     digits = found.unit / abs(found.printed) / 2 if found.printed else Decimal(0)
-    tolerance = max(digits, Decimal("0.01"))
+    tolerance = max(digits, Decimal("0.025"))
     if _BYTES.fullmatch(name):
         kibis = (*_KIBI, *(1 / power for power in _POWERS_OF_1024))
         if any(_is_near(ratio, each, tolerance) for each in kibis):

@@ -10,7 +10,18 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
-from tracer.audit.judging import approximations, boundaries, conversions, readings, systems, wording
+from tracer.audit.judging import (
+    approximations,
+    bases,
+    boundaries,
+    conversions,
+    lost,
+    readings,
+    scales,
+    shapes,
+    slips,
+    wording,
+)
 from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.judgement import Verdict, judge
 from tracer.audit.judging.pairs import Pair
@@ -22,58 +33,6 @@ from tracer.audit.reasons import Doubt
 def doubt(pair: Pair) -> Doubt | None:
     """Return the first doubt that two sides leave; None if they are certainly meant to be equal."""
     return next((reason for reason, may_be in CHECKS if may_be(pair)), None)
-
-
-# --- number systems ------------------------------------------------------------------------------
-
-
-def _is_binary(pair: Pair) -> bool:
-    """Return whether all numbers have only the digits 0 and 1, and are not powers of ten."""
-    sources = list(map(pair.source, pair.numbers))
-    if not sources or not all(set(source) <= {"0", "1"} for source in sources):
-        return False
-    if all(len(source) == 1 for source in sources):
-        return True
-    has_two_ones = any(source.count("1") > 1 for source in sources)
-    return has_two_ones or pair.holds_as(systems.in_bases({2}))
-
-
-def _has_leading_zeros(pair: Pair) -> bool:
-    return any(re.match(r"0\d", number.printed) for number in pair.numbers)
-
-
-def _is_of_another_system(pair: Pair) -> bool:
-    """Return whether the text around is about a system in which the sides may be equal."""
-    where = pair.start, pair.end
-    is_positional, is_bitwise = pair.systems.is_positional(*where), pair.systems.is_bitwise(*where)
-    if (is_positional or is_bitwise) and _has_bits(pair):
-        return True
-    if is_positional and pair.holds_as(systems.in_bases(pair.systems.bases(*where)), LONG):
-        return True
-    if not pair.is_whole or pair.has(ex.Call):
-        return False
-    return (pair.systems.is_modular(*where) and _may_be_a_remainder(pair)) or (
-        is_bitwise and pair.holds_as(systems.bits)
-    )
-
-
-LONG = 40
-"""The numbers in 1101 = 1·2³ + 1·2² + …, for the longest such sum."""
-
-
-def _may_be_a_remainder(pair: Pair) -> bool:
-    """Return whether the sides may be equal modulo some number."""
-    if not ex.is_printed(pair.right) or pair.found.computed is None:
-        return True
-    return systems.is_remainder(pair.found.computed, pair.found.printed)
-
-
-def _has_bits(pair: Pair) -> bool:
-    """Return whether a long number is of 0 and 1, or all are: 1.000 × 1.110 = 1.110 × 2."""
-    longest = [source for source in map(pair.source, pair.numbers) if len(source) > 2]
-    are_bits = [set(source) <= {"0", "1", "."} for source in longest]
-    are_codes = [re.fullmatch(r"1[01]*1[01]*", source) and len(source) > 3 for source in longest]
-    return bool(longest) and (all(are_bits) or any(are_codes))
 
 
 # --- units and words -----------------------------------------------------------------------------
@@ -95,8 +54,13 @@ def _first(expression: ex.Expression) -> ex.Expression:
     return expression
 
 
+_OF = re.compile(r"[\s$*]+(?:of|der|des|du|de|del)\s")
+
+
 def _ends_within(pair: Pair) -> bool:
-    return boundaries.ends_within(pair.after)
+    """Return whether the right side may continue in the text after it: 1/3 of something."""
+    is_share = not ex.is_printed(pair.right) and _OF.match(pair.after) is not None
+    return is_share or boundaries.ends_within(pair.after)
 
 
 def _is_in_a_column(pair: Pair) -> bool:
@@ -113,9 +77,10 @@ def _is_percent_of(pair: Pair) -> bool:
 
 def _is_named(pair: Pair) -> bool:
     """Return whether a number belongs to words: the complement of 318 = 681 + 1."""
-    return (isinstance(pair.left, ex.Number) and wording.owns(pair.before)) or wording.bounds(
-        pair.before
-    )
+    if not isinstance(pair.left, ex.Number):
+        return wording.bounds(pair.before)
+    is_label = pair.previous is None and pair.left.is_whole and wording.labels(pair.before)
+    return is_label or wording.owns(pair.before) or wording.bounds(pair.before)
 
 
 def _is_label(pair: Pair) -> bool:
@@ -145,12 +110,29 @@ _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?
 
 
 def _is_misread(pair: Pair) -> bool:
-    """Return whether a determinant, or commas in a function's arguments, may be misread."""
+    """Return whether a determinant, a row's power, or commas in arguments may be misread."""
     source = "".join(pair.sources)
+    powers = (part.base for part in pair.parts if isinstance(part, ex.Power))
+    if any(isinstance(base, ex.Vector) for base in powers):
+        return True
     return "vmatrix" in source or (
         any(isinstance(part, ex.Call) and len(part.arguments) > 1 for part in pair.parts)
         and re.search(r"\d,\d{3},\d{3}", source) is not None
     )
+
+
+_REMARK = re.compile(r"\d\s?\(\d+\)")
+
+
+def _has_remarks(pair: Pair) -> bool:
+    """Return whether numbers in parentheses may be remarks on others: 4(7) + 3(5) = 12."""
+    is_remarked = _REMARK.search(pair.sources[0]) is not None
+    return is_remarked and not pair.is_alone and pair.holds_as(readings.remarks)
+
+
+def _are_quotations(pair: Pair) -> bool:
+    """Return whether a stroke may separate two prices: a spread of 150.00 / 150.50 = 0.50."""
+    return not (pair.is_alone or pair.is_whole) and pair.holds_as(readings.quotations)
 
 
 def _are_degrees(pair: Pair) -> bool:
@@ -161,15 +143,11 @@ def _are_degrees(pair: Pair) -> bool:
     )
 
 
-_SIMPLE = 10
-"""Everyone can add numbers up to this one."""
-
-
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
     if wording.calls_false(pair.before, pair.after):
         return True
-    is_simple = pair.is_whole and all(number.value <= _SIMPLE for number in pair.numbers)
+    is_simple = pair.is_whole and all(number.value <= slips.SIMPLE for number in pair.numbers)
     return is_simple and wording.states(pair.before, pair.after)
 
 
@@ -185,48 +163,21 @@ def _are_apart(pair: Pair) -> bool:
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
 
 
-_FAR, _FARTHER = 20, 200
-"""Two expressions, and a result, that differ by a factor this large differ by more than a slip."""
-
-
-def _are_far(pair: Pair) -> bool:
-    if pair.found.verdict is Verdict.SCALE or pair.ratio is None:
-        return False
-    far = _FAR if pair.is_between_expressions else _FARTHER
-    return not Decimal(1) / far < abs(pair.ratio) < far
-
-
 def _is_part(pair: Pair) -> bool:
     """Return whether a fraction may be of something: 1/4 = 15 people."""
     match pair.left, pair.right:
         case ex.Product((("*", ex.Number(a)), ("/", ex.Number(b)))), ex.Number(c):
-            is_simple = pair.is_whole and 0 < a <= _SIMPLE and 0 < b <= _SIMPLE
-            return is_simple and a % b != 0 and c > _SIMPLE
+            is_simple = pair.is_whole and 0 < a <= slips.SIMPLE and 0 < b <= slips.SIMPLE
+            return is_simple and a % b != 0 and c > slips.SIMPLE
     return False
-
-
-_SQUARE = re.compile(r"\s*(\d)[x×]\1\s*")
-
-
-def _are_shapes(pair: Pair) -> bool:
-    """Return whether sizes are combined: 2×3 @ 3×4 = 2×4."""
-    if any(_has_matrix_product(side) for side in (pair.left, pair.right)):
-        return True
-    if _SQUARE.fullmatch(pair.sources[0]) and pair.before.rstrip()[-1:].isalpha():
-        return True
-    one, other = pair.left, pair.right
-    if not (isinstance(one, ex.Product) and isinstance(other, ex.Product) and pair.is_whole):
-        return False
-    sizes = [number.value for number in ex.numbers(one)]
-    return all(number.value in sizes for number in ex.numbers(other))
 
 
 _ALONE = re.compile(r"\s*\(\d+\)\s*")
 
 
 def _is_in_parentheses(pair: Pair) -> bool:
-    """Return whether the result is in parentheses, as an ideal is: √(12) = (6)."""
-    return bool(_ALONE.fullmatch(pair.sources[1]))
+    """Return whether a side is a number in parentheses: an ideal (6), an equation's number (3)."""
+    return any(map(_ALONE.fullmatch, pair.sources))
 
 
 _CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
@@ -235,15 +186,6 @@ _CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
 def _are_cycles(pair: Pair) -> bool:
     """Return whether both sides are whole numbers in parentheses: (123) = (13)(12)."""
     return all(map(_CYCLES.fullmatch, pair.sources))
-
-
-def _has_matrix_product(side: ex.Expression) -> bool:
-    return any(
-        isinstance(part, ex.Product)
-        and any(sign == "@" for sign, _ in part.factors)
-        and not any(isinstance(of, ex.Vector) for of in ex.every(part))
-        for part in ex.every(side)
-    )
 
 
 def _has_other_separators(pair: Pair) -> bool:
@@ -263,6 +205,15 @@ def _read_as(
     return holds
 
 
+def _has_lost_powers(pair: Pair) -> bool:
+    """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
+    is_precise = isinstance(pair.right, ex.Number) and pair.right.digits >= ex.SIGNIFICANT
+    if not (is_precise and pair.has(ex.Product)):
+        return False
+    found = (judge(*sides) for sides in lost.powers(pair.left, pair.right))
+    return any(each is not None and each.verdict < Verdict.SCALE for each in found)
+
+
 def _are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π."""
     if ex.Constant("π") not in pair.parts:
@@ -276,8 +227,16 @@ def _are_angles(pair: Pair) -> bool:
 
 def _has_whole_quotients(pair: Pair) -> bool:
     """Return whether it holds with whole quotients; nobody means those beside π and in powers."""
-    is_plain = not any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts)
-    return is_plain and pair.holds_as(readings.whole_quotients)
+    if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
+        return False
+    return _is_cut_to_zero(pair) or pair.holds_as(readings.whole_quotients)
+
+
+def _is_cut_to_zero(pair: Pair) -> bool:
+    """Return whether a quotient of whole numbers is less than 1, and is printed as 0."""
+    found = pair.found
+    is_less = found.computed is not None and 0 < found.computed < 1 and not found.printed
+    return is_less and pair.is_whole and isinstance(pair.left, ex.Product)
 
 
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
@@ -285,14 +244,16 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BEFORE, _begins_within),
     (Doubt.AFTER, _ends_within),
     (Doubt.COLUMNS, _is_in_a_column),
-    (Doubt.LEADING_ZEROS, _has_leading_zeros),
-    (Doubt.BINARY, _is_binary),
-    (Doubt.SYSTEM, _is_of_another_system),
+    (Doubt.LEADING_ZEROS, bases.has_leading_zeros),
+    (Doubt.BINARY, bases.is_binary),
+    (Doubt.SYSTEM, bases.is_of_another_system),
     (Doubt.CYCLES, _are_cycles),
     (Doubt.REMARK, _is_in_parentheses),
-    (Doubt.SHAPE, _are_shapes),
+    (Doubt.SHAPE, shapes.are_shapes),
     (Doubt.PERCENT, _is_percent_of),
     (Doubt.UNIT, conversions.may_convert),
+    (Doubt.UNIT, scales.is_of_words),
+    (Doubt.UNIT, scales.is_priced),
     (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
@@ -304,19 +265,28 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.SYMBOL, approximations.is_a_symbol),
     (Doubt.MEASURED, approximations.is_measured),
     (Doubt.DELIBERATE, _is_deliberate),
+    (Doubt.DELIBERATE, slips.is_simple),
+    (Doubt.NAMED, slips.is_owed),
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, _are_angles),
     (Doubt.XOR, _read_as(readings.exclusive_or, ex.Power)),
     (Doubt.RATIO, _is_part),
     (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),
+    (Doubt.RATIO, _are_quotations),
     (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
-    (Doubt.LOST, _read_as(readings.lost_marks)),
+    (Doubt.REMARK, _has_remarks),
+    (Doubt.FUNCTION, slips.is_another_logarithm),
+    (Doubt.LOST, _read_as(lost.marks)),
+    (Doubt.LOST, _has_lost_powers),
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
-    (Doubt.LOST, _read_as(readings.lost_roots, ex.Product)),
+    (Doubt.LOST, _read_as(lost.roots, ex.Product)),
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),
-    (Doubt.FAR, _are_far),
+    (Doubt.FEW_DIGITS, scales.are_rounded),
+    (Doubt.PERCENT, slips.is_score),
+    (Doubt.APART, slips.is_of_one_digit),
+    (Doubt.FAR, slips.are_far),
 )
 """The doubts, cheap ones first."""

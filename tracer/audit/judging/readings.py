@@ -36,7 +36,7 @@ def separators(
     def thousands(part: ex.Expression) -> ex.Expression:
         if not (isinstance(part, ex.Number) and _POINT.fullmatch(part.printed)):
             return part
-        return _whole(int(part.printed.replace(".", "")), part)
+        return whole(int(part.printed.replace(".", "")), part)
 
     def decimal(part: ex.Expression) -> ex.Expression:
         if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part)) and part.is_whole):
@@ -51,7 +51,7 @@ def separators(
     if any(map(_COMMA.fullmatch, map(source, numbers))) and "." not in written:
         yield ex.mapped(left, decimal), ex.mapped(right, decimal)
         for one in numbers:
-            yield _replaced(left, one, decimal(one)), _replaced(right, one, decimal(one))
+            yield replaced(left, one, decimal(one)), replaced(right, one, decimal(one))
 
 
 def degrees(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -84,7 +84,7 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
                 case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if (
                     b.value and a.start < b.start  # not ½
                 ):
-                    return _whole(int((a.value / b.value).to_integral_value(by)), a)
+                    return whole(int((a.value / b.value).to_integral_value(by)), a)
                 case ex.Product(
                     (("*", ex.Negative(ex.Number() as a)), ("/", ex.Number() as b))
                 ) if a.value >= b.value:
@@ -115,13 +115,6 @@ def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         return part
 
     yield ex.mapped(left, of), ex.mapped(right, of)
-
-
-def lost_roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 0.2 × 0.8/100 as its root."""
-    divides = isinstance(left, ex.Product) and any(sign == "/" for sign, _ in left.factors)
-    if divides and isinstance(right, ex.Number) and not right.is_whole:
-        yield ex.Call("sqrt", (left,)), right
 
 
 def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -157,8 +150,8 @@ def points_as_times(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
             case ex.Power(base, ex.Number(printed=printed) as power) if "." in printed:
                 exponent, _, factor = printed.partition(".")
                 if exponent.isdigit() and factor.isdigit():
-                    raised = ex.Power(base, _whole(int(exponent), power))
-                    return ex.Product((("*", raised), ("*", _whole(int(factor), power))))
+                    raised = ex.Power(base, whole(int(exponent), power))
+                    return ex.Product((("*", raised), ("*", whole(int(factor), power))))
         return part
 
     yield ex.mapped(left, of), ex.mapped(right, of)
@@ -172,37 +165,28 @@ def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         yield ex.Product((("*", one), *others)), right
 
 
-def lost_marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
-    found = [number for side in (left, right) for number in ex.numbers(side)]
-    for number in found:
-        for other in _with_marks(number):
-            yield _replaced(left, number, other), _replaced(right, number, other)
+def remarks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 4(7) + 3(5) as 4 + 3, or as 7 + 5."""
 
-    def with_powers(part: ex.Expression) -> ex.Expression:
-        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
+    def kept(which: int) -> Callable[[ex.Expression], ex.Expression]:
+        def of(part: ex.Expression) -> ex.Expression:
+            match part:
+                case ex.Product((("*", ex.Number()), ("*", ex.Number()))):
+                    return part.factors[which][1]
+            return part
 
-    if sum(any(_with_marks(number)) for number in found) > 1:
-        yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+        return of
 
-
-_POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")
-_QUOTIENT = re.compile(r"([1-9])([2-9])")
-"""Digits that may be a base and its exponent, and a numerator and its denominator."""
+    for which in (0, 1):
+        yield ex.mapped(left, kept(which)), ex.mapped(right, kept(which))
 
 
-def _with_marks(number: ex.Number) -> Iterator[ex.Expression]:
-    """Yield the power and the quotient that a number's digits may have been."""
-    if digits := _POWER.fullmatch(number.printed):
-        base, exponent = (_whole(int(part), number) for part in digits.groups())
-        yield ex.Power(base, exponent)
-    if digits := _QUOTIENT.fullmatch(number.printed):
-        over, under = (_whole(int(part), number) for part in digits.groups())
-        yield ex.Product((("*", over), ("/", under)))
-
-
-def _replaced(expression: ex.Expression, number: ex.Number, other: ex.Expression) -> ex.Expression:
-    return ex.mapped(expression, lambda part: other if part is number else part)
+def quotations(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 150.00 / 150.50 = 0.50 as the difference of two prices."""
+    match left:
+        case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
+            low, high = sorted((a, b), key=lambda number: number.value)
+            yield ex.Sum((high, ex.Negative(low))), right
 
 
 def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -244,5 +228,11 @@ def _signed(value: int) -> ex.Expression:
     return ex.Negative(number) if value < 0 else number
 
 
-def _whole(value: int, like: ex.Number) -> ex.Number:
+def whole(value: int, like: ex.Number) -> ex.Number:
+    """Return a whole number in the place of another one."""
     return ex.Number(Decimal(value), str(value), like.start, like.end)
+
+
+def replaced(expression: ex.Expression, number: ex.Number, other: ex.Expression) -> ex.Expression:
+    """Return the expression with another part in place of a number."""
+    return ex.mapped(expression, lambda part: other if part is number else part)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from tracer.audit.judging import boundaries
 from tracer.audit.judging.evaluation import USUAL, evaluate, face
 from tracer.audit.judging.intervals import Interval
+from tracer.audit.judging.judgement import judge
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
@@ -17,6 +19,8 @@ def is_by_steps(pair: Pair) -> bool:
     if any(map(boundaries.adds_rows, pair.sources)):
         return True
     left, right = pair.left, pair.right
+    if re.search(r"[^\\&]\n", pair.sources[0]) and _are_two(pair):
+        return True
     if not ex.is_printed(right):
         if isinstance(left, ex.Number):
             return any(number.value == left.value for number in ex.numbers(right))
@@ -31,6 +35,14 @@ def is_by_steps(pair: Pair) -> bool:
         _is_rounded(value, beginning) and _is_rounded(_value(rest), right)
         for beginning, rest in zip(_beginnings(left), _ends(left), strict=True)
     )
+
+
+def _are_two(pair: Pair) -> bool:
+    """Return whether both sides belong to other equations that hold: formulas of a spreadsheet."""
+    if pair.previous is None or pair.following is None:
+        return False
+    found = judge(pair.previous, pair.left), judge(pair.right, pair.following)
+    return all(each is not None and each.verdict.holds for each in found)
 
 
 def _value(expression: ex.Expression) -> Decimal | None:

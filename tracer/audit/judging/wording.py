@@ -16,6 +16,14 @@ _OWNER = re.compile(
 )
 
 
+_LABELLED = re.compile(r"[^\W\d_A-Z]\s+[A-Z][a-z]+\s\Z")
+
+
+def labels(before: str) -> bool:
+    """Return whether a text ends with a name for what is counted from 1: Revised Period."""
+    return bool(_LABELLED.search(before))
+
+
 _BOUND = re.compile(r"\b(?:from|to|von|bis|de|à)[\s$]+\Z")
 
 
@@ -42,7 +50,8 @@ _FALSE = re.compile(
     r"|错|誤|误(?!差)|不正确|不正確|不对|矛盾|假命题|反例|間違|틀린|잘못)"
 )
 _STATED = re.compile(
-    r"\bpropositions?\b|\bstatements?\b|\bcontradict|\bof course\b|\bAussagen?\b|\bproposición"
+    r"\binequalit|\bUngleichung|\binégalité|\bdesigualdad|\bdisuguaglianz|不等式"
+    r"|\bpropositions?\b|\bstatements?\b|\bcontradict|\bof course\b|\bAussagen?\b|\bproposición"
     r"|\bénoncé|\bassertion|\bmệnh đề|\bпредложени|\bвысказыван|\bönerme|命题|命題|명제",
     re.IGNORECASE,
 )

@@ -1,0 +1,85 @@
+"""Readings of an equation with superscripts, fractions or roots that were lost on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from tracer.audit.judging.readings import Sides, replaced, whole
+from tracer.audit.reading import expression as ex
+
+
+def roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 0.2 × 0.8/100 as its root."""
+    divides = isinstance(left, ex.Product) and any(sign == "/" for sign, _ in left.factors)
+    if divides and isinstance(right, ex.Number) and not right.is_whole:
+        yield ex.Call("sqrt", (left,)), right
+
+
+def powers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 1/1.12 + 1/1.122 as 1/1.12 + 1/1.12², and (5/3)(1/5) as the fifth root of 5/3."""
+    numbers = [number for side in (left, right) for number in ex.numbers(side)]
+    decimals = {number.printed for number in numbers if _DECIMAL.fullmatch(number.printed)}
+
+    def raised(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Number():
+                for split in (-1, -2):
+                    base, power = part.printed[:split], part.printed[split:]
+                    if base in decimals and power.isdigit():
+                        return _raised(base, power, part)
+            case ex.Product((("*", base), ("*", ex.Product((("*", one), ("/", _))) as root))):
+                if isinstance(one, ex.Number) and one.value == 1:
+                    return ex.Power(base, root)
+            case ex.Product((first, *over, ("*", ex.Number(value) as one), ("/", root))) if (
+                value == 1
+            ):
+                return ex.Power(ex.Product((first, *over)), ex.Product((("*", one), ("/", root))))
+        return part
+
+    yield ex.mapped(left, raised), ex.mapped(right, raised)
+    for number in numbers:
+        if _RAISED.fullmatch(number.printed):
+            power = _raised(number.printed[:-1], number.printed[-1], number)
+            yield replaced(left, number, power), replaced(right, number, power)
+
+
+_ONE = ex.Number(Decimal(1), "1", 0, 0)
+_DECIMAL = re.compile(r"\d*\.\d+")
+_RAISED = re.compile(r"\d+\.\d\d+[2-9]")
+"""A decimal number that may end with its exponent: 1.303."""
+
+
+def _raised(base: str, power: str, like: ex.Number) -> ex.Expression:
+    number = ex.Number(Decimal(base), base, like.start, like.end)
+    return ex.Power(number, whole(int(power), like))
+
+
+def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
+    found = [number for side in (left, right) for number in ex.numbers(side)]
+    for number in found:
+        for other in _with_marks(number):
+            yield replaced(left, number, other), replaced(right, number, other)
+
+    def with_powers(part: ex.Expression) -> ex.Expression:
+        return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
+
+    if sum(any(_with_marks(number)) for number in found) > 1:
+        yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+
+
+_POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")
+_QUOTIENT = re.compile(r"([1-9])([2-9])")
+"""Digits that may be a base and its exponent, and a numerator and its denominator."""
+
+
+def _with_marks(number: ex.Number) -> Iterator[ex.Expression]:
+    """Yield the power and the quotient that a number's digits may have been."""
+    if digits := _POWER.fullmatch(number.printed):
+        base, exponent = (whole(int(part), number) for part in digits.groups())
+        yield ex.Power(base, exponent)
+    if digits := _QUOTIENT.fullmatch(number.printed):
+        over, under = (whole(int(part), number) for part in digits.groups())
+        yield ex.Product((("*", over), ("/", under)))

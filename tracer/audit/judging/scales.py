@@ -1,0 +1,71 @@
+"""Words for powers of ten, as in 15 million, and rounded numbers: what they leave open."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tracer.audit.judging.judgement import Verdict, judge, judge_as_rounded
+from tracer.audit.judging.pairs import Pair
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.units import MULTIPLIERS
+
+_WORD = re.compile(rf"({'|'.join(MULTIPLIERS)})\W*\Z")
+_PRICED = re.compile(
+    r"[\s$*`]*(?:\w+\s)?(?:per|pro|por|par|/)\s*(?:1[\s,.]?000|1?[KM]\b|\w*illi?[oa])"
+)
+
+
+def _zeros(pair: Pair, number: ex.Number) -> int:
+    """Return the exponent of the power of ten that a number's word stands for, 0 without one."""
+    word = _WORD.search(pair.source(number))
+    return MULTIPLIERS[word[1]] if word else 0
+
+
+def is_of_words(pair: Pair) -> bool:
+    """Return whether it nearly holds without words for powers of ten, which some numbers have.
+
+    The others may be of the same size: 15 + 20 = 35 million.
+    """
+    have_words = [bool(_zeros(pair, number)) for number in pair.numbers]
+    if not any(have_words) or all(have_words):
+        return False
+
+    def without(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Number) and (zeros := _zeros(pair, part)):
+            value = part.value.scaleb(-zeros)
+            return ex.Number(value, f"{value:f}", part.start, part.end)
+        return part
+
+    found = judge(ex.mapped(pair.left, without), ex.mapped(pair.right, without))
+    return found is not None and found.verdict < Verdict.SCALE
+
+
+def is_priced(pair: Pair) -> bool:
+    """Return whether it is the price of many: 0.005/1,000 = $5 per million."""
+    return pair.found.verdict is Verdict.SCALE and bool(_PRICED.match(pair.after))
+
+
+def are_rounded(pair: Pair) -> bool:
+    """Return whether it holds if numbers with words, and earlier results, are rounded.
+
+    Examples are $59 million, and 347 after 1,250,000 / 3600 ≈ 347.
+    """
+    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
+        return False
+
+    def rounded(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Number) and (_zeros(pair, part) or _is_a_result(pair, part)):
+            return replace(part, printed=".")  # not whole, so that its last digit may be rounded
+        return part
+
+    left, right = ex.mapped(pair.left, rounded), ex.mapped(pair.right, rounded)
+    return left != pair.left and judge_as_rounded(left, right)
+
+
+def _is_a_result(pair: Pair, number: ex.Number) -> bool:
+    """Return whether a whole number of some digits follows ≈ shortly before."""
+    if not number.is_whole or number.digits < ex.SIGNIFICANT:
+        return False
+    result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(pair.source(number))}(?![\w.,]*\d)"
+    return bool(re.search(result, pair.before))
