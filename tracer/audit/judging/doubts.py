@@ -207,8 +207,8 @@ def _read_as(
 
 def _has_lost_powers(pair: Pair) -> bool:
     """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
-    is_precise = isinstance(pair.right, ex.Number) and pair.right.digits >= ex.SIGNIFICANT
-    if not (is_precise and pair.has(ex.Product)):
+    is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
+    if not (is_precise and ex.is_printed(pair.right) and pair.has(ex.Product)):
         return False
     found = (judge(*sides) for sides in lost.powers(pair.left, pair.right))
     return any(each is not None and each.verdict < Verdict.SCALE for each in found)
