@@ -210,8 +210,9 @@ def _has_lost_powers(pair: Pair) -> bool:
     is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
     if not (is_precise and ex.is_printed(pair.right) and pair.has(ex.Product)):
         return False
-    found = (judge(*sides) for sides in lost.powers(pair.left, pair.right))
-    return any(each is not None and each.verdict < Verdict.SCALE for each in found)
+    sides = next(lost.powers(pair.left, pair.right))
+    found = None if sides == (pair.left, pair.right) else judge(*sides)
+    return (found is not None and found.verdict < Verdict.SCALE) or pair.holds_as(lost.one_power)
 
 
 def _are_angles(pair: Pair) -> bool:

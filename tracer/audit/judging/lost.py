@@ -27,7 +27,7 @@ def powers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
             case ex.Number():
                 for split in (-1, -2):
                     base, power = part.printed[:split], part.printed[split:]
-                    if base in decimals and power.isdigit():
+                    if len(base) >= _LONG and base in decimals and power.isdigit():
                         return _raised(base, power, part)
             case ex.Product((("*", base), ("*", ex.Product((("*", one), ("/", _))) as root))):
                 if isinstance(one, ex.Number) and one.value == 1:
@@ -39,13 +39,18 @@ def powers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         return part
 
     yield ex.mapped(left, raised), ex.mapped(right, raised)
-    for number in numbers:
+
+
+def one_power(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 100/1.303 as 100/1.30³."""
+    for number in (number for side in (left, right) for number in ex.numbers(side)):
         if _RAISED.fullmatch(number.printed):
             power = _raised(number.printed[:-1], number.printed[-1], number)
             yield replaced(left, number, power), replaced(right, number, power)
 
 
-_ONE = ex.Number(Decimal(1), "1", 0, 0)
+_LONG = 4
+"""A base with at least this many characters, 1.12, is recognized before its exponent."""
 _DECIMAL = re.compile(r"\d*\.\d+")
 _RAISED = re.compile(r"\d+\.\d\d+[2-9]")
 """A decimal number that may end with its exponent: 1.303."""
