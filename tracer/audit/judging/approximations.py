@@ -99,9 +99,7 @@ def has_few_digits(pair: Pair) -> bool:
     if _is_of_thousands(pair) or _adds_up(pair):
         return True
     divides = _divides(pair.left) and any(map(_may_be_rounded, ex.numbers(pair.left)))
-    multiplies = pair.is_off_by_less_than("0.005") and _multiplies(pair.left)
-    may_differ = divides or multiplies or _cancels(pair.left)
-    return may_differ and judge_as_rounded(pair.left, pair.right)
+    return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
 
 
 _SMALL = Decimal("0.1")
@@ -141,16 +139,6 @@ def _divides(expression: ex.Expression) -> bool:
         for part in ex.every(expression)
         if isinstance(part, ex.Product)
         for sign, of in part.factors
-    )
-
-
-def _multiplies(expression: ex.Expression) -> bool:
-    """Return whether a factor is a decimal number below 1 with one or two digits: 0.29."""
-    return any(
-        isinstance(of, ex.Number) and of.value < 1 and 0 < of.digits < ex.SIGNIFICANT
-        for part in ex.every(expression)
-        if isinstance(part, ex.Product) and len(part.factors) > 1
-        for _, of in part.factors
     )
 
 
