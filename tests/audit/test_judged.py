@@ -13,7 +13,7 @@ from pathlib import Path
 
 JUDGED = Path(__file__).with_name("judged.csv")
 README = Path(__file__).parents[2] / "README.md"
-UNSEEN = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+UNSEEN = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 LAST = ("seventh", "eighth")
 """The rounds that README is about."""
 
