@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -87,3 +88,9 @@ def _runs(process: str) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_no_process_is_left_when_all_values_are_there() -> None:
+    numbers = range(8)
+    assert list(processes.in_order(abs, numbers, processes.WORTH_IT)) == list(numbers)
+    assert multiprocessing.active_children() == []

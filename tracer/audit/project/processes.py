@@ -46,10 +46,14 @@ def in_order(
             # A fork would copy the thread that shows progress, and its locks.
             executor = ProcessPoolExecutor(count, get_context("spawn"), _end_with_parent)
             values = executor.map(function, arguments, chunksize=chunk)
+        is_done = False
         try:
             yield from values
+            is_done = True
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            # Idle processes end at once. If this one ended first, it might wake them through a
+            # pipe that is closed meanwhile, and print a traceback.
+            executor.shutdown(wait=is_done, cancel_futures=True)
     except BrokenProcessPool:
         message = "cannot go on: a process was ended, perhaps because memory is short"
         raise TracerError(Problem(message, address="audit")) from None
