@@ -49,9 +49,11 @@ def is_priced(pair: Pair) -> bool:
 def are_rounded(pair: Pair) -> bool:
     """Return whether it holds if numbers with words, and earlier results, are rounded.
 
-    Examples are $59 million, and 347 after 1,250,000 / 3600 ≈ 347.
+    Examples are $59 million, and 347 after 1,250,000 / 3600 ≈ 347. A sum whose digits are cut, not
+    rounded, is none.
     """
-    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
+    is_near = pair.found.verdict is not Verdict.CUT and pair.is_off_by_less_than("0.05")
+    if not (ex.is_printed(pair.right) and is_near):
         return False
 
     def rounded(part: ex.Expression) -> ex.Expression:
