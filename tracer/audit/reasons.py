@@ -43,6 +43,7 @@ class Doubt(StrEnum):
     APART = "may be two different numbers"
     FAR = "the sides differ by more than a slip"
     APPROXIMATION = "may be an approximation on purpose"
+    OPTION = "may be a wrong answer among the options of a question"
     DELIBERATE = "may be false on purpose"
     WHOLE_QUOTIENT = "a quotient may be rounded to a whole number"
     LEFT_TO_RIGHT = "may be computed from left to right"

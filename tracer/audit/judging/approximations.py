@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from tracer.audit.judging import wording
+from tracer.audit.judging import readings, wording
+from tracer.audit.judging.causes import cause
 from tracer.audit.judging.judgement import judge, judge_as_rounded
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
@@ -94,9 +95,10 @@ def has_few_digits(pair: Pair) -> bool:
 
     They matter most in a divisor, and in a difference of numbers that are nearly equal.
     """
-    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than("0.05"):
+    most = "0.1" if pair.is_approximate else "0.05"
+    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than(most):
         return False
-    if _is_of_thousands(pair) or _adds_up(pair):
+    if _is_of_thousands(pair) or _adds_up(pair) or _is_a_short_product(pair):
         return True
     divides = _divides(pair.left) and any(map(_may_be_rounded, ex.numbers(pair.left)))
     return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
@@ -131,6 +133,29 @@ def _adds_up(pair: Pair) -> bool:
             is_near = abs(found.computed - found.printed) <= pair.right.unit
             return is_near and not any(number.is_whole for number in numbers)
     return False
+
+
+def _is_a_short_product(pair: Pair) -> bool:
+    """Return whether one of two factors is below 1 and may be rounded: 0.30 × 196 ≈ 58.9."""
+    match pair.left:
+        case ex.Product((("*", one), ("*", other))) | ex.Negative(
+            ex.Product((("*", one), ("*", other)))
+        ):
+            numbers = [part.of if isinstance(part, ex.Negative) else part for part in (one, other)]
+        case _:
+            return False
+    if not all(isinstance(number, ex.Number) for number in numbers):
+        return False
+    is_short = any(n.value < 1 and 0 < n.digits < ex.SIGNIFICANT for n in ex.numbers(pair.left))
+    if not is_short or cause(pair.left, pair.found) is not None:
+        return False
+
+    def of(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Number) and part.is_whole and part.digits >= ex.SIGNIFICANT:
+            return readings.as_rounded(part)  # it may be a result, too
+        return part
+
+    return judge_as_rounded(ex.mapped(pair.left, of), pair.right)
 
 
 def _divides(expression: ex.Expression) -> bool:

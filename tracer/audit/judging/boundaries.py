@@ -76,8 +76,10 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
 
 
-_RATIO = re.compile(r"(?:\d|\\degree|°|\\%)\s+:\Z")
-"""The first numbers of a proportion: 360° : 2π = 45° : x."""
+_RATIO = re.compile(
+    r"(?:(?:\d|\\degree|°|\\%)\s+|(?:\^\{[^{}]*\}|\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*):\Z"
+)
+"""The first numbers of a proportion, 360° : 2π = 45° : x, or what is divided: 10^{3} : 10^{2}."""
 _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
 _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
-from tracer.audit.reading import expression as ex
 
 _MARKUP = r"(?:[\s~$*_{}`\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
 _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)|[^\W\d_]+|[%‰¢°])")
 _PREFIXED = r"(?:[pfnumcdhkKMGTPEZµμ]|[KMGTPE]i)?"
 _SYMBOLS = (
-    "s B b bit bits byte bytes A V W Wh F H Ω m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
+    "s B b bit bits byte bytes A V W Wh F H Ω S m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
+    " Gy Sv Bq T lm lx cd"
 )
 _NAMES = """
 sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months
@@ -34,7 +34,9 @@ _CHINESE = (
     r"[秒分时時天年月度米克元个倍角]\w*"
     r"|(?:小时|公里|百分|美元|千米|字节|比特|ビット|バイト)\w*"
 )
+_LOGARITHMIC = ("dB", "dBm", "dBi", "dBV", "pH")
 _UNIT = re.compile(
+    f"{'|'.join(_LOGARITHMIC)}|"
     f"{_PREFIXED}(?:{'|'.join(_SYMBOLS.split())})|{'|'.join(_NAMES.split())}|{_CHINESE}"
     r"|\\\w+|[%‰¢°]"
 )
@@ -80,11 +82,10 @@ _POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
 def may_convert(pair: Pair) -> bool:
     """Return whether a unit follows, and the sides differ by what may convert units."""
     ratio, found = pair.ratio, pair.found
+    if unit(pair.after) in _LOGARITHMIC:
+        return True
     if ratio is None or ratio <= 0:
         return False
-    percent = ex.is_percent(pair.left) or ex.is_percent(pair.right)
-    if percent and found.computed and abs(found.computed) > 1:
-        return ratio == Decimal("0.01")  # 0.99 × 3 = 2.97 %
     name = unit(pair.after)
     if name is None:
         return False

@@ -15,6 +15,7 @@ from tracer.audit.judging import (
     bases,
     boundaries,
     conversions,
+    listings,
     lost,
     readings,
     scales,
@@ -69,10 +70,17 @@ def _is_in_a_column(pair: Pair) -> bool:
 
 
 def _is_percent_of(pair: Pair) -> bool:
-    """Return whether a percentage is of a number, or stands for one: 1.6% = 8/5."""
-    if ex.is_percent(pair.left) and ex.is_printed(pair.left):
-        return pair.ratio in (100, Decimal("0.01"))
+    """Return whether a percentage is of a number, or stands for one: 1.6% = 8/5, 2 - 1 = 1%."""
+    has_percent = any(ex.is_percent(part) for part in pair.parts)
+    if has_percent and pair.ratio in (100, Decimal("0.01")):
+        return True
+    if _TIMES.match(pair.sources[0]) and has_percent:
+        return True
     return ex.is_percent(pair.right) and pair.holds_as(readings.shares)
+
+
+_TIMES = re.compile(r"\s*\d+[×x]\s")
+"""So many of something, not a factor: 2× 99.9%."""
 
 
 def _is_named(pair: Pair) -> bool:
@@ -245,6 +253,10 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BEFORE, _begins_within),
     (Doubt.AFTER, _ends_within),
     (Doubt.COLUMNS, _is_in_a_column),
+    (Doubt.COLUMNS, listings.is_a_numbered_line),
+    (Doubt.BEFORE, listings.is_of_a_spreadsheet),
+    (Doubt.BEFORE, listings.has_dots_between),
+    (Doubt.OPTION, listings.is_an_option),
     (Doubt.LEADING_ZEROS, bases.has_leading_zeros),
     (Doubt.BINARY, bases.is_binary),
     (Doubt.SYSTEM, bases.is_of_another_system),
@@ -255,6 +267,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.UNIT, conversions.may_convert),
     (Doubt.UNIT, scales.is_of_words),
     (Doubt.UNIT, scales.is_priced),
+    (Doubt.UNIT, scales.is_in_thousands),
     (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
@@ -268,6 +281,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.DELIBERATE, _is_deliberate),
     (Doubt.DELIBERATE, slips.is_simple),
     (Doubt.NAMED, slips.is_owed),
+    (Doubt.NAMED, slips.are_names),
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, _are_angles),

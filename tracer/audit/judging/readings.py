@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
@@ -231,6 +232,11 @@ def _signed(value: int) -> ex.Expression:
 def whole(value: int, like: ex.Number) -> ex.Number:
     """Return a whole number in the place of another one."""
     return ex.Number(Decimal(value), str(value), like.start, like.end)
+
+
+def as_rounded(number: ex.Number) -> ex.Number:
+    """Return a number as one with decimals, which may be rounded in its last place."""
+    return replace(number, printed=".")
 
 
 def replaced(expression: ex.Expression, number: ex.Number, other: ex.Expression) -> ex.Expression:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Verdict, judge, judge_as_rounded
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
@@ -41,6 +41,15 @@ def is_of_words(pair: Pair) -> bool:
     return found is not None and found.verdict < Verdict.SCALE
 
 
+def is_in_thousands(pair: Pair) -> bool:
+    """Return whether numbers may be in thousands, and only the result says so: 290 × 22 = 6 M."""
+    found = pair.found
+    is_large = found.verdict is Verdict.SCALE and found.factor in (1000, 1000_000)
+    have_words = [bool(_zeros(pair, number)) for number in pair.numbers]
+    is_said = sum(have_words) == 1 and any(_zeros(pair, n) for n in ex.numbers(pair.right))
+    return is_large and is_said
+
+
 def is_priced(pair: Pair) -> bool:
     """Return whether it is the price of many: 0.005/1,000 = $5 per million."""
     return pair.found.verdict is Verdict.SCALE and bool(_PRICED.match(pair.after))
@@ -58,7 +67,7 @@ def are_rounded(pair: Pair) -> bool:
 
     def rounded(part: ex.Expression) -> ex.Expression:
         if isinstance(part, ex.Number) and (_zeros(pair, part) or _is_a_result(pair, part)):
-            return replace(part, printed=".")  # not whole, so that its last digit may be rounded
+            return readings.as_rounded(part)
         return part
 
     left, right = ex.mapped(pair.left, rounded), ex.mapped(pair.right, rounded)

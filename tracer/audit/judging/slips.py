@@ -63,6 +63,17 @@ def is_simple(pair: Pair) -> bool:
     return False
 
 
+def are_names(pair: Pair) -> bool:
+    """Return whether digits may name what has a share: tokens 0 + 1 = 75%."""
+    match pair.left:
+        case ex.Sum(terms) if ex.is_percent(pair.right):
+            are_whole = (
+                isinstance(t, ex.Number) and t.is_whole and t.value < SIMPLE for t in terms
+            )
+            return all(are_whole)
+    return False
+
+
 def is_owed(pair: Pair) -> bool:
     """Return whether a sum is printed with a minus in a sentence: he owes 40 + 20 = -60."""
     match pair.left:

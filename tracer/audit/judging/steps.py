@@ -22,8 +22,9 @@ def is_by_steps(pair: Pair) -> bool:
     if re.search(r"[^\\&]\n", pair.sources[0]) and _are_two(pair):
         return True
     if not ex.is_printed(right):
-        if isinstance(left, ex.Number):
-            return any(number.value == left.value for number in ex.numbers(right))
+        one = left.of if isinstance(left, ex.Negative) else left
+        if isinstance(one, ex.Number):
+            return any(number.value == one.value for number in ex.numbers(right))
         if _parts(left)[: len(_parts(right))] == _parts(right):
             return True
         value = _value(left)
