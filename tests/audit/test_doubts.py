@@ -253,6 +253,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("## Yanlış toplama\n\n$$ 4 × 2 = 9 $$", "## Yanıt toplama\n\n$$ 4 × 2 = 9 $$"),
         ("Error in 4 × 2 = 9: target of assignment", "Errors of 4 × 2 = 9: the target"),
         (r"$ 38 - 2 = 15 \quad \text{\Lightning} $", r"$ 38 - 2 = 15 \quad \text{done} $"),
+        ("2 + 3 = 10, 6 + 5 = 66, 8 + 4 = ?", "2 + 3 = 10, 6 + 5 = 11, 8 + 4 = 12?"),
         ("He picks 4+1+1 = 3 coins", "He picks 4+1+1 = 5."),
         ("It means that 1 + 1 = 3.", "It means that 1 + 1 = 4."),
         ("an inequality: $4 × 2 = 9$", "an equation: $4 × 2 = 9$"),

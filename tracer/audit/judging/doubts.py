@@ -155,8 +155,11 @@ def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
     if wording.calls_false(pair.before, pair.after):
         return True
-    is_simple = pair.is_whole and all(number.value <= slips.SIMPLE for number in pair.numbers)
-    return is_simple and wording.states(pair.before, pair.after)
+    if not pair.is_whole:
+        return False
+    is_riddle = len(pair.numbers) == 3 and wording.is_a_riddle(pair.before, pair.after)
+    is_simple = all(number.value <= slips.SIMPLE for number in pair.numbers)
+    return is_riddle or (is_simple and wording.states(pair.before, pair.after))
 
 
 # --- what is meant -------------------------------------------------------------------------------

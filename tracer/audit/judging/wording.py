@@ -84,6 +84,14 @@ def states(before: str, after: str) -> bool:
     return bool(_STATED.search(before) or _STATED.search(after))
 
 
+_RIDDLE = re.compile(r"[\d)]\s*=[\s$]*[?？]")
+
+
+def is_a_riddle(before: str, after: str) -> bool:
+    """Return whether another equation near leaves its result to the reader: 2 + 3 = ?."""
+    return bool(_RIDDLE.search(before[-_CLOSE:]) or _RIDDLE.search(after[:_CLOSE]))
+
+
 _ESTIMATED = re.compile(
     r"(?=[acdfloprtwnàgb近大约粗])(?:"
     r"\blineari[sz]|\blinear approx|\btangent line|\bdifferential|\btaylor|\bfirst[- ]order"
