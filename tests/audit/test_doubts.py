@@ -32,6 +32,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("It is 0.5 = 1/3 of it", "It is 0.5 = 1/3, often"),
         ("It is 50 × 180 = 9'000", "It is 50 × 180 = 9400"),
         ("2 × 3 = 5\n+ 1", "2 × 3 = 5\nand 1"),
+        (r"$ 20\pi = 2\pi r_c $", r"$ 20\pi = 2\pi $"),
     ],
     Doubt.BEFORE: [
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
@@ -55,6 +56,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$t = -5\\ln(0.1) = 2.4$", r"$t = \ln(0.1) = 2.4$"),
         (r"$360\degree : 2\pi = 8 : x$", r"$2\pi = 8$"),
         (r"$\frac{1}{2} : \frac{2}{3} = \frac{3}{4}$", r"$p = \frac{2}{3} = \frac{3}{4}$"),
+        (
+            r"$s = \sqrt{\frac{8}{4} = \sqrt{2}} \approx 1.4$",
+            r"$s = \frac{8}{4} = \sqrt{2} \approx 1.4$",
+        ),
         (r"It is \(10^{-3} : 10^{-6} = 10^{3}\).", r"It is \(10^{-3} \cdot 10^{-6} = 10^{3}\)."),
         (
             "The counts 8×128 = 1,024 · 9×256 = 2,304 · 10×512 = 5,120",
@@ -99,6 +104,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
+        ("σ([1.0, 1.1]) = [0.475, 0.525]", "σ([1.0, 1.1]) = [0.485, 0.535]"),
         (DETERMINANTS, DETERMINANTS.replace("vmatrix", "bmatrix")),
         ("max(1,000,000, 2,000,000) = 3,000,000", "max(1000000, 2000000) = 3000000"),
         ("[1 1]^5 = [8 5]", "[1 1] * 5 = [5 6]"),
@@ -206,6 +212,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("103 = 1000 × 1", "104 = 1000 × 1"),
         ("32 + 42 = 52", "32 + 42 = 62"),
         ("34 = 0.75 × 1", "34 = 0.85 × 1"),
+        (r"$f(4) = 34 + 2 = 14$", r"$f(4) = 34 + 2 = 40$"),
         ("the error is 0.2 × 0.8/100 = 0.04", "the error is 0.2 × 0.8 = 0.4"),
         ("1.9/1.12 + 1.9/1.122 = 3.21", "1.9/1.12 + 1.9/1.122 = 3.61"),
         ("100/1.303 = 45.52", "100/1.303 = 65.52"),
@@ -221,6 +228,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.APART: [
         ("3 × 4 = 12 = 50", "3 × 4 = 12 = 13"),
         ("primary 1° ≈ 3°", "sin(30°) ≈ 0.6"),
+        ("Rotate: `1` = 90°", "Rotate: `1 + 2` = 90°"),
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [

@@ -56,7 +56,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if _ARROW.search(text):
         return side.strip().isdigit()
     if last in "([{":
-        return bool(re.search(r"[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|[\^_]\{\Z", text))
+        return _OPENS_WITHIN.search(text) is not None
     if last == ".":
         is_decimal = not blank and bool(re.search(r"\d\.\Z", text))
         is_times = bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
@@ -76,6 +76,9 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
 
 
+_OPENS_WITHIN = re.compile(
+    r"[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z"
+)
 _RATIO = re.compile(
     r"(?:(?:\d|\\degree|°|\\%)\s+|(?:\^\{[^{}]*\}|\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*):\Z"
 )
@@ -114,7 +117,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|[a-zA-Z]_[\w{]|:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _NEXT_LINE = re.compile(
     r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)|[ \t]*\\left\b"

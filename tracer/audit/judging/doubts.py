@@ -144,11 +144,13 @@ def _are_quotations(pair: Pair) -> bool:
 
 
 def _are_degrees(pair: Pair) -> bool:
-    """Return whether two angles are compared, or classes: 1° ≈ 3°."""
-    return all(
-        isinstance(side, ex.Call) and side.name == "degrees" and ex.is_printed(side.arguments[0])
-        for side in (pair.left, pair.right)
-    )
+    """Return whether an angle is given to a number or to another angle: option 1 = 90°."""
+    sides = pair.left, pair.right
+    angles = [side for side in sides if isinstance(side, ex.Call) and side.name == "degrees"]
+    numbers = [side.arguments[0] for side in angles] + [
+        side for side in sides if ex.is_printed(side)
+    ]
+    return bool(angles) and len(numbers) == 2 and all(map(ex.is_printed, numbers))
 
 
 def _is_deliberate(pair: Pair) -> bool:
@@ -296,10 +298,12 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),
     (Doubt.FUNCTION, slips.is_another_logarithm),
+    (Doubt.FUNCTION, _read_as(readings.shares_of_a_row, ex.Vector)),
     (Doubt.LOST, _read_as(lost.marks)),
     (Doubt.LOST, _has_lost_powers),
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(lost.roots, ex.Product)),
+    (Doubt.LOST, _read_as(lost.dots, ex.Sum)),
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),
     (Doubt.FEW_DIGITS, scales.are_rounded),

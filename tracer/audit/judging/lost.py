@@ -17,6 +17,17 @@ def roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         yield ex.Call("sqrt", (left,)), right
 
 
+def dots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 34 + 2 as 3·4 + 2."""
+    for term in left.terms if isinstance(left, ex.Sum) else ():
+        if isinstance(term, ex.Number) and (digits := _FACTORS.fullmatch(term.printed)):
+            factors = [("*", whole(int(digit), term)) for digit in digits.groups()]
+            yield replaced(left, term, ex.Product(tuple(factors))), right
+
+
+_FACTORS = re.compile(r"([2-9])(\d)")
+
+
 def powers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 1/1.12 + 1/1.122 as 1/1.12 + 1/1.12², and (5/3)(1/5) as the fifth root of 5/3."""
     numbers = [number for side in (left, right) for number in ex.numbers(side)]

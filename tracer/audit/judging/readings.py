@@ -166,6 +166,18 @@ def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         yield ex.Product((("*", one), *others)), right
 
 
+def shares_of_a_row(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read σ of a row as its softmax."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Call("sigmoid", (ex.Vector(),)):
+                return ex.Call("softmax", part.arguments)
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
 def remarks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 4(7) + 3(5) as 4 + 3, or as 7 + 5."""
 
