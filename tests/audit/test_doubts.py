@@ -62,6 +62,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
         (r"It is \(10^{-3} : 10^{-6} = 10^{3}\).", r"It is \(10^{-3} \cdot 10^{-6} = 10^{3}\)."),
         (
+            "> $a &= 60 - 10 \\\\\n> &\\quad - 3 - 2 \\\\ &= 45$",
+            "> $a &= 60 - 10 \\\\\n> b &= 60 - 3 - 2 \\\\ &= 45$",
+        ),
+        ("M = H=1 x 2 + O=16 x 1 = 18", "M = O=16 x 1 = 18"),
+        (
             "The counts 8×128 = 1,024 · 9×256 = 2,304 · 10×512 = 5,120",
             "The counts 8×128 · 9 = 9,217",
         ),
@@ -121,6 +126,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("50 + 10% = 55", "0.5 + 0.1 = 0.7"),
         ("(256/2 = 50%)", "(256/512 = 5%)"),
         ("1.6% = 8/5", "8/5 = 170%"),
+        (r"gives $1.08 \times 1.03 = +11.2\%$", r"gives $1.08 \times 1.03 = 11.2$"),
         ("62% - 54% = 8 pp", "62% - 54% = 9%"),
         ("0.99 × 3 = 2.97%", "0.99 × 3 = 397%"),
         ("(2.5 + 1.5) / 5 = 0.8%", "(2.5 + 1.5) / 5 = 8%"),
@@ -167,6 +173,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("In base 5, 4 + 3 = 12.", "In base 6, 4 + 3 = 12."),
         ("In hexadecimal, 25 = 2·16 + 5", "In decimal, 25 = 2·16 + 5"),
         ("Binary: 101.11 = 1.0111 × 2^2", "Binary: 101.11 = 1.0112 × 2^4"),
+        ("It is a homomorphism: 5 + 4 = 2", "It is a form: 5 + 4 = 8"),
         ("In octal, 7 × 7 = 61", "In octal, 7 × 7 = 63"),
         ("A two's complement: 127 + 1 = -128", "A complement: 127 + 1 = -128"),
         ("Take 7 modulo 5: 7 × 8 = 1", "Take 7 modulo 5: 7 × 8 = 54"),
@@ -191,12 +198,15 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("Thus 1,250,000 / 3600 ≈ 347\n\n347 × 4 × 1.5 = 2,083", "So 347 × 4 × 1.5 = 2,083"),
         ("0.005 / 0.019 = 0.258", "0.5 / 1.9 = 0.255"),
         (r"$F = 0.30 \cdot 196 \approx 58.9$", r"$F = 3.0 \cdot 196 \approx 589$"),
+        ("$2(0.65 + 0.026) = 1.353$", "$2(0.65 + 0.026) = 1.363$"),
+        ("$e^{5.1} ≈ 166$", "$e^{5.1} ≈ 196$"),
         (r"$30 × 0.17 = 5.0$", r"$30 × 0.17 = 5.5$"),
         ("exp(0.17/0.026) ≈ 730", "exp(0.17/0.026) = 730"),
     ],
     Doubt.FLOAT: [
         ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
         ("1 - 0.9 - 0.1 = -2.7e-17", "1 - 0.9 - 0.1 = 2.7e-2"),
+        ("(1 + 10^20) - 10^20 = 0", "(1 + 10^20) - 10^20 = 2"),
     ],
     Doubt.WHOLE_QUOTIENT: [
         ("15 * (160/136 + 1) + 13 = 43", "15 * (160/136 + 1) + 13 = 44"),
@@ -233,6 +243,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.APPROXIMATION: [
         ("π = 22/7", "π = 23/7"),
+        ("159 nF ≈ 150 nF = 3·50 nF", "159 nF = 150 nF = 3·50 nF"),
+        ("4·0.5225 = 2.09 ≈ 2.14", "4·0.5225 = 2.09 ≈ 2.4"),
+        ("2·0.309 = 0.618 ≈ 2/3", "2·0.309 = 0.618 ≈ 1/3"),
         ("√1.02 ≈ 1 + 0.02", "√1.02 = 1 + 0.02"),
         ("The tangent line gives √4.5 ≈ 2.125.", "The calculator gives √4.5 ≈ 2.125."),
         (r"$\sin 3 \approx \sin \pi$", r"$\sin 2 \approx \sin 3$"),
@@ -280,6 +293,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("9 + 2 + 7 = 9 + 2", "9 + 2 + 7 = 9 + 3"),
         ("SHIFT = 16 = 2¹⁶", "SHIFT = 17 = 2⁴"),
         ("1.06 = 1/1.06", "1.06 = 1/1.07"),
+        (r"ln 2=0.693\ln 2 = 0.693", r"ln 2=0.693 and 2 \ln 2 = 1.436"),
         (r"$ x &= 1 - 3 = -2 \\ &= e^{-2} = 0.14 $", r"$ x &= 1 - 3 = -2 \\ &= 4 - 7 = -3 $"),
         ("6 * 150 = 900 x 4", "6 * 150 = 901 x 4"),
         (r"$$ a &= \frac{8}{4} = 3 \\ &+ 5 $$", r"$$ a &= \frac{8}{4} = 3 $$"),
@@ -295,6 +309,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("$256^{784} ≈ 10^{1888}$", "$2^{33} ≈ 10^{11}$"),
         (r"$26! \approx 10^{26}$", r"$26! \approx 1.3 \cdot 10^{26}$"),
         (r"$960 ≈ 2^{10}$", r"$960 = 2^{10}$"),
+        ("(128*1000)^2 = 2^34", "(128*1000)^2 = 2^35"),
     ],
     Doubt.MEASURED: [("0.57733 ≈ 1/√3", "0.67733 ≈ 1/√3")],
     Doubt.NAMED: [
@@ -305,6 +320,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("the integral from 0 to π/2 = π/4 - 0", "the integral is π/2 = π/4 - 0"),
         ("With p, 0 + 1 = 75% of it", "With p, 0.2 + 0.1 = 75% of it"),
         ("Alice owes 40 + 20 = -60 now", "Alice owes 40 + 20 = 50 now"),
+        ("Region 1 = 5/3, Region 2 = 7/4", "The regions: 2 = 7/4"),
         ("is the Revised Period 5 = 2 × 3", "is the revised 5 = 2 × 3"),
     ],
     Doubt.UNIT: [
@@ -325,6 +341,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("62^7 = 3.5T", "62^7 = 3.7 × 10^12"),
         ("It is 0.005/1,000 = 5 per million", "It is 0.005/1,000 = 0.05"),
         ("`2 × 3 × 10^9 = 6` GB", "`2 × 3 × 10^9 = 6`"),
+        (r"$I = 5/1000 = \mathbf{5.0\ \text{mA}}$", r"$I = 5/1000 = \mathbf{0.0055}$"),
+        ("It is $10/10^5 = 100$ microvolts.", "It is $10/10^5 = 100$ times that."),
+        (r"$20/1000 = 2.0\ \text{per cent}$", r"$20/1000 = 2.0\ \text{people}$"),
+        (r"K = $5/200 = 2.5 \text{ per } \$100$ of it", r"K = $5/200 = 2.5 \text{ for } 100$"),
+        ("At $100K: (50 + 60) × 1.1 = $121,000", "At $100: (50 + 60) × 1.1 = $121,000"),
         ("0.01/0.026 ≈ 385 mS", "0.01/0.026 ≈ 0.485 mS"),
         (r"\(1/\sqrt{2}\) ≈ −3 dB", r"\(1/\sqrt{2}\) ≈ 0.77 in all"),
         ("290 × $22 = $6.4 million", "290 × $22 = $6.4"),
@@ -353,6 +374,13 @@ def test_what_could_be_meant_otherwise_is_doubtful(
 def test_two_computations_that_share_a_number_are_doubtful() -> None:
     found = audit(Text("text", "It is 6 * 150 = 900 x 4 * 150 = 600.", Markup.MARKDOWN))
     assert (found.findings, {each.reason for each in found.doubtful}) == ([], {Doubt.STEPS})
+
+
+def test_two_results_that_are_off_by_a_thousand_may_be_in_thousands() -> None:
+    found = audit(Text("text", "X: 220/235 = 936.2\n\nY: 625/376 = 1,662.2", Markup.MARKDOWN))
+    assert (found.findings, [each.reason for each in found.doubtful]) == ([], [Doubt.UNIT] * 2)
+    found = audit(Text("text", "X: 220/235 = 936.2\n\nY: 625/376 = 1.6622", Markup.MARKDOWN))
+    assert ([each.code for each in found.findings], found.doubtful) == (["A03"], [])
 
 
 def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:

@@ -15,11 +15,12 @@ from tracer.audit.reading import expression as ex
 def is_magnitude(pair: Pair) -> bool:
     """Return whether the result is a power of ten that is at most ten times too large or small.
 
-    Or it is approximately a power of 2: 960 ≈ 2¹⁰.
+    Or it is nearly a power of 2: 960 ≈ 2¹⁰, 1000³ = 2³⁰.
     """
     match pair.right:
-        case ex.Power(ex.Number(printed="2"), _) if pair.is_approximate:
-            return pair.ratio is not None and Decimal("0.5") <= pair.ratio <= 2
+        case ex.Power(ex.Number(printed="2"), _):
+            most = Decimal(2) if pair.is_approximate else Decimal("1.05")
+            return pair.ratio is not None and 1 / most <= pair.ratio <= most
         case ex.Power(ex.Number(printed="10"), _):
             return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
     return False
@@ -29,11 +30,34 @@ def is_approximation(pair: Pair) -> bool:
     """Return whether it is a formula in place of another one, or words tell of an estimate."""
     if ex.Constant("π") in (pair.left, pair.right):
         return pair.is_off_by_less_than("0.01")  # π = 22/7
+    if pair.is_approximate and (_is_another_number(pair) or _is_a_simple_fraction(pair)):
+        return True
     if not pair.is_approximate:
         return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
     if pair.is_between_expressions:
         return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
     return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
+
+
+def _is_another_number(pair: Pair) -> bool:
+    """Return whether a number is said to be near another one with as many decimals.
+
+    It is no rounded one; it may be a part that can be bought: 159 nF ≈ 150 nF.
+    """
+    one, other = pair.left, pair.right
+    if not (isinstance(one, ex.Number) and isinstance(other, ex.Number)):
+        return False
+    if pair.is_whole:
+        return pair.is_off_by_less_than("0.1")
+    return one.unit == other.unit and pair.is_off_by_less_than("0.1")
+
+
+def _is_a_simple_fraction(pair: Pair) -> bool:
+    """Return whether a decimal number is near a quotient of two digits: 0.618 ≈ 2/3."""
+    match pair.left, pair.right:
+        case ex.Number(), ex.Product((("*", ex.Number(a)), ("/", ex.Number(b)))):
+            return a < 10 and b < 10 and pair.is_whole is False and pair.is_off_by_less_than("0.2")
+    return False
 
 
 def _is_of_rationals(pair: Pair) -> bool:
@@ -81,6 +105,9 @@ def is_float(pair: Pair) -> bool:
     found = pair.found
     if not found.unit or found.computed is None:
         return False
+    is_computed = ex.is_printed(pair.right) and not ex.is_printed(pair.left)
+    if is_computed and _as_float(pair.left) == float(found.printed):
+        return True
     if not found.computed:
         return abs(found.printed) < Decimal("1e-9")
     decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
@@ -88,6 +115,25 @@ def is_float(pair: Pair) -> bool:
     return (digits >= _DOUBLE and pair.is_off_by_less_than("1e-12")) or (
         digits >= _SINGLE and pair.is_off_by_less_than("1e-6")
     )
+
+
+def _as_float(expression: ex.Expression) -> float | None:
+    """Return what programs compute: (1 + 10²⁰) - 10²⁰ is 0. None if there is no such value."""
+    try:
+        match expression:
+            case ex.Number(number):
+                return float(number)
+            case ex.Negative(of):
+                return None if (value := _as_float(of)) is None else -value
+            case ex.Sum(terms):
+                values = [value for term in terms if (value := _as_float(term)) is not None]
+                return sum(values) if len(values) == len(terms) else None
+            case ex.Power(base, exponent):
+                one, other = _as_float(base), _as_float(exponent)
+                return None if one is None or other is None else float(one**other)
+    except (ArithmeticError, TypeError):
+        return None
+    return None
 
 
 def has_few_digits(pair: Pair) -> bool:
@@ -101,7 +147,11 @@ def has_few_digits(pair: Pair) -> bool:
     if _is_of_thousands(pair) or _adds_up(pair) or _is_a_short_product(pair):
         return True
     divides = _divides(pair.left) and any(map(_may_be_rounded, ex.numbers(pair.left)))
-    return (divides or _cancels(pair.left)) and judge_as_rounded(pair.left, pair.right)
+    is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
+    has_more = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
+    shrinks = is_near and has_more and _multiplies(pair.left)
+    may_differ = divides or shrinks or _cancels(pair.left) or _raises(pair.left)
+    return may_differ and judge_as_rounded(pair.left, pair.right)
 
 
 _SMALL = Decimal("0.1")
@@ -164,6 +214,31 @@ def _divides(expression: ex.Expression) -> bool:
         for part in ex.every(expression)
         if isinstance(part, ex.Product)
         for sign, of in part.factors
+    )
+
+
+def _multiplies(expression: ex.Expression) -> bool:
+    """Return whether a number below 1 with one or two digits is a part of a product."""
+    return any(
+        0 < n.value < 1 and n.digits < ex.SIGNIFICANT
+        for part in ex.every(expression)
+        if isinstance(part, ex.Product)
+        for n in ex.numbers(part)
+    )
+
+
+def _raises(expression: ex.Expression) -> bool:
+    """Return whether an exponent of e is a decimal number with one or two digits: e^5.1."""
+    powers = [
+        part.exponent if isinstance(part, ex.Power) else part.arguments[0]
+        for part in ex.every(expression)
+        if (isinstance(part, ex.Power) and part.base == ex.Constant("e"))
+        or (isinstance(part, ex.Call) and part.name == "exp")
+    ]
+    exponents = [power.of if isinstance(power, ex.Negative) else power for power in powers]
+    return any(
+        isinstance(n, ex.Number) and not n.is_whole and n.value > 1 and n.digits < ex.SIGNIFICANT
+        for n in exponents
     )
 
 

@@ -44,7 +44,9 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     blank, text = gap[0], text[: gap.start()]
     if not text:
         return False
-    if side[:1] == "+" or _COMPUTES.search(text):
+    if side[:1] == "+" or _COMPUTES.search(text) or _ASSIGNS.search(text):
+        return True
+    if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
         return True
     last = text[-1]
     if last.isalnum() and "\n" not in blank and _IN_BRACKETS.fullmatch(side):
@@ -85,6 +87,8 @@ _RATIO = re.compile(
 """The first numbers of a proportion, 360° : 2π = 45° : x, or what is divided: 10^{3} : 10^{2}."""
 _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
+_ASSIGNS = re.compile(r"=\s*\d[^=≈\n]*\+\s*[^\W\d_][\w()]*\s*=\Z")
+"""A sum in which each number has its name: H = 1 × 2 + O = 16 × 1."""
 _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
 """(a), 2) or [iv] at the beginning of a line."""
 

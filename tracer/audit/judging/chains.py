@@ -127,6 +127,8 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
         instead = judge(other, sides[i + 1].expression)
         if instead and instead.verdict.holds:
             return instead._replace(verdict=Verdict.CONSISTENT)
+        if instead and instead.verdict < Verdict.SCALE <= found.verdict:
+            found = instead
     return found
 
 

@@ -20,13 +20,14 @@ sec secs second seconds min mins minute minutes hr hrs hour hours day days week 
 year years yr yrs rpm fps inch inches ft feet mile miles lb oz ton tons cal kcal bar atm cent cents
 lakh crore dozen k K M T bn mn tn tys juta ribu
 percent pp points percentage bp page pages degrees kilobytes megabytes gigabytes terabytes
+per micrometers micrometres microns
 Sekunden Minuten Stunden Tage Wochen Monate Jahre Prozent Cent Grad Dutzend Tsd
 secondes heures jours semaines mois ans pour centimes milliers douzaines
 segundos minutos horas días semanas meses años ciento grados céntimos
 secondi minuti ore giorni settimane mesi anni percento
 """
 _POWER_OF_TEN = re.compile(
-    r"(?:thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
+    r"(?:(?:pico|nano|micro|milli|kilo|mega|giga|tera)\w+|thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
     r"|\w+illi(?:on|ard)|[百千万萬亿億兆천만억]",
     re.IGNORECASE,
 )
@@ -81,13 +82,10 @@ _POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
 
 def may_convert(pair: Pair) -> bool:
     """Return whether a unit follows, and the sides differ by what may convert units."""
-    ratio, found = pair.ratio, pair.found
-    if unit(pair.after) in _LOGARITHMIC:
+    ratio, found, name = pair.ratio, pair.found, unit(pair.behind)
+    if name in _LOGARITHMIC:
         return True
-    if ratio is None or ratio <= 0:
-        return False
-    name = unit(pair.after)
-    if name is None:
+    if ratio is None or ratio <= 0 or name is None:
         return False
     if found.verdict is Verdict.SCALE:
         return True

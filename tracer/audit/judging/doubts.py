@@ -74,6 +74,9 @@ def _is_percent_of(pair: Pair) -> bool:
     has_percent = any(ex.is_percent(part) for part in pair.parts)
     if has_percent and pair.ratio in (100, Decimal("0.01")):
         return True
+    has_sign = pair.sources[1].strip(" $\\{").startswith("+")
+    if has_sign and ex.is_percent(pair.right) and pair.holds_as(readings.changes):
+        return True
     if _TIMES.match(pair.sources[0]) and has_percent:
         return True
     return ex.is_percent(pair.right) and pair.holds_as(readings.shares)
@@ -87,7 +90,9 @@ def _is_named(pair: Pair) -> bool:
     """Return whether a number belongs to words: the complement of 318 = 681 + 1."""
     if not isinstance(pair.left, ex.Number):
         return wording.bounds(pair.before)
-    is_label = pair.previous is None and pair.left.is_whole and wording.labels(pair.before)
+    is_label = (
+        pair.previous is None and pair.left.is_whole and wording.labels(pair.before, pair.after)
+    )
     return is_label or wording.owns(pair.before) or wording.bounds(pair.before)
 
 

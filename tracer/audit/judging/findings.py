@@ -17,6 +17,7 @@ from tracer.audit.judging.systems import Systems
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import Text
+from tracer.audit.reasons import Doubt
 from tracer.dataclass import mutable
 
 ENOUGH = 10
@@ -86,6 +87,8 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
                     )
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
+        if _counts_in_thousands(found.chains):
+            found.chains = [_without(chain, text, found.doubtful) for chain in found.chains]
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -130,6 +133,22 @@ def _as_printed(chain: Chain) -> Chain:
         for pair in chain.pairs
     )
     return chain._replace(pairs=pairs)
+
+
+_THOUSAND = ("1,000 times too large", "1,000 times too small")
+
+
+def _counts_in_thousands(chains: Sequence[Chain]) -> bool:
+    """Return whether several results of a text are off by a thousand, which is then its unit."""
+    return sum(pair.finding.cause in _THOUSAND for chain in chains for pair in chain.pairs) > 1
+
+
+def _without(chain: Chain, text: Text, doubtful: list[Doubtful]) -> Chain:
+    """Return the chain without such pairs, which are added to the doubtful ones."""
+    in_thousands = [pair.finding for pair in chain.pairs if pair.finding.cause in _THOUSAND]
+    doubtful += [Doubtful(text, each.start, each.end, Doubt.UNIT) for each in in_thousands]
+    pairs = (pair for pair in chain.pairs if pair.finding.cause not in _THOUSAND)
+    return chain._replace(pairs=tuple(pairs))
 
 
 class _Roots:

@@ -62,6 +62,13 @@ class Pair:
         return self.text.content[self.end : self.end + NEAR // 2]
 
     @cached_property
+    def behind(self) -> str:
+        """The text behind the right side, or within it behind its only number, as its unit is."""
+        of = self.right.of if isinstance(self.right, ex.Negative) else self.right
+        end = of.end if isinstance(of, ex.Number) else self.end
+        return self.text.content[end : self.end + NEAR // 2]
+
+    @cached_property
     def sources(self) -> tuple[str, str]:
         """Both sides as they are written, without the sign between them."""
         content = self.text.content

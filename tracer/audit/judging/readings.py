@@ -166,6 +166,11 @@ def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         yield ex.Product((("*", one), *others)), right
 
 
+def changes(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 1.08 × 1.03 = 11.2% as the change, 1.08 × 1.03 - 1."""
+    yield ex.Sum((left, ex.Negative(ex.Number(Decimal(1), "1", 0, 0)))), right
+
+
 def shares_of_a_row(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read σ of a row as its softmax."""
 

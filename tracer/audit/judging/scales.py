@@ -12,7 +12,8 @@ from tracer.audit.reading.units import MULTIPLIERS
 
 _WORD = re.compile(rf"({'|'.join(MULTIPLIERS)})\W*\Z")
 _PRICED = re.compile(
-    r"[\s$*`]*(?:\w+\s)?(?:per|pro|por|par|/)\s*(?:1[\s,.]?000|1?[KM]\b|\w*illi?[oa])"
+    r"(?:[\s$*`}]|\\text\w*\{)*(?:\w+\s)?(?:per|pro|por|par|/)[\s}\\$€£]*"
+    r"(?:1(?:[\s,.]|\{,\})?0{2,}|1?[KM]\b|\w*illi?[oa])"
 )
 
 
@@ -47,7 +48,12 @@ def is_in_thousands(pair: Pair) -> bool:
     is_large = found.verdict is Verdict.SCALE and found.factor in (1000, 1000_000)
     have_words = [bool(_zeros(pair, number)) for number in pair.numbers]
     is_said = sum(have_words) == 1 and any(_zeros(pair, n) for n in ex.numbers(pair.right))
-    return is_large and is_said
+    return is_large and (is_said or _THOUSANDS.search(pair.before + pair.after) is not None)
+
+
+_THOUSANDS = re.compile(
+    r"\d(?:\\text\{)?\s?[Kk]\b|\b(?:in|000s?) (?:thousands|tausend|milliers)|\(000"
+)
 
 
 def is_priced(pair: Pair) -> bool:

@@ -19,6 +19,11 @@ def is_by_steps(pair: Pair) -> bool:
     if any(map(boundaries.adds_rows, pair.sources)):
         return True
     left, right = pair.left, pair.right
+    match left:
+        case ex.Product((("*", first), ("*", ex.Call(name)))) if (
+            first == right and name != "percent"
+        ):
+            return True  # a formula was copied twice: ln 2 = 0.693 ln 2 = 0.693
     if re.search(r"[^\\&]\n", pair.sources[0]) and _are_two(pair):
         return True
     if not ex.is_printed(right):

@@ -34,10 +34,11 @@ _POSITIONAL = re.compile(
     re.VERBOSE,
 )
 _MODULAR = re.compile(
-    r"""(?=[wotnb129fpGgMmc≡ℤ𝔽ZF\\余取])(?:
+    r"""(?=[wotnb129fpGgMmcHha≡ℤ𝔽ZF\\余取])(?:
       \b(?:one|two|nine|ten|[129]|10)['’]?s?['’]?[ -]complement
     | \bcarry\ (?:1|the|out|bit) | \bwith\ (?:a\ )?carry | \boverflow | \bclock\ arithmetic
-    | \bfinite\ field | \bprime\ field | \bGalois | \bGF\s?\(
+    | \bfinite\ field | \bprime\ field | \bGalois | \bGF\s?\( | \b[Hh]omomorphi
+    | \bcosets?\b | \b(?:abelian|cyclic)\ group
     | \b[Mm]od(?:ulo|ular\ arithmetic|ulus)?\b | 取模 | 取余 | 余数
     | ≡ | \\equiv | \\[bp]?mod\b | [ℤ𝔽] | \\(?:mathbb|mathbf|Bbb)\s?\{?[FZ]\}?\s?_
     | \\[FZ][FZ]?\s?_ | \b[ZF]_\{?\d

@@ -16,12 +16,18 @@ _OWNER = re.compile(
 )
 
 
+_NUMBERED = re.compile(r"\b([A-Z][a-z]+)\s\Z")
 _LABELLED = re.compile(r"[^\W\d_A-Z]\s+[A-Z][a-z]+\s\Z")
 
 
-def labels(before: str) -> bool:
-    """Return whether a text ends with a name for what is counted from 1: Revised Period."""
-    return bool(_LABELLED.search(before))
+def labels(before: str, after: str) -> bool:
+    """Return whether a text ends with a name for what is counted from 1: Revised Period.
+
+    So it does if the same word numbers something else near it: Region 1 … Region.
+    """
+    word = _NUMBERED.search(before)
+    others = rf"\b{word[1]}\s\d" if word else _LABELLED
+    return bool(_LABELLED.search(before) or re.search(others, f"{before} {after}"))
 
 
 _BOUND = re.compile(r"\b(?:from|to|von|bis|de|à)[\s$]+\Z")
