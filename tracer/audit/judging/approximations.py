@@ -151,7 +151,19 @@ def has_few_digits(pair: Pair) -> bool:
     has_more = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
     shrinks = is_near and has_more and _multiplies(pair.left)
     may_differ = divides or shrinks or _cancels(pair.left) or _raises(pair.left)
+    if pair.is_approximate and _POWER.search(pair.sources[0]):
+        return judge_as_rounded(ex.mapped(pair.left, _with_rounded_powers), pair.right)
     return may_differ and judge_as_rounded(pair.left, pair.right)
+
+
+_POWER = re.compile(r"\de[-+]?\d")
+
+
+def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
+    """Return a number that is written as 8e8 with its last digit rounded."""
+    if isinstance(part, ex.Number) and "e" in part.printed:
+        return readings.as_rounded(part)
+    return part
 
 
 _SMALL = Decimal("0.1")

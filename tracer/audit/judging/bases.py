@@ -34,6 +34,8 @@ def is_of_another_system(pair: Pair) -> bool:
     is_positional, is_bitwise = pair.systems.is_positional(*where), pair.systems.is_bitwise(*where)
     if (is_positional or is_bitwise) and _has_bits(pair):
         return True
+    if _has_binary_fractions(pair) and pair.holds_as(systems.in_bases({2}, exponents=False)):
+        return True
     if is_positional and pair.holds_as(systems.in_bases(pair.systems.bases(*where)), LONG):
         return True
     if not pair.is_whole or pair.has(ex.Call):
@@ -41,6 +43,11 @@ def is_of_another_system(pair: Pair) -> bool:
     return (pair.systems.is_modular(*where) and _may_be_a_remainder(pair)) or (
         is_bitwise and pair.holds_as(systems.bits)
     )
+
+
+def _has_binary_fractions(pair: Pair) -> bool:
+    """Return whether a number has only the digits 0 and 1 behind a point, three of them: 0.111."""
+    return any(re.fullmatch(r"[01]*\.[01]{3,}", number.printed) for number in pair.numbers)
 
 
 def _may_be_a_remainder(pair: Pair) -> bool:

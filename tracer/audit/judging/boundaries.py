@@ -26,6 +26,10 @@ _LINKED = re.compile(
     r"|mod|div|xor|choose)\Z|\b(?:OR|AND|NOT|NAND|NOR|SHL|SHR)\Z"
 )
 _SYMBOLS = re.compile(r"(?:^|[^\w\\])([^\W\d_]{1,2})\Z")
+_FUNCTION = re.compile(
+    r"\b(?:[Ss]en|[Tt]g|[Cc]tg|[Cc]ot|[Ss]ec|[Cc]sc|[Aa]rc\w+|Sin|Cos|Tan|Log|Ln|Exp|ggT|kgV|PGCD|PPCM"
+    r"|MCD|MCM|mcd|mcm)\Z"
+)
 _WORD = re.compile(
     r"a[blmnstu]?|b[y]|c|d[aeiou]|e[dglmnrstx]?|go|he|i[eflmnst]?|l[aeo]|m[ey]|no|o[dfknrsu]?"
     r"|s[io]|to|u[mnps]|v[ae]|we|y|z?u"
@@ -79,7 +83,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
 
 
 _OPENS_WITHIN = re.compile(
-    r"[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z"
+    r"[^\W\d_]\(\Z|[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z"
 )
 _RATIO = re.compile(
     r"(?:(?:\d|\\degree|°|\\%)\s+|(?:\^\{[^{}]*\}|\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*):\Z"
@@ -101,7 +105,7 @@ _VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est
 def _word_belongs(text: str, *, is_call: bool) -> bool:
     if command := re.search(r"\\[a-zA-Z]+\Z", text):
         return not _COMMANDS.search(command[0])
-    if _LINKED.search(text):
+    if _LINKED.search(text) or _FUNCTION.search(text):
         return True
     symbol = _SYMBOLS.search(text)
     return is_call and symbol is not None and not _WORD.fullmatch(symbol[1].lower())
@@ -154,6 +158,19 @@ _NEXT_ROW = re.compile(r"\s*&?\s*[-−]?[\d.,{}]+\s*\\\\(?:\[[^\]\n]*\])?\s*&*\s
 def adds_rows(source: str) -> bool:
     """Return whether a side is a result, and a further term in the next row of an alignment."""
     return "\\\\" in source and bool(_NEXT_ROW.match(source))
+
+
+_BREAK = re.compile(r"[^\s&\\]\s*\\\\(?:\[[^\]\n]*\])?[\s&]*(?:[\w(]|\\(?:[dt]?frac|sqrt|left)\b)")
+_OPEN = re.compile(r"\s*\$[ \t]*\n")
+
+
+def crosses_rows(source: str) -> bool:
+    """Return whether a side goes on in another row of an array, or begins in the next line.
+
+    A formula that ends with = leaves its result to the reader.
+    """
+    is_row = "\\\\" in source and "\\begin" not in source and _BREAK.search(source) is not None
+    return is_row or _OPEN.match(source) is not None
 
 
 _OF_A_COLUMN = re.compile(r"\n[ \t]*[\d()×+−=-]{1,6}[ \t]*\n[ \t]*\Z")

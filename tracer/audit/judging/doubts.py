@@ -65,6 +65,8 @@ def _ends_within(pair: Pair) -> bool:
 
 
 def _is_in_a_column(pair: Pair) -> bool:
+    if any(map(boundaries.crosses_rows, pair.sources)):
+        return True
     is_number = isinstance(pair.left, ex.Number)
     return is_number and boundaries.is_in_a_column(pair.before, pair.sources[0])
 
@@ -111,6 +113,8 @@ def _is_label(pair: Pair) -> bool:
 
 def _is_negated(pair: Pair) -> bool:
     """Return whether a dash before the left side may be a bullet, or parentheses mean a minus."""
+    if _DASH.match(pair.sources[0]) and pair.holds_as(readings.unsigned):
+        return True
     if _BULLET.match(pair.sources[0]) and re.search(r"(?:\A|\n)[ \t]*\Z", pair.before):
         return pair.ratio == -1 or pair.is_whole
     return bool(_PARENTHESIZED.search(pair.sources[0])) and pair.holds_as(
@@ -118,6 +122,7 @@ def _is_negated(pair: Pair) -> bool:
     )
 
 
+_DASH = re.compile(r"[-−–](?:\s|\\[;:, ])*\$")
 _BULLET = re.compile(r"[-−–]\s+")
 _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?\s*\)")
 
@@ -135,17 +140,29 @@ def _is_misread(pair: Pair) -> bool:
 
 
 _REMARK = re.compile(r"\d\s?\(\d+\)")
+_FORMULA = re.compile(r"\s*\(\$[^$]*\$\)\s*")
 
 
 def _has_remarks(pair: Pair) -> bool:
     """Return whether numbers in parentheses may be remarks on others: 4(7) + 3(5) = 12."""
+    if _FORMULA.fullmatch(pair.sources[0]):
+        return True
     is_remarked = _REMARK.search(pair.sources[0]) is not None
-    return is_remarked and not pair.is_alone and pair.holds_as(readings.remarks)
+    reading = readings.results_behind if pair.is_alone else readings.remarks
+    return is_remarked and pair.holds_as(reading)
 
 
 def _are_quotations(pair: Pair) -> bool:
     """Return whether a stroke may separate two prices: a spread of 150.00 / 150.50 = 0.50."""
     return not (pair.is_alone or pair.is_whole) and pair.holds_as(readings.quotations)
+
+
+_RANGE = re.compile(r"\s*\d+[-−–]\d+/\d+\s*")
+
+
+def _is_a_range(pair: Pair) -> bool:
+    """Return whether a range may be of a number of points: 2-3/4 = 0.5 points."""
+    return _RANGE.fullmatch(pair.sources[0]) is not None
 
 
 def _are_degrees(pair: Pair) -> bool:
@@ -299,6 +316,10 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.RATIO, _is_part),
     (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),
     (Doubt.RATIO, _are_quotations),
+    (Doubt.RATIO, _read_as(readings.amplified, ex.Product)),
+    (Doubt.RANGE, _is_a_range),
+    (Doubt.FUNCTION, _read_as(readings.long_arguments, ex.Call)),
+    (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
     (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),

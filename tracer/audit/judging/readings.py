@@ -87,6 +87,13 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
                 ):
                     return whole(int((a.value / b.value).to_integral_value(by)), a)
                 case ex.Product(
+                    (
+                        ("*", ex.Number() as a),
+                        ("/", ex.Product((("*", ex.Number() as b), ("*", ex.Number() as c)))),
+                    )
+                ) if b.value * c.value:
+                    return whole(int((a.value / (b.value * c.value)).to_integral_value(by)), a)
+                case ex.Product(
                     (("*", ex.Negative(ex.Number() as a)), ("/", ex.Number() as b))
                 ) if a.value >= b.value:
                     return ex.Negative(of(ex.Product((("*", a), ("/", b)))))
@@ -171,6 +178,67 @@ def changes(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     yield ex.Sum((left, ex.Negative(ex.Number(Decimal(1), "1", 0, 0)))), right
 
 
+def unsigned(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read - 3 + 4 as 3 + 4, behind a dash."""
+    match left:
+        case ex.Negative(of):
+            yield of, right
+        case ex.Sum((ex.Negative(of), *others)):
+            yield ex.Sum((of, *others)), right
+        case ex.Product((("*", ex.Negative(of)), *others)):
+            yield ex.Product((("*", of), *others)), right
+
+
+def amplified(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 1/2 × 3 = 3/6 as a fraction of which both numbers are multiplied."""
+    match left:
+        case ex.Product(
+            (("*", ex.Product((("*", ex.Number()), ("/", ex.Number())))) as one, ("*", n))
+        ):
+            yield one[1], right if isinstance(n, ex.Number) else left
+        case ex.Product(
+            (("*", ex.Number()) as over, ("/", ex.Number()) as under, ("*", ex.Number()))
+        ):
+            yield ex.Product((over, under)), right
+
+
+def long_arguments(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read cos 1/3 π as cos (1/3 π)."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((("*", ex.Call(name, (argument,))), ("*", ex.Constant() as constant))):
+                return ex.Call(name, (ex.Product((("*", argument), ("*", constant))),))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def short_pi(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read π in a computation as 3.14, as pupils do."""
+    if ex.Constant("π") in (left, right):
+        return
+    for digits in ("3.14", "3.1416", "3.142", "3.1415"):
+        pi = ex.Number(Decimal(digits), "3", 0, 0)  # taken as exact
+
+        def of(part: ex.Expression, pi: ex.Expression = pi) -> ex.Expression:
+            return pi if part == ex.Constant("π") else part
+
+        yield ex.mapped(left, of), ex.mapped(right, of)
+
+
+def results_behind(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 2³(8) + 3³(27) as 2³ + 3³: the numbers in parentheses are the results before them."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((("*", ex.Power() as power), ("*", ex.Number() as result))):
+                return power if agree_at_face(power, result) else part
+        return part
+
+    yield ex.mapped(left, of), right
+
+
 def shares_of_a_row(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read σ of a row as its softmax."""
 
@@ -216,11 +284,14 @@ def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
 def _in_order(side: ex.Expression) -> ex.Expression | None:
     """Return a sum of numbers and their products as computed from left to right, else None."""
-    if not isinstance(side, ex.Sum) or not any(isinstance(t, ex.Product) for t in side.terms):
+    if not isinstance(side, ex.Sum) or not any(map(_is_product, side.terms)):
         return None
     total: ex.Expression | None = None
     for term in side.terms:
         of = term.of if isinstance(term, ex.Negative) else term
+        match of:
+            case ex.Product((("*", ex.Negative(first)), *others)):  # 3 - 1/2
+                term = ex.Negative(of := ex.Product((("*", first), *others)))
         factors = of.factors if isinstance(of, ex.Product) else (("*", of),)
         if not all(isinstance(factor, ex.Number) for _, factor in factors):
             return None
@@ -229,6 +300,10 @@ def _in_order(side: ex.Expression) -> ex.Expression | None:
         if len(factors) > 1:
             total = ex.Product((("*", total), *factors[1:]))
     return total
+
+
+def _is_product(term: ex.Expression) -> bool:
+    return isinstance(term.of if isinstance(term, ex.Negative) else term, ex.Product)
 
 
 def _int(expression: ex.Expression) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Verdict, judge, judge_as_rounded
@@ -48,9 +49,15 @@ def is_in_thousands(pair: Pair) -> bool:
     is_large = found.verdict is Verdict.SCALE and found.factor in (1000, 1000_000)
     have_words = [bool(_zeros(pair, number)) for number in pair.numbers]
     is_said = sum(have_words) == 1 and any(_zeros(pair, n) for n in ex.numbers(pair.right))
+    if found.verdict is Verdict.SCALE and found.factor in _MILLIONTHS and not any(have_words):
+        return all(
+            number.digits <= 4 and "e" not in number.printed for number in ex.numbers(pair.right)
+        )
     return is_large and (is_said or _THOUSANDS.search(pair.before + pair.after) is not None)
 
 
+_MILLIONTHS = [Decimal(10) ** -power for power in (6, 9, 12)]
+"""Results that are so much too small are in millions, billions or trillions."""
 _THOUSANDS = re.compile(
     r"\d(?:\\text\{)?\s?[Kk]\b|\b(?:in|000s?) (?:thousands|tausend|milliers)|\(000"
 )
@@ -85,4 +92,10 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
     result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(pair.source(number))}(?![\w.,]*\d)"
-    return bool(re.search(result, pair.before))
+    return bool(re.search(result, pair.before)) or any(
+        round(Decimal(other.replace(",", ""))) == number.value
+        for other in _DECIMAL.findall(pair.before)
+    )
+
+
+_DECIMAL = re.compile(r"(?<![\d.,])\d[\d,]*\.\d+")

@@ -109,20 +109,26 @@ def _between(places: list[int], start: int, end: int) -> int:
 # --- what holds ----------------------------------------------------------------------------------
 
 
-def in_bases(bases: set[int]) -> Reading:
-    """Return the reading of one side, or of both, in another base: 1101 = 8 + 4 + 1."""
+def in_bases(bases: set[int], *, exponents: bool = True) -> Reading:
+    """Return the reading of one side, or of both, in another base: 1101 = 8 + 4 + 1.
+
+    Without `exponents`, only numbers with decimals are read so, as in 0.111 · 2².
+    """
 
     def read(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         for one, other in product((10, *sorted(bases)), repeat=2):
             if (one != other and 10 in (one, other)) or one == other != 10:
-                yield ex.mapped(left, _in_base(one)), ex.mapped(right, _in_base(other))
+                yield (
+                    ex.mapped(left, _in_base(one, exponents=exponents)),
+                    ex.mapped(right, _in_base(other, exponents=exponents)),
+                )
 
     return read
 
 
-def _in_base(base: int) -> Callable[[ex.Expression], ex.Expression]:
+def _in_base(base: int, *, exponents: bool) -> Callable[[ex.Expression], ex.Expression]:
     def of(part: ex.Expression) -> ex.Expression:
-        if base == 10 or not isinstance(part, ex.Number):
+        if base == 10 or not isinstance(part, ex.Number) or (part.is_whole and not exponents):
             return part
         whole, _, decimals = part.printed.partition(".")
         try:

@@ -48,6 +48,7 @@ _FALSE = re.compile(
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
     r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
     r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b"
+    r"|\berror (?:muy )?(?:frecuente|común|habitual|típico)|\bcommon error|\bcreer que"
     r"|\berror in\b|\berror:|\\lightning|[✗✘❌↯⚡]|\bcontradict"
     r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]|\binstead of\b|\bdisagree"
     r"|\bfalsch|\bfehlerhaft|\bstimmt nicht|\bwiderspruch|\bunwahr|\birrtum"
@@ -67,7 +68,7 @@ _QUOTED = (
     re.compile(r"""["“„«][\s$*\\(]*\Z"""),
     re.compile(r"""[^"“”»\n]{0,20}["”“»]"""),
 )
-_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
+_SENTENCE_END = re.compile(r"(?<!\bej)(?<!\be\.g)(?<!\bz\.B)(?<!\bex)[.!?]\s|\n\s*\n")
 _CLOSE = 120
 """Words that call an equation false are at most this many characters away."""
 

@@ -152,8 +152,13 @@ def _inline(text: str) -> str:
 # --- Markdown and plain text ---------------------------------------------------------------------
 
 _FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
+_OF_TEXT = re.compile(
+    r"ad-|!!!|\{(?:admonition|note|tip|hint|warning|caution|important|attention|seealso|dropdown"
+    r"|exercise|solution|example|prf:|card|tab)"
+)
+"""The language of a fence that holds Markdown, not code."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_QUOTE = re.compile(r"^[ \t]*(?:>(?!\\)[ \t]?)+", re.MULTILINE)
 _BEGINNING = re.compile(
     r"^[ \t\0]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
 )
@@ -192,16 +197,17 @@ def _plain(content: str) -> Iterator[Passage]:
 def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
     """Yield each stretch inside or between code fences, its start, and whether it is code."""
     at = start = 0
-    fence = ""
+    fence, is_code = "", False
     for line in content.splitlines(keepends=True):
         bars = _FENCE.match(line)
         opens = bars is not None and not fence
         closes = fence and bars and bars["bars"].startswith(fence) and not bars["language"].strip()
         if bars and (opens or closes):
-            yield content[start:at], start, bool(fence)
+            yield content[start:at], start, is_code
             fence, start = bars["bars"] if opens else "", at + len(line)
+            is_code = bool(fence) and not _OF_TEXT.match(bars["language"].strip())
         at += len(line)
-    yield content[start:], start, bool(fence)
+    yield content[start:], start, is_code
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
