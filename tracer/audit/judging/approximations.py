@@ -36,11 +36,13 @@ def is_approximation(pair: Pair) -> bool:
         return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
     if pair.is_between_expressions:
         return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
+    if pair.holds_as(readings.tangents):
+        return True
     return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
 
 
 def _is_another_number(pair: Pair) -> bool:
-    """Return whether a number is said to be near another one with as many decimals.
+    """Return whether a number is said to be near another one, such as an expected answer.
 
     It is no rounded one; it may be a part that can be bought: 159 nF ≈ 150 nF.
     """
@@ -49,7 +51,10 @@ def _is_another_number(pair: Pair) -> bool:
         return False
     if pair.is_whole:
         return pair.is_off_by_less_than("0.1")
-    return one.unit == other.unit and pair.is_off_by_less_than("0.1")
+    if one.unit == other.unit:
+        return pair.is_off_by_less_than("0.1")
+    is_apart = abs(one.value - other.value) > other.unit
+    return one.unit < other.unit and is_apart and pair.is_off_by_less_than("0.005")
 
 
 def _is_a_simple_fraction(pair: Pair) -> bool:
@@ -69,8 +74,13 @@ def _is_of_rationals(pair: Pair) -> bool:
 
 
 def is_a_symbol(pair: Pair) -> bool:
-    """Return whether π or e stands alone, and is not nearly equal to the other side."""
+    """Return whether π or e stands alone, and is not nearly equal to the other side.
+
+    Or e stands for a whole number, as in e² = 2².
+    """
     sides = pair.left, pair.right
+    if pair.is_between_expressions and pair.is_whole and ex.Constant("e") in pair.parts:
+        return not pair.is_off_by_less_than("0.1")
     constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
     is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
     is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)
@@ -166,7 +176,7 @@ def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
     return part
 
 
-_SMALL = Decimal("0.1")
+_SMALL, _MANY = Decimal("0.1"), 5
 
 
 def _may_be_rounded(number: ex.Number) -> bool:
@@ -184,16 +194,20 @@ def _is_of_thousands(pair: Pair) -> bool:
 
 
 def _adds_up(pair: Pair) -> bool:
-    """Return whether a sum of at least three rounded numbers is off by one in the last place."""
+    """Return whether a sum of rounded numbers is off by one in the last place.
+
+    At least three have decimals, or all have so many digits that they are hardly counted.
+    """
     match pair.left:
-        case ex.Sum(terms) if len(terms) > 2 and isinstance(pair.right, ex.Number):
+        case ex.Sum(terms) if isinstance(pair.right, ex.Number):
             numbers = ex.numbers(pair.left)
-            units = {number.unit for number in (*numbers, pair.right)}
+            units = {min(number.unit, 1) for number in (*numbers, pair.right)}
             found = pair.found
             if len(numbers) != len(terms) or len(units) > 1 or found.computed is None:
                 return False
-            is_near = abs(found.computed - found.printed) <= pair.right.unit
-            return is_near and not any(number.is_whole for number in numbers)
+            is_near = abs(found.computed - found.printed) <= units.pop()
+            have_decimals = len(terms) > 2 and not any(number.is_whole for number in numbers)
+            return is_near and (have_decimals or all(number.digits >= _MANY for number in numbers))
     return False
 
 

@@ -64,7 +64,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in "([{":
         return _OPENS_WITHIN.search(text) is not None
     if last == ".":
-        is_decimal = not blank and bool(re.search(r"\d\.\Z", text))
+        is_decimal = bool(re.search(r"\d\.\Z" if not blank else r"[-−+*/=(]\s*\d\.\Z", text))
         is_times = bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
         return is_decimal or is_times
     if last in ",'’":
@@ -160,7 +160,9 @@ def adds_rows(source: str) -> bool:
     return "\\\\" in source and bool(_NEXT_ROW.match(source))
 
 
-_BREAK = re.compile(r"[^\s&\\]\s*\\\\(?:\[[^\]\n]*\])?[\s&]*(?:[\w(]|\\(?:[dt]?frac|sqrt|left)\b)")
+_BREAK = re.compile(
+    r"[^\s&\\]\s*(?:\\\\(?:\[[^\]\n]*\])?[\s&]*)+(?:[\w(]|\\(?:[dt]?frac|sqrt|left)\b)"
+)
 _OPEN = re.compile(r"\s*\$[ \t]*\n")
 
 

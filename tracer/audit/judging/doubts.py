@@ -24,10 +24,11 @@ from tracer.audit.judging import (
     wording,
 )
 from tracer.audit.judging.intervals import PI
-from tracer.audit.judging.judgement import Verdict, judge
-from tracer.audit.judging.pairs import Pair
+from tracer.audit.judging.judgement import Verdict, agree_at_face, judge
+from tracer.audit.judging.pairs import MOST_NUMBERS, Pair
 from tracer.audit.judging.steps import is_by_steps
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Markup
 from tracer.audit.reasons import Doubt
 
 
@@ -240,6 +241,34 @@ def _read_as(
     return holds
 
 
+def _has_lost_marks(pair: Pair) -> bool:
+    """Return whether it holds with a superscript or stroke that may be lost.
+
+    If all numbers are whole, it must hold exactly: 25/5 = 6 does not, though 2⁵/5 is about 6.
+    """
+    if len(pair.numbers) > MOST_NUMBERS:
+        return False
+    return any(
+        agree_at_face(*sides) and (not pair.is_whole or _is_exact(*sides))
+        for sides in lost.marks(pair.left, pair.right)
+    )
+
+
+def _is_exact(left: ex.Expression, right: ex.Expression) -> bool:
+    found = judge(left, right)
+    return found is not None and found.verdict is Verdict.EXACT
+
+
+_COPIED = re.compile(r"(?<![\w\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[23](?=[+−=-])")
+
+
+def _is_copied(pair: Pair) -> bool:
+    """Return whether text near lost its superscripts when it was copied: (−12)2 + x2−3x."""
+    content = pair.text.content
+    is_formula = "\\" in content[pair.start : pair.end] or pair.text.markup is Markup.LATEX
+    return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
+
+
 def _has_lost_powers(pair: Pair) -> bool:
     """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
     is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
@@ -280,6 +309,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BEFORE, _begins_within),
     (Doubt.AFTER, _ends_within),
     (Doubt.COLUMNS, _is_in_a_column),
+    (Doubt.COLUMNS, listings.begins_a_column),
     (Doubt.COLUMNS, listings.is_a_numbered_line),
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
     (Doubt.BEFORE, listings.has_dots_between),
@@ -325,7 +355,8 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.REMARK, _has_remarks),
     (Doubt.FUNCTION, slips.is_another_logarithm),
     (Doubt.FUNCTION, _read_as(readings.shares_of_a_row, ex.Vector)),
-    (Doubt.LOST, _read_as(lost.marks)),
+    (Doubt.LOST, _has_lost_marks),
+    (Doubt.LOST, _is_copied),
     (Doubt.LOST, _has_lost_powers),
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(lost.roots, ex.Product)),

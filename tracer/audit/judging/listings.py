@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from tracer.audit.judging import readings
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.readings import Sides
 from tracer.audit.judging.wording import NEAR
@@ -100,9 +101,20 @@ def _without_first_term(left: ex.Expression, right: ex.Expression) -> Iterator[S
     """Read 190 + -3 + 3 as -3 + 3, and as 3 + 3 behind a bullet."""
     match left:
         case ex.Sum((_, second, *others)):
-            yield ex.Sum((second, *others)), right
-            yield ex.Sum((second.of if isinstance(second, ex.Negative) else second, *others)), right
+            rest = ex.Sum((second, *others)) if others else second
+            yield rest, right
+            yield from readings.unsigned(rest, right)
+            for unsigned, _ in readings.unsigned(second, right):
+                yield ex.Sum((unsigned, *others)), right
 
+
+def begins_a_column(pair: Pair) -> bool:
+    """Return whether the sign begins the second equation of a row: a &= 1 + 2 & b &= 4."""
+    content = pair.text.content
+    return _COLUMN.search(content[max(0, pair.sign - _MARGIN) : pair.sign]) is not None
+
+
+_COLUMN = re.compile(r"&(?:[\s~]|\\q?quad|\\[,;:! ])*&\s*\Z")
 
 _FORMULA = re.compile(r"=[ ]?[A-Z]{2,}\(|=\$?[A-Z]{1,2}\$?\d")
 

@@ -227,6 +227,20 @@ def short_pi(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         yield ex.mapped(left, of), ex.mapped(right, of)
 
 
+def tangents(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 5.1³ ≈ 132.5 as 5³ + 3 · 5² · 0.1, and √17 ≈ 4.125 as 4 + 1 / (2 · 4)."""
+    match left:
+        case ex.Power(ex.Number(x), ex.Number(n) as power) if power.is_whole and 1 < n < 10:
+            near = x.to_integral_value()
+            value = near**n + n * near ** (n - 1) * (x - near)
+        case ex.Call("sqrt", (ex.Number(x),)) if x >= 1:
+            near = x.sqrt().to_integral_value()
+            value = near + (x - near**2) / (2 * near)
+        case _:
+            return
+    yield ex.Number(value, f"{value:f}", 0, 0), right
+
+
 def results_behind(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 2³(8) + 3³(27) as 2³ + 3³: the numbers in parentheses are the results before them."""
 

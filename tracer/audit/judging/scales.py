@@ -92,10 +92,15 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
     result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(pair.source(number))}(?![\w.,]*\d)"
+    before = pair.text.content[max(0, pair.start - _ABOVE) : pair.start]
     return bool(re.search(result, pair.before)) or any(
-        round(Decimal(other.replace(",", ""))) == number.value
-        for other in _DECIMAL.findall(pair.before)
+        abs(Decimal(other.replace("{,}", "").replace(",", "")) - number.value) <= Decimal("0.5")
+        for other in _DECIMAL.findall(before)
     )
 
 
-_DECIMAL = re.compile(r"(?<![\d.,])\d[\d,]*\.\d+")
+_ABOVE = 2000
+"""An unrounded number is at most this many characters above its use."""
+
+
+_DECIMAL = re.compile(r"(?<![\d.,}])\d(?:\d|,|\{,\})*\.\d+")

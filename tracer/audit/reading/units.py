@@ -74,7 +74,7 @@ def unit(text: str, at: int, *, in_math: bool, per: bool = False) -> Unit | None
     In mathematics, single letters are symbols. With `per`, it may be that of a price: €3/h.
     """
     if per and text.startswith("/", at) and (found := _one(text, at + 1, in_math=in_math)):
-        return found._replace(powers=power(found.powers, -1))
+        return None if found.zeros else found._replace(powers=power(found.powers, -1))
     found = _one(text, at, in_math=in_math)
     while found and found.powers and (joined := _JOINED.match(text, found.end)):
         following = _one(text, joined.end(), in_math=in_math)
