@@ -30,7 +30,9 @@ def is_approximation(pair: Pair) -> bool:
     """Return whether it is a formula in place of another one, or words tell of an estimate."""
     if ex.Constant("π") in (pair.left, pair.right):
         return pair.is_off_by_less_than("0.01")  # π = 22/7
-    if pair.is_approximate and (_is_another_number(pair) or _is_a_simple_fraction(pair)):
+    if pair.is_approximate and (
+        _is_another_number(pair) or _is_a_simple_fraction(pair) or _is_round(pair)
+    ):
         return True
     if not pair.is_approximate:
         return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
@@ -57,6 +59,14 @@ def _is_another_number(pair: Pair) -> bool:
     return one.unit < other.unit and is_apart and pair.is_off_by_less_than("0.005")
 
 
+def _is_round(pair: Pair) -> bool:
+    """Return whether the result is rounded to the digits before its final zeros: 4 × 38 ≈ 150."""
+    found, right = pair.found, pair.right
+    if not (isinstance(right, ex.Number) and right.is_whole) or found.computed is None:
+        return False
+    return right.unit > 1 and abs(found.computed - found.printed) <= right.unit / 2
+
+
 def _is_a_simple_fraction(pair: Pair) -> bool:
     """Return whether a decimal number is near a quotient of two digits: 0.618 ≈ 2/3."""
     match pair.left, pair.right:
@@ -79,8 +89,10 @@ def is_a_symbol(pair: Pair) -> bool:
     Or e stands for a whole number, as in e² = 2².
     """
     sides = pair.left, pair.right
-    if pair.is_between_expressions and pair.is_whole and ex.Constant("e") in pair.parts:
-        return not pair.is_off_by_less_than("0.1")
+    e = ex.Constant("e")
+    if pair.is_between_expressions and pair.is_whole and (e in pair.parts):
+        is_on_one_side = (e in ex.every(pair.left)) != (e in ex.every(pair.right))
+        return is_on_one_side and not pair.is_off_by_less_than("0.1")
     constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
     is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
     is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)

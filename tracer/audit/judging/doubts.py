@@ -241,6 +241,12 @@ def _read_as(
     return holds
 
 
+def _is_exclusive_or(pair: Pair) -> bool:
+    """Return whether ^ may be an operator of a program: 10 ^ 5 = 15, outside LaTeX."""
+    is_code = "^" in "".join(pair.sources) and "\\" not in "".join(pair.sources)
+    return is_code and pair.holds_as(readings.exclusive_or)
+
+
 def _has_lost_marks(pair: Pair) -> bool:
     """Return whether it holds with a superscript or stroke that may be lost.
 
@@ -342,7 +348,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, _are_angles),
-    (Doubt.XOR, _read_as(readings.exclusive_or, ex.Power)),
+    (Doubt.XOR, _is_exclusive_or),
     (Doubt.RATIO, _is_part),
     (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),
     (Doubt.RATIO, _are_quotations),
@@ -364,6 +370,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),
     (Doubt.FEW_DIGITS, scales.are_rounded),
+    (Doubt.FEW_DIGITS, scales.is_of_unrounded),
     (Doubt.PERCENT, slips.is_score),
     (Doubt.APART, slips.is_of_one_digit),
     (Doubt.FAR, slips.are_far),

@@ -36,7 +36,8 @@ def written(judgement: Judgement, scale: int) -> tuple[str | None, str | None]:
         return None, None
     value, other = judgement.computed * scale, judgement.printed * scale
     if not judgement.unit:
-        last = min(each.adjusted() for each in (value, other) if each) - FEWEST_DIGITS + 1
+        sizes = [each.adjusted() for each in (value, other) if each]
+        last = min(sizes, default=0) - FEWEST_DIGITS + 1
         step = Decimal(1).scaleb(min((value - other).adjusted() - 1, last))
         return _short(value, step, other), _short(other, step, value)
     step = _step(judgement, scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 
 from tracer.audit.judging import readings
@@ -97,6 +98,22 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
         abs(Decimal(other.replace("{,}", "").replace(",", "")) - number.value) <= Decimal("0.5")
         for other in _DECIMAL.findall(before)
     )
+
+
+def is_of_unrounded(pair: Pair) -> bool:
+    """Return whether it holds with the digits that a number has shortly before: 5.53, then 5.5."""
+    near = {other.replace("{,}", "").replace(",", "") for other in _DECIMAL.findall(pair.before)}
+    precise = [(Decimal(other), other) for other in sorted(near)]
+
+    def with_digits(left: ex.Expression, right: ex.Expression) -> Iterator[readings.Sides]:
+        for number in ex.numbers(left):
+            for value, digits in precise:
+                is_rounded = abs(value - number.value) <= number.unit / 2
+                if is_rounded and len(digits) > len(number.printed) and not number.is_whole:
+                    more = ex.Number(value, digits, number.start, number.end)
+                    yield readings.replaced(left, number, more), right
+
+    return ex.is_printed(pair.right) and pair.holds_as(with_digits)
 
 
 _ABOVE = 2000

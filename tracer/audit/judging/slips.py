@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from tracer.audit.judging import wording
 from tracer.audit.judging.causes import cause
 from tracer.audit.judging.evaluation import Meaning, evaluate, face
 from tracer.audit.judging.intervals import Interval
@@ -75,7 +76,16 @@ def are_names(pair: Pair) -> bool:
 
 
 def is_owed(pair: Pair) -> bool:
-    """Return whether a sum is printed with a minus in a sentence: he owes 40 + 20 = -60."""
+    """Return whether a sum is printed with a minus in a sentence: he owes 40 + 20 = -60.
+
+    Or a negative difference is printed without it, and called a loss.
+    """
+    differs = any(
+        isinstance(part, ex.Sum) and any(isinstance(term, ex.Negative) for term in part.terms)
+        for part in ex.every(pair.left)
+    )
+    if differs and pair.ratio == -1 and pair.found.printed > 0:
+        return wording.is_of_a_loss(pair.before, pair.after)
     match pair.left:
         case ex.Sum(terms) if not any(isinstance(term, ex.Negative) for term in terms):
             return not pair.is_alone and pair.found.printed < 0

@@ -92,6 +92,18 @@ def states(before: str, after: str) -> bool:
     return bool(_STATED.search(before) or _STATED.search(after))
 
 
+_LOSS = re.compile(
+    r"\b(?:loss|lose|losing|lost|deficit|debts?|owe|short|drop|declin|decreas|fall|fell|fewer|less"
+    r"|differ|distance|apart|below|reduc|saving|verlust|defizit|schulden|rückgang|differenz|perte"
+    r"|déficit|baisse|pérdida|disminu|diferencia)"
+)
+
+
+def is_of_a_loss(before: str, after: str) -> bool:
+    """Return whether words near tell of a difference whose sign is left out."""
+    return bool(_LOSS.search(before[-_CLOSE:].lower()) or _LOSS.search(after[:_CLOSE].lower()))
+
+
 _RIDDLE = re.compile(r"[\d)]\s*=[\s$]*[?？]")
 
 
