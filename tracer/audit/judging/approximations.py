@@ -35,7 +35,8 @@ def is_approximation(pair: Pair) -> bool:
     ):
         return True
     if not pair.is_approximate:
-        return _is_of_rationals(pair) and wording.approximates(pair.before, pair.after)
+        is_of_terms = _is_of_rationals(pair) or _is_a_near_value(pair)
+        return is_of_terms and wording.approximates(pair.before, pair.after)
     if pair.is_between_expressions:
         return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
     if pair.holds_as(readings.tangents):
@@ -83,6 +84,12 @@ def _is_of_rationals(pair: Pair) -> bool:
     return is_one and pair.is_off_by_less_than("0.02")
 
 
+def _is_a_near_value(pair: Pair) -> bool:
+    """Return whether a function of a number is nearly equal to a decimal: sin 0.5 = 0.4792."""
+    is_value = isinstance(pair.left, ex.Call) and isinstance(pair.right, ex.Number)
+    return is_value and not pair.is_whole and pair.is_off_by_less_than("0.02")
+
+
 def is_a_symbol(pair: Pair) -> bool:
     """Return whether π or e stands alone, and is not nearly equal to the other side.
 
@@ -121,7 +128,10 @@ _SINGLE, _DOUBLE = 8, 15
 
 
 def is_float(pair: Pair) -> bool:
-    """Return whether the sides differ by as little as floats do."""
+    """Return whether the sides differ by as little as floats do, or a small term is lost."""
+    match pair.left:
+        case ex.Sum((large, small)) if large == pair.right and not pair.is_whole:
+            return pair.is_off_by_less_than("0.25") and ex.is_printed(small)
     if pair.is_between_expressions:
         return pair.is_off_by_less_than("1e-6")
     found = pair.found

@@ -41,6 +41,7 @@ _UNIT = re.compile(
     f"{_PREFIXED}(?:{'|'.join(_SYMBOLS.split())})|{'|'.join(_NAMES.split())}|{_CHINESE}"
     r"|\\\w+|[%‰¢°]"
 )
+_MISSPELT = re.compile(f"{_PREFIXED}(?:hz|wh|ev|pa|bps|kg|mol|bit|byte)s?", re.IGNORECASE)
 _BYTES = re.compile(r"[KMGTPkmgt]i?(?:B|b|bit|byte)s?|(?:kilo|mega|giga|tera)bytes")
 
 
@@ -51,7 +52,7 @@ def unit(after: str) -> str | None:
         return None
     if word and (_UNIT.fullmatch(word[1]) or _POWER_OF_TEN.match(word[1])):
         return word[1]
-    return None
+    return word[1] if word and _MISSPELT.fullmatch(word[1]) else None
 
 
 _CONVERTED = Decimal("1.5")

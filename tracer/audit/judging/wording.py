@@ -119,7 +119,10 @@ _ESTIMATED = re.compile(
     r"|\bd[xy]\s*=\s*-?[\d.]|\bnäherung|\bgrob\b|\bapproximativement|\bà peu près|\baproximad"
     r"|近似|大约|约等于|粗略)"
 )
-_APPROXIMATED = re.compile(r"\berrors?\b|\bapproximat|\bexpansion\b|\bfehler|\berreur|\bpolynom")
+_APPROXIMATED = re.compile(
+    r"\berrors?\b|\bapproximat|\bexpansion\b|\bfehler|\berreur|\bpolynom|\bseries\b|\bterms\b"
+    r"|\btruncat|\binterpolat|\breihe\b|\bsérie|\bserie\b"
+)
 
 
 def estimates(before: str, after: str) -> bool:
