@@ -286,8 +286,9 @@ def _has_lost_powers(pair: Pair) -> bool:
 
 
 def _are_angles(pair: Pair) -> bool:
-    """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π."""
-    if ex.Constant("π") not in pair.parts:
+    """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
+    has_degrees = any(isinstance(part, ex.Call) and part.name == "degrees" for part in pair.parts)
+    if not (has_degrees or ex.Constant("π") in pair.parts):
         return False
     one, other = pair.found.computed, pair.found.printed
     if one is None or pair.holds_as(readings.degrees):

@@ -89,20 +89,29 @@ def are_rounded(pair: Pair) -> bool:
 
 
 def _is_a_result(pair: Pair, number: ex.Number) -> bool:
-    """Return whether a whole number of some digits follows ≈ shortly before."""
+    """Return whether a whole number of some digits rounds one before it, or follows ≈."""
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
-    result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(pair.source(number))}(?![\w.,]*\d)"
-    before = pair.text.content[max(0, pair.start - _ABOVE) : pair.start]
-    return bool(re.search(result, pair.before)) or any(
-        abs(Decimal(other.replace("{,}", "").replace(",", "")) - number.value) <= Decimal("0.5")
-        for other in _DECIMAL.findall(before)
-    )
+    value = int(number.value)
+    unrounded = _without_commas(pair.text.content[max(0, pair.start - _ABOVE) : pair.start])
+    if f"{value}." in unrounded or f"{value - 1}." in unrounded:  # most have no such number
+        decimals = map(Decimal, _DECIMAL.findall(unrounded))
+        if any(abs(other - number.value) <= Decimal("0.5") for other in decimals):
+            return True
+    written = pair.source(number)
+    result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(written)}(?![\w.,]*\d)"
+    return written in pair.before and re.search(result, pair.before) is not None
+
+
+def _without_commas(text: str) -> str:
+    return text.replace("{,}", "").replace(",", "")
 
 
 def is_of_unrounded(pair: Pair) -> bool:
     """Return whether it holds with the digits that a number has shortly before: 5.53, then 5.5."""
-    near = {other.replace("{,}", "").replace(",", "") for other in _DECIMAL.findall(pair.before)}
+    if not ex.is_printed(pair.right) or all(number.is_whole for number in ex.numbers(pair.left)):
+        return False
+    near = set(_DECIMAL.findall(_without_commas(pair.before)))
     precise = [(Decimal(other), other) for other in sorted(near)]
 
     def with_digits(left: ex.Expression, right: ex.Expression) -> Iterator[readings.Sides]:
@@ -113,11 +122,11 @@ def is_of_unrounded(pair: Pair) -> bool:
                     more = ex.Number(value, digits, number.start, number.end)
                     yield readings.replaced(left, number, more), right
 
-    return ex.is_printed(pair.right) and pair.holds_as(with_digits)
+    return pair.holds_as(with_digits)
 
 
 _ABOVE = 2000
 """An unrounded number is at most this many characters above its use."""
 
 
-_DECIMAL = re.compile(r"(?<![\d.,}])\d(?:\d|,|\{,\})*\.\d+")
+_DECIMAL = re.compile(r"(?<![\d.])\d+\.\d+")
