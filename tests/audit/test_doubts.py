@@ -38,6 +38,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
         ("The spread is 26.\n86 - 23.13 = 3.73", "The spread is known.\n86 - 23.13 = 3.73"),
         ("$$ v = - 0. 5 + 9 = 8. 5 $$", "$$ v = - 5 + 9 = 8. $$"),
+        (r"$2\cdot 2=4,4\cdot 2=8,8\cdot 2=16,16\cdot 2=32$", r"$8.8\cdot 2=16$"),
         ("(64×256) + fc2 (256×64) = 16385", "64×256 + 256×64 = 32767"),
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
@@ -130,6 +131,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
     Doubt.ORDER: [
+        (r"$\frac{12}{\pi}^2 ≈ 1.216$", r"$(\frac{12}{\pi})^2 ≈ 1.216$"),
         ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
         ("6/2(1+2) = 1", "6/(2(1+2)) = 2"),
         ("16*20*28 / 2*2 = 2,240", "16*20*28 / 2*2 = 2,440"),
@@ -188,6 +190,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("In base 5, 4 + 3 = 12.", "In base 6, 4 + 3 = 12."),
         (r"$(0.111) \cdot 2^{2} = \frac{7}{2}$", r"$(0.111) \cdot 2^{2} = \frac{1}{2}$"),
         ("In hexadecimal, 25 = 2·16 + 5", "In decimal, 25 = 2·16 + 5"),
+        ("A float: 1.01 * 2^(-3) = 0.15625", "A float: 1.01 * 2^(-3) = 0.16625"),
         ("Binary: 101.11 = 1.0111 × 2^2", "Binary: 101.11 = 1.0112 × 2^4"),
         ("It is a homomorphism: 5 + 4 = 2", "It is a form: 5 + 4 = 8"),
         ("In octal, 7 × 7 = 61", "In octal, 7 × 7 = 63"),
@@ -252,6 +255,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("22 = 2 × 2", "23 = 2 × 2"),
         ("103 = 1000 × 1", "104 = 1000 × 1"),
         ("y=x2−3x is y=34(−2⋅34+3)+7=818", "y=x²−3x is y=34(−2⋅34+3)+7=818"),
+        ("1∗22 + 0∗21 + 1∗20 = 4 + 0 + 1", "1∗22 + 0∗21 + 1∗20 = 4 + 1 + 1"),
         ("32 + 42 = 52", "32 + 42 = 62"),
         ("34 = 0.75 × 1", "34 = 0.85 × 1"),
         (r"$f(4) = 34 + 2 = 14$", r"$f(4) = 34 + 2 = 40$"),
@@ -328,6 +332,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"a projection, $\pi^{2}=\pi$", r"a multiple, $2\pi=\pi$"),
     ],
     Doubt.RATIO: [
+        (
+            r"$\begin{bmatrix} \frac{1}{3}\\1\end{bmatrix} = \begin{bmatrix} 1\\3\end{bmatrix}$",
+            r"$\begin{bmatrix} \frac{1}{3}\\1\end{bmatrix} = \begin{bmatrix} 1\\4\end{bmatrix}$",
+        ),
         ("The split 0.5 = 50/50", "The split 0.5 = 50/60"),
         (r"$\frac{1}{2} \times 3 = \frac{3}{6}$", r"$\frac{1}{2} \times 3 = \frac{3}{5}$"),
         ("ex: 1/4 = 15", "ex: 1/4 = 0.15"),

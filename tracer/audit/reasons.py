@@ -38,7 +38,7 @@ class Doubt(StrEnum):
     # what is meant
     ANGLE = "π may stand for 180 degrees"
     SYMBOL = "e or π may be a variable"
-    RATIO = "a quotient may be a ratio of parts"
+    RATIO = "may be a ratio"
     STEPS = "may be computed step by step"
     APART = "may be two different numbers"
     FAR = "the sides differ by more than a slip"

@@ -223,7 +223,7 @@ def _adds_up(pair: Pair) -> bool:
     match pair.left:
         case ex.Sum(terms) if isinstance(pair.right, ex.Number):
             numbers = ex.numbers(pair.left)
-            units = {min(number.unit, 1) for number in (*numbers, pair.right)}
+            units = {min(number.unit, Decimal(1)) for number in (*numbers, pair.right)}
             found = pair.found
             if len(numbers) != len(terms) or len(units) > 1 or found.computed is None:
                 return False

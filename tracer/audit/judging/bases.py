@@ -46,8 +46,8 @@ def is_of_another_system(pair: Pair) -> bool:
 
 
 def _has_binary_fractions(pair: Pair) -> bool:
-    """Return whether a number has only the digits 0 and 1 behind a point, three of them: 0.111."""
-    return any(re.fullmatch(r"[01]*\.[01]{3,}", number.printed) for number in pair.numbers)
+    """Return whether a number has only the digits 0 and 1, also behind a point: 1.01."""
+    return any(re.fullmatch(r"[01]*\.[01]*1", number.printed) for number in pair.numbers)
 
 
 def _may_be_a_remainder(pair: Pair) -> bool:

@@ -176,6 +176,16 @@ def _are_degrees(pair: Pair) -> bool:
     return bool(angles) and len(numbers) == 2 and all(map(ex.is_printed, numbers))
 
 
+def _are_multiples(pair: Pair) -> bool:
+    """Return whether two vectors have the same direction, as eigenvectors: (1/3, 1) = (1, 3)."""
+    match pair.left, pair.right:
+        case ex.Vector((one, *ones)), ex.Vector((other, *others)) if len(ones) == len(others):
+            found = [judge(*of) for of in zip((one, *ones), (other, *others), strict=True)]
+            ratios = {each.printed / each.computed for each in found if each and each.computed}
+            return len(ratios) == 1 and all(each is not None for each in found)
+    return False
+
+
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
     if wording.calls_false(pair.before, pair.after):
@@ -245,6 +255,15 @@ def _is_exclusive_or(pair: Pair) -> bool:
     """Return whether ^ may be an operator of a program: 10 ^ 5 = 15, outside LaTeX."""
     is_code = "^" in "".join(pair.sources) and "\\" not in "".join(pair.sources)
     return is_code and pair.holds_as(readings.exclusive_or)
+
+
+_RAISED = re.compile(r"\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\^")
+
+
+def _raises_a_divisor(pair: Pair) -> bool:
+    """Return whether the exponent of a fraction without parentheses is its divisor's."""
+    is_raised = any(map(_RAISED.search, pair.sources))
+    return is_raised and pair.holds_as(readings.raised_divisors)
 
 
 def _has_lost_marks(pair: Pair) -> bool:
@@ -320,6 +339,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.COLUMNS, listings.is_a_numbered_line),
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
     (Doubt.BEFORE, listings.has_dots_between),
+    (Doubt.BEFORE, listings.has_commas_between),
     (Doubt.OPTION, listings.is_an_option),
     (Doubt.LEADING_ZEROS, bases.has_leading_zeros),
     (Doubt.BINARY, bases.is_binary),
@@ -337,6 +357,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BULLET, _is_negated),
     (Doubt.FUNCTION, _is_misread),
     (Doubt.APART, _are_degrees),
+    (Doubt.RATIO, _are_multiples),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),
     (Doubt.APPROXIMATION, approximations.is_approximation),
@@ -358,6 +379,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.FUNCTION, _read_as(readings.long_arguments, ex.Call)),
     (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
     (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
+    (Doubt.ORDER, _raises_a_divisor),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),
     (Doubt.FUNCTION, slips.is_another_logarithm),

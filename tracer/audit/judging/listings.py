@@ -143,6 +143,23 @@ def has_dots_between(pair: Pair) -> bool:
     return has_dot and bool(re.search(r"[×+*/]|\\times", source)) and pair.holds_as(_apart)
 
 
+def has_commas_between(pair: Pair) -> bool:
+    """Return whether commas may stand between equations: 2·2=4,4·2=8,8·2=16."""
+
+    def apart(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+        begins, ends = next(iter(ex.numbers(left)), None), next(iter(ex.numbers(right)), None)
+        if begins and (comma := _COMMA.fullmatch(pair.source(begins))):
+            left = readings.replaced(left, begins, readings.whole(int(comma[2]), begins))
+        if ends and (comma := _COMMA.fullmatch(pair.source(ends))):
+            right = readings.whole(int(comma[1]), ends)
+        yield left, right
+
+    return any(not number.is_whole for number in pair.numbers) and pair.holds_as(apart)
+
+
+_COMMA = re.compile(r"(\d+),(\d\d?)")
+
+
 def _first(side: ex.Expression) -> ex.Expression:
     return side.factors[0][1] if isinstance(side, ex.Product) else side
 

@@ -73,7 +73,7 @@ def _raised(base: str, power: str, like: ex.Number) -> ex.Expression:
 
 
 def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 103 as 10³, or 34 as 3/4, in one number, or in all."""
+    """Read 103 as 10³, or 34 as 3/4, in one number, or in all; 22 + 20 as 2² + 2⁰."""
     found = [number for side in (left, right) for number in ex.numbers(side)]
     for number in found:
         for other in _with_marks(number):
@@ -84,6 +84,20 @@ def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
     if sum(any(_with_marks(number)) for number in found) > 1:
         yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+    if any(number.printed in _FIRST_POWERS for number in found):
+        yield ex.mapped(left, _with_place), right
+
+
+_FIRST_POWERS = {"20", "21", "100", "101", "160", "161"}
+_PLACES = re.compile(r"(2|10|16)(\d)")
+
+
+def _with_place(part: ex.Expression) -> ex.Expression:
+    """Return a number of which the digits are a base and its exponent as that power."""
+    if isinstance(part, ex.Number) and (digits := _PLACES.fullmatch(part.printed)):
+        base, exponent = (whole(int(each), part) for each in digits.groups())
+        return ex.Power(base, exponent)
+    return part
 
 
 _POWER = re.compile(r"([2-9]|[1-9]\d{1,2})([2-9]|[12]\d)")

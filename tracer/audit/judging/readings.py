@@ -241,6 +241,18 @@ def tangents(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     yield ex.Number(value, f"{value:f}", 0, 0), right
 
 
+def raised_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read a fraction with an exponent, 12/5 ², as 12/5²."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Power(ex.Product((over, ("/", under))), power):
+                return ex.Product((over, ("/", ex.Power(under, power))))
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
 def results_behind(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 2³(8) + 3³(27) as 2³ + 3³: the numbers in parentheses are the results before them."""
 
