@@ -174,6 +174,8 @@ def has_few_digits(pair: Pair) -> bool:
     They matter most in a divisor, and in a difference of numbers that are nearly equal.
     """
     most = "0.1" if pair.is_approximate else "0.05"
+    if pair.is_between_expressions:
+        return pair.is_off_by_less_than("0.0001") and _has_rounded_parts(pair)
     if not ex.is_printed(pair.right) or not pair.is_off_by_less_than(most):
         return False
     if _is_of_thousands(pair) or _adds_up(pair) or _is_a_short_product(pair):
@@ -204,6 +206,18 @@ _SMALL, _MANY = Decimal("0.1"), 5
 def _may_be_rounded(number: ex.Number) -> bool:
     """Return whether a number has many digits, or begins with zeros: 0.019."""
     return number.is_rounded or 0 < number.value < _SMALL
+
+
+def _has_rounded_parts(pair: Pair) -> bool:
+    """Return whether results that are whole may be rounded: 1 + 2 + 2 · 790.6 = 3 + 1581."""
+    known = {number.value for number in ex.numbers(pair.left)}
+
+    def of(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Number) and part.is_whole and part.value not in known:
+            return readings.as_rounded(part)
+        return part
+
+    return judge_as_rounded(pair.left, ex.mapped(pair.right, of))
 
 
 def _is_of_thousands(pair: Pair) -> bool:

@@ -284,7 +284,7 @@ def _is_exact(left: ex.Expression, right: ex.Expression) -> bool:
     return found is not None and found.verdict is Verdict.EXACT
 
 
-_COPIED = re.compile(r"(?<![\w\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[23](?=[+−=-])")
+_COPIED = re.compile(r"(?<![^\W\d]|[\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[23](?=[+−=-])")
 
 
 def _is_copied(pair: Pair) -> bool:
