@@ -217,7 +217,8 @@ def _has_rounded_parts(pair: Pair) -> bool:
             return readings.as_rounded(part)
         return part
 
-    return judge_as_rounded(pair.left, ex.mapped(pair.right, of))
+    found = judge(pair.left, ex.mapped(pair.right, of))
+    return found is not None and found.verdict.holds
 
 
 def _is_of_thousands(pair: Pair) -> bool:
