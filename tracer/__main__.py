@@ -4,17 +4,29 @@ import atexit
 import gc
 import os
 import sys
+import threading
 from types import ModuleType
+from typing import NoReturn
 
 
 def collect_seldom() -> None:
-    """Look for garbage seldom, and not at the end.
+    """Look for garbage seldom.
 
     A run is short, and what loading modules and keeping a tape leaves looks like garbage and is
     none: looking for some would take a sixth of the time.
     """
     gc.set_threshold(1_000_000, 50, 100)
-    atexit.register(gc.freeze)
+
+
+def end(code: int) -> NoReturn:
+    """End without freeing each object, which takes a twentieth of a short run.
+
+    What is registered for the end is called first, and both streams are flushed.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def find_no_plugins() -> None:
@@ -45,7 +57,13 @@ def main() -> None:
     streams.prepare()
     from tracer.commands.cli import start
 
-    start()
+    try:
+        start()
+    except SystemExit as reason:
+        is_alone = threading.active_count() == 1
+        if is_alone and isinstance(reason.code, int):
+            end(reason.code)
+        raise
 
 
 if __name__ == "__main__":

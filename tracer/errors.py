@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import TypeAlias
@@ -116,6 +115,8 @@ def excerpt(line: str, number: int, column: int, length: int = 1) -> tuple[str, 
 
 def cells(text: str) -> int:
     """How wide it is: 日 takes two cells."""
+    import unicodedata  # only what is wrong has to be marked
+
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text

@@ -13,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Pinned
-from tracer.scenario.problems import message_of
 from tracer.scenario.reader import read
 
 OPTION = "--given"
@@ -84,6 +83,8 @@ def parse_given(text: str) -> Given:
     try:
         found = TypeAdapter[Any](Pinned).validate_python(data)
     except ValidationError as error:
+        from tracer.scenario.problems import message_of  # only bad input needs it
+
         wrong = (f"{address}: {message_of(detail)}" for detail in error.errors())
         raise TracerError(*(Problem(each, address=OPTION) for each in wrong)) from None
     return Given(address, token, found)

@@ -19,7 +19,6 @@ from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.parts import learned
-from tracer.scenario.problems import of_keys
 from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
 from tracer.scenario.shorthand import with_tokens, written_out, wrong
@@ -216,6 +215,8 @@ def _scenario(source: Source, name: str) -> Scenario:
     try:
         scenario = Scenario.model_validate({"title": name, **data})
     except ValidationError as error:
+        from tracer.scenario.problems import of_keys  # only bad input needs it
+
         problems = list(of_keys(error, source, filled))
     told = {(problem.line, problem.column) for problem in problems}
     misfits = dict.fromkeys([*of_text, *counted.problems])
@@ -254,6 +255,8 @@ def _validated(form: type[Form], source: Source, name: str) -> Form:
     try:
         return form.model_validate({"title": name, **source.data})
     except ValidationError as error:
+        from tracer.scenario.problems import of_keys
+
         raise TracerError(*of_keys(error, source, set(), form)) from None
 
 
