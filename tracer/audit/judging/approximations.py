@@ -39,7 +39,7 @@ def is_approximation(pair: Pair) -> bool:
         return is_of_terms and wording.approximates(pair.before, pair.after)
     if pair.is_between_expressions:
         return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
-    if pair.holds_as(readings.tangents):
+    if pair.holds_as(readings.tangents) or _is_of_a_series(pair):
         return True
     return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
 
@@ -82,6 +82,13 @@ def _is_of_rationals(pair: Pair) -> bool:
     functions = [any(isinstance(of, ex.Call | ex.Constant) for of in ex.every(s)) for s in sides]
     is_one = pair.is_between_expressions and functions[0] != functions[1]
     return is_one and pair.is_off_by_less_than("0.02")
+
+
+def _is_of_a_series(pair: Pair) -> bool:
+    """Return whether a function's many digits are right at first, as a series' are: e^0.4."""
+    is_function = any(isinstance(part, ex.Call | ex.Constant) for part in ex.every(pair.left))
+    has_digits = isinstance(pair.right, ex.Number) and pair.right.digits >= _SINGLE - 1
+    return is_function and has_digits and pair.is_off_by_less_than("0.001")
 
 
 def _is_a_near_value(pair: Pair) -> bool:

@@ -127,6 +127,9 @@ _GOES_ON = re.compile(
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
     r"|[a-zA-Z]_[\w{]|:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
+_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
+"""A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""
+
 _NEXT_LINE = re.compile(
     r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)|[ \t]*\\left\b"
 )
@@ -134,7 +137,7 @@ _NEXT_LINE = re.compile(
 
 def ends_within(after: str) -> bool:
     """Return whether a text begins within an expression that what precedes it belongs to."""
-    if _NEXT_LINE.match(after):
+    if _NEXT_LINE.match(after) or _CLOSES.match(after):
         return True
     gap = _BLANK_AFTER.match(after)
     assert gap is not None

@@ -102,15 +102,15 @@ def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides
         return of
 
     numbers = [number for side in (left, right) for number in ex.numbers(side)]
-    divides = any(
-        sign == "/"
-        for part in ex.every(right)
-        if isinstance(part, ex.Product)
-        for sign, _ in part.factors
-    )
-    if not divides and all(number.is_whole for number in numbers):
+    divides, of_one = _quotients(right) > 0, _quotients(left) == 1
+    if of_one and not divides and all(number.is_whole for number in numbers):
         for by in (ROUND_FLOOR, ROUND_CEILING):
             yield ex.mapped(left, rounded(by)), right
+
+
+def _quotients(expression: ex.Expression) -> int:
+    products = (part for part in ex.every(expression) if isinstance(part, ex.Product))
+    return sum(sign == "/" for product in products for sign, _ in product.factors)
 
 
 def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:

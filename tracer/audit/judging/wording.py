@@ -30,7 +30,9 @@ def labels(before: str, after: str) -> bool:
     return bool(_LABELLED.search(before) or re.search(others, f"{before} {after}"))
 
 
-_BOUND = re.compile(r"\b(?:from|to|von|bis|de|à)[\s$]+\Z")
+_BOUND = re.compile(
+    r"\b(?:from|von|de)[\s$]+\Z|\b(?:from|von|de)\b[^.\n]{1,40}\b(?:to|bis|à)[\s$]+\Z"
+)
 
 
 def bounds(before: str) -> bool:
