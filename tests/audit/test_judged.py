@@ -13,8 +13,8 @@ from pathlib import Path
 
 JUDGED = Path(__file__).with_name("judged.csv")
 README = Path(__file__).parents[2] / "README.md"
-UNSEEN = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-LAST = ("seventh", "eighth")
+EARLIER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+LAST = ("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth")
 """The rounds that README is about."""
 
 
@@ -37,14 +37,13 @@ def test_each_judgement_names_its_place_and_verdict() -> None:
         assert row["path"], row
         assert row["code"] in {"A01", "A03"}, row
         assert row["verdict"] in {"true", "false alarm"}, row
-        assert row["used"] in {"while working", *UNSEEN}, row
+        assert row["used"] in {"while working", *EARLIER, *LAST}, row
         assert row["kind"], row
 
 
 def test_readme_claims_what_was_judged() -> None:
     readme = " ".join(README.read_text(encoding="utf-8").split())
-    for rounds in (("sixth",), LAST):
-        true, found = true_and_all("A01", rounds)
-        assert f"{true} of {found} findings of false arithmetic (A01)" in readme, (true, found)
-        true, found = true_and_all("A03", rounds)
-        assert f"{true} of {found} of a wrong power of ten (A03)" in readme, (true, found)
+    true, found = true_and_all("A01", LAST)
+    assert f"{true} of {found} findings of false arithmetic (A01)" in readme, (true, found)
+    true, found = true_and_all("A03", LAST)
+    assert f"{true} of {found} of a wrong power of ten (A03)" in readme, (true, found)

@@ -129,8 +129,13 @@ _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?
 
 
 def _is_misread(pair: Pair) -> bool:
-    """Return whether a determinant, a row's power, or commas in arguments may be misread."""
+    """Return whether a determinant, a row's power, or commas in arguments may be misread.
+
+    So may be digits, each with its own markup.
+    """
     source = "".join(pair.sources)
+    if '<span class="m' in source:
+        return True
     powers = (part.base for part in pair.parts if isinstance(part, ex.Power))
     if any(isinstance(base, ex.Vector) for base in powers):
         return True

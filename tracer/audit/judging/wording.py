@@ -53,6 +53,7 @@ _FALSE = re.compile(
     r"|\bimposs?ible|\bunmöglich|不可能|\bcommon error|\bcreer que"
     r"|\berror (?:muy )?(?:frecuente|común|habitual|típico)"
     r"|\berror in\b|\berror:|\\lightning|[✗✘❌↯⚡]|\bcontradict"
+    r"|\bnot independent|\bnicht unabhängig"
     r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]|\binstead of\b|\bdisagree"
     r"|\bfalsch|\bfehlerhaft|\bstimmt nicht|\bwiderspruch|\bunwahr|\birrtum"
     r"|\bfaux\b|\bfausse|\berreur|\bfals[oa]s?\b|\bequivocad|\berróne"
@@ -125,6 +126,16 @@ _APPROXIMATED = re.compile(
     r"\berrors?\b|\bapproximat|\bexpansion\b|\bfehler|\berreur|\bpolynom|\bseries\b|\bterms\b"
     r"|\btruncat|\binterpolat|\breihe\b|\bsérie|\bserie\b"
 )
+
+
+_ROUNDED = re.compile(
+    r"[\s$`*)(,]*(?:rounded|aufgerundet|abgerundet|gerundet|arrondi|redonde|四舍五入|取整|반올림|올림)"
+)
+
+
+def rounds(after: str) -> bool:
+    """Return whether a text begins with a word for rounding."""
+    return _ROUNDED.match(after) is not None
 
 
 def estimates(before: str, after: str) -> bool:
