@@ -19,6 +19,22 @@ def test_it_tells_its_version() -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"decoder-trace {__version__}\n", "")
 
 
+REGISTERED = """
+import atexit, sys
+from tracer.__main__ import main
+atexit.register(lambda: sys.stdout.write("registered\\n"))
+sys.argv = ["decoder-trace", *sys.argv[1:]]
+main()
+"""
+
+
+def test_what_is_registered_for_the_exit_is_called_and_written() -> None:
+    for arguments, code in ((["--version"], 0), (["run", "nonsense"], 2)):
+        command = [sys.executable, "-c", REGISTERED, *arguments]
+        ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        assert (ran.returncode, ran.stdout.splitlines()[-1:]) == (code, ["registered"])
+
+
 def test_it_is_called_decoder_trace_and_ends_as_decoder_trace_does() -> None:
     ran = python_m_tracer("nonsense")
     assert (ran.returncode, ran.stdout) == (2, "")

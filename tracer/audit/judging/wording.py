@@ -103,7 +103,7 @@ _LOSS = re.compile(
 
 
 def is_of_a_loss(before: str, after: str) -> bool:
-    """Return whether words near tell of a difference whose sign is left out."""
+    """Return whether words near name a difference whose sign may be left out."""
     return bool(_LOSS.search(before[-_CLOSE:].lower()) or _LOSS.search(after[:_CLOSE].lower()))
 
 
