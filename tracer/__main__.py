@@ -19,7 +19,7 @@ def collect_seldom() -> None:
 
 
 def end(code: int) -> NoReturn:
-    """End without freeing each object, which takes a twentieth of a short run.
+    """End without freeing each object, which takes a fortieth of a short run.
 
     What is registered for the end is called first, and both streams are flushed.
     """
