@@ -120,7 +120,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [
-        (r"$\cos\frac{1}{3}\pi = \frac{1}{2}$", r"$\cos\frac{1}{4}\pi = \frac{1}{2}$"),
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
         ("σ([1.0, 1.1]) = [0.475, 0.525]", "σ([1.0, 1.1]) = [0.485, 0.535]"),
         (DETERMINANTS, DETERMINANTS.replace("vmatrix", "bmatrix")),
@@ -132,12 +131,19 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
     Doubt.ORDER: [
         (r"$\frac{12}{\pi}^2 ≈ 1.216$", r"$(\frac{12}{\pi})^2 ≈ 1.216$"),
+        (r"$\cos\frac{1}{3}\pi = \frac{1}{2}$", r"$\cos\frac{1}{4}\pi = \frac{1}{2}$"),
         ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
+        ("5 / 1/6 = 30", "5 / 1/6 = 31"),
+        ("-3^2 = 9", "-3^2 = 8"),
+        (r"$\sqrt{40 + -3^2} = 7$", r"$\sqrt{40 + -3^2} = 8$"),
+        (r"$\cos π/3 = 0.5$", r"$\cos π/3 = 0.7$"),
+        ("6 / 2×10³ = 3000", "6 / 2×10³ = 0.004"),
         ("6/2(1+2) = 1", "6/(2(1+2)) = 2"),
         ("16*20*28 / 2*2 = 2,240", "16*20*28 / 2*2 = 2,440"),
     ],
     Doubt.PERCENT: [
         ("50 + 10% = 55", "0.5 + 0.1 = 0.7"),
+        ("1 + 2.5% = 3.5%", "1 + 2.5% = 3.4%"),
         ("(256/2 = 50%)", "(256/512 = 5%)"),
         ("1.6% = 8/5", "8/5 = 170%"),
         (r"gives $1.08 \times 1.03 = +11.2\%$", r"gives $1.08 \times 1.03 = 11.2$"),
@@ -387,7 +393,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.UNIT: [
         ("1/0.000005 = 200 kHZ", "1/0.000005 = 200 kids"),
         ("$1/8000=0.125$ ms", "$1/8000=0.125$ of it"),
-        ("1024/3 = 8 GiB", "1024/3 = 311 tokens"),
+        ("1024 × 8 = 1 KiB", "1024/3 = 311 tokens"),
+        ("20 ms / 10 ns = 20 × 10⁻³ / 10 × 10⁻⁹", "20 / 10 = 20 × 10⁻³ / 10 × 10⁻⁹"),
+        (r"$1 / 4 = 15$ min", r"$1 / 4 = 0.55$ mV"),
         (r"$2 \cdot 8 = 14.9\text{GiB}$", r"$2 \cdot 8 = 14.9\text{ bugs}$"),
         ("7 * 365 / 12 = 7 years", "7 * 8 = 58 years"),
         ("44,100 × 32 = 1.4 M", "44,100 × 32 = 1.6 million"),
@@ -420,7 +428,17 @@ CASES = [(reason, *pair) for reason, pairs in DOUBTS.items() for pair in pairs]
 
 
 def test_each_doubt_has_a_case() -> None:
-    assert set(DOUBTS) == set(Doubt)
+    assert set(DOUBTS) == set(Doubt) - {Doubt.STRANGE}
+
+
+def test_a_text_with_doubts_is_trusted_less() -> None:
+    doubtful, far = f"It is 0.5 = 1/3 of it. {FAR}", "Here 12 × 3 = 72."
+    found = audit(Text("text", doubtful + far, Markup.MARKDOWN))
+    assert not found.findings
+    assert {each.reason for each in found.doubtful} == {Doubt.AFTER, Doubt.STRANGE}
+    others = (far, doubtful + far + "\n\n1 + 1 = 2" * 12, doubtful + "Here 12 × 3 = 34.")
+    for text in others:
+        assert len(audit(Text("text", text, Markup.MARKDOWN)).findings) == 1
 
 
 @pytest.mark.parametrize(("reason", "doubtful", "false"), CASES)

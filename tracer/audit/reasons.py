@@ -51,3 +51,4 @@ class Doubt(StrEnum):
     MEASURED = "a measured number may be compared"
     NAMED = "the number may belong to the words before it"
     UNIT = "a unit follows"
+    STRANGE = "other equations around are doubtful, and the sides differ by more than a slip"

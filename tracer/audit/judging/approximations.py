@@ -40,10 +40,17 @@ def is_approximation(pair: Pair) -> bool:
         is_of_terms = _is_of_rationals(pair) or _is_a_near_value(pair)
         return is_of_terms and wording.approximates(pair.before, pair.after)
     if pair.is_between_expressions:
-        return pair.is_off_by_less_than("0.1") or _are_of_near_numbers(pair)
+        is_near = pair.is_off_by_less_than("0.1") and not _is_a_step(pair)
+        return is_near or _are_of_near_numbers(pair)
     if pair.holds_as(readings.tangents) or _is_of_a_series(pair):
         return True
     return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
+
+
+def _is_a_step(pair: Pair) -> bool:
+    """Return whether the right side has a result with some digits: -2 + 2.47/1.62 ≈ -2 + 1.53."""
+    known = {number.value for number in ex.numbers(pair.left)}
+    return any(n.is_rounded and n.value not in known for n in ex.numbers(pair.right))
 
 
 def _is_another_number(pair: Pair) -> bool:
@@ -153,9 +160,23 @@ def is_float(pair: Pair) -> bool:
         return abs(found.printed) < Decimal("1e-9")
     decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
     digits = max(decimals, default=0)
+    if _is_missing_little(pair):
+        return False
     return (digits >= _DOUBLE and pair.is_off_by_less_than("1e-12")) or (
         digits >= _SINGLE and pair.is_off_by_less_than("1e-6")
     )
+
+
+def _is_missing_little(pair: Pair) -> bool:
+    """Return whether it is nearly 1, and what is missing is wrong: 1 - 0.001³ = 99.9999997%."""
+    if pair.found.computed is None:
+        return False
+    one, other = 1 - pair.found.computed, 1 - pair.found.printed
+    is_near = 0 < abs(one) < _LITTLE and 0 < abs(other) < _LITTLE
+    return is_near and not Decimal("0.9") < one / other < Decimal("1.1")
+
+
+_LITTLE = Decimal("0.001")
 
 
 def _as_float(expression: ex.Expression) -> float | None:

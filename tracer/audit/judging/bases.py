@@ -54,7 +54,8 @@ def _may_be_a_remainder(pair: Pair) -> bool:
     """Return whether the sides may be equal modulo some number."""
     if not ex.is_printed(pair.right) or pair.found.computed is None:
         return True
-    return systems.is_remainder(pair.found.computed, pair.found.printed)
+    moduli = pair.systems.moduli(pair.start, pair.end)
+    return systems.is_remainder(pair.found.computed, pair.found.printed, moduli)
 
 
 def _has_bits(pair: Pair) -> bool:

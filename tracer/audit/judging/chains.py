@@ -6,6 +6,7 @@ import re
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
+from tracer.audit.judging import slips
 from tracer.audit.judging.doubts import doubt
 from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
@@ -32,6 +33,8 @@ class Weighed(NamedTuple):
     """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
+    needs_trust: bool
+    """Whether only a text that is read without doubts makes it certain."""
     put_in: tuple[str, ...]
     """The figures of the left side, by which an error can be traced to an earlier finding."""
 
@@ -84,7 +87,8 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
         else:
             put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
             wrong = finding(left, right, found, text)
-            pairs.append(Weighed(found.verdict, found.decides, wrong, tuple(put_in)))
+            trust = slips.needs_trust(left.expression, right.expression, found)
+            pairs.append(Weighed(found.verdict, found.decides, wrong, trust, tuple(put_in)))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     chain = Chain(equation.sides[0].start, equation.sides[-1].end, decides, tuple(pairs))
@@ -104,12 +108,11 @@ def _computes(expression: ex.Expression) -> bool:
 def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Doubt | None:
     """Return why two sides that do not agree may be right, or not meant to be equal."""
     left, right = equation.sides[i : i + 2]
-    if left.doubt or right.doubt:
-        return left.doubt or right.doubt
     previous = equation.sides[i - 1].expression if i else None
     following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
     place = left.start, right.end, equation.signs[i], previous, following
-    return doubt(Pair(left.expression, right.expression, found, systems.text, systems, *place))
+    pair = Pair(left.expression, right.expression, found, systems.text, systems, *place)
+    return doubt(pair, left.doubt, right.doubt)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

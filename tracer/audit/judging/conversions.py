@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
+from tracer.audit.reading import expression as ex
 
 _MARKUP = r"(?:[\s~$*_{}`\0]|\\[,;:! )]|\\(?:text|mathrm|textrm|mbox|hbox|rm|unit|si)\b|</?\w+>)*"
 _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)|[^\W\d_]+|[%‰¢°])")
@@ -61,11 +62,12 @@ _CONVERTED = Decimal("1.5")
 _KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
 """The factors between KB and KiB, MB and MiB, …"""
 
-_CONVERSIONS = (
-    *map(Decimal, (1, 7, 8, 12, 24, 30, 60, 365, 1440, 3600, 5280, 8760, 86400)),
-    *map(Decimal, (604800, 31536000, 31557600)),
-    *map(Decimal, ("2.54", "1.609", "0.4536")),
-)
+_POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
+
+_SECONDS = (60, 3600, 86400)
+_TIMES = (*_SECONDS, 7, 12, 24, 30, 365, 1440, 8760, 604800, 31536000, 31557600)
+_LENGTHS = ("12", "3", "5280", "2.54", "1.609", "0.3048", "3.6")
+_WEIGHTS = ("16", "0.4536", "2.205")
 
 
 def _digits(number: Decimal) -> Decimal:
@@ -73,12 +75,31 @@ def _digits(number: Decimal) -> Decimal:
     return number.scaleb(-number.adjusted())
 
 
-_FACTORS = [
-    _digits(each) for factor in (*_CONVERSIONS, *_KIBI) for each in (factor, 1 / factor)
-] + [Decimal(10)]
-"""The digits of what converts days to weeks, bytes to bits, hours to seconds, inches to cm, …"""
+def _both_ways(*factors: str | int | Decimal) -> list[Decimal]:
+    """Return the digits of powers of ten, and of factors and their reciprocals."""
+    numbers = list(map(Decimal, factors))
+    both = (each for number in numbers for each in (number, 1 / number))
+    return [Decimal(1), Decimal(10), *map(_digits, both)]
 
-_POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
+
+_OF_TIME = (
+    r"[smh]|se[cg]s?\w*|min\w*|h(?:ou)?rs?|heures?|hor[ae]s?|Stunden|Se[ck]\w+|Min\w+|days?|d[ií]as"
+    r"|Tage|jours|giorni|w(?:ee)?ks?|Wochen|semaines|semanas|settimane|months?|Monate|mois|meses"
+    r"|mesi|y(?:ea)?rs?|Jahre|ans|años|anni|per|rpm|fps|Hz|[秒分时時天年月小].*"
+)
+_CONVERTED_BY: tuple[tuple[re.Pattern[str], list[Decimal]], ...] = (
+    (re.compile(_OF_TIME), _both_ways(*_TIMES)),
+    (re.compile(rf"{_PREFIXED}(?:[Bb]|[Bb]its?|[Bb]ytes?|bps)"), _both_ways(8, *_SECONDS, *_KIBI)),
+    (re.compile(r"in(?:ch|ches)?|ft|feet|miles?|[kcm]?m|米|公里|千米"), _both_ways(*_LENGTHS)),
+    (re.compile(r"lb|oz|tons?|[kmµ]?g"), _both_ways(*_WEIGHTS)),
+    (re.compile(r"°|\\circ|degrees|Grad"), _both_ways("57.29578")),
+    (re.compile(r"[^%]*"), _both_ways(86400, 3600)),
+)
+"""What units may be converted by: days to weeks, bytes to bits, inches to cm, degrees to 1, …"""
+
+_QUANTITY = re.compile(rf"{_OF_TIME}|{_PREFIXED}(?:{'|'.join(_SYMBOLS.split())})(?<![kKMGT])")
+_BEHIND = 12
+"""A unit is written so near behind a number."""
 
 
 def may_convert(pair: Pair) -> bool:
@@ -86,18 +107,26 @@ def may_convert(pair: Pair) -> bool:
     ratio, found, name = pair.ratio, pair.found, unit(pair.behind)
     if name in _LOGARITHMIC:
         return True
+    if found.verdict is Verdict.SCALE and any(_has_unit(pair, number) for number in pair.numbers):
+        return True
     if ratio is None or ratio <= 0 or name is None:
         return False
-    if found.verdict is Verdict.SCALE:
-        return True
     digits = found.unit / abs(found.printed) / 2 if found.printed else Decimal(0)
     tolerance = max(digits, Decimal("0.025"))
     if _BYTES.fullmatch(name):
         kibis = (*_KIBI, *(1 / power for power in _POWERS_OF_1024))
         if any(_is_near(ratio, each, tolerance) for each in kibis):
             return True
-    is_far = max(ratio, 1 / ratio) >= _CONVERTED
-    return is_far and any(_is_near(_digits(ratio), each, tolerance) for each in _FACTORS)
+    if max(ratio, 1 / ratio) < _CONVERTED:
+        return False
+    factors = next((by for names, by in _CONVERTED_BY if names.fullmatch(name)), [])
+    return any(_is_near(_digits(ratio), each, tolerance) for each in factors)
+
+
+def _has_unit(pair: Pair, number: ex.Number) -> bool:
+    """Return whether a unit of a quantity follows a number, no % or million."""
+    name = unit(pair.text.content[number.end : number.end + _BEHIND])
+    return name is not None and _QUANTITY.fullmatch(name) is not None
 
 
 def _is_near(ratio: Decimal, factor: Decimal, tolerance: Decimal) -> bool:

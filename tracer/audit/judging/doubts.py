@@ -17,6 +17,7 @@ from tracer.audit.judging import (
     conversions,
     listings,
     lost,
+    orders,
     readings,
     scales,
     shapes,
@@ -32,9 +33,24 @@ from tracer.audit.reading.texts import Markup
 from tracer.audit.reasons import Doubt
 
 
-def doubt(pair: Pair) -> Doubt | None:
-    """Return the first doubt that two sides leave; None if they are certainly meant to be equal."""
+def doubt(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
+    """Return the first doubt that two sides leave; None if they are certainly meant to be equal.
+
+    Doubts that arose while they were read come first. What is read in two ways is doubtful only if
+    it holds in the other one.
+    """
+    for reason in while_read:
+        if reason and (reason not in OTHERWISE or pair.holds_as(OTHERWISE[reason])):
+            return reason
     return next((reason for reason, may_be in CHECKS if may_be(pair)), None)
+
+
+OTHERWISE: dict[Doubt, readings.Reading] = {
+    Doubt.ORDER: orders.orders,
+    Doubt.PERCENT: readings.percentages,
+    Doubt.MIXED: readings.mixed_numbers,
+}
+"""The other readings of what is read in two ways."""
 
 
 # --- units and words -----------------------------------------------------------------------------
@@ -96,7 +112,8 @@ def _is_named(pair: Pair) -> bool:
     is_label = (
         pair.previous is None and pair.left.is_whole and wording.labels(pair.before, pair.after)
     )
-    return is_label or wording.owns(pair.before) or wording.bounds(pair.before)
+    is_of_the_text = pair.sources[0].endswith("$")  # a payment of 41 $= 3 + 9$
+    return is_label or is_of_the_text or wording.owns(pair.before) or wording.bounds(pair.before)
 
 
 def _is_label(pair: Pair) -> bool:
@@ -116,7 +133,7 @@ def _is_negated(pair: Pair) -> bool:
     """Return whether a dash before the left side may be a bullet, or parentheses mean a minus."""
     if _DASH.match(pair.sources[0]) and pair.holds_as(readings.unsigned):
         return True
-    if _BULLET.match(pair.sources[0]) and re.search(r"(?:\A|\n)[ \t]*\Z", pair.before):
+    if _BULLET.match(pair.sources[0]) and re.search(r"(?:\A|\n)[ \t>]*\Z", pair.before):
         return pair.ratio == -1 or pair.is_whole
     return bool(_PARENTHESIZED.search(pair.sources[0])) and pair.holds_as(
         readings.negative_parentheses
@@ -193,13 +210,22 @@ def _are_multiples(pair: Pair) -> bool:
 
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
-    if wording.calls_false(pair.before, pair.after):
+    if wording.is_questioned(pair.before, pair.after):
+        return True
+    is_long = len(pair.numbers) > _STATEMENT or not pair.is_whole
+    if wording.calls_false(pair.before, pair.after, near=_NEAR_A_LONG_ONE if is_long else _NEAR):
         return True
     if not pair.is_whole:
         return False
     is_riddle = len(pair.numbers) == 3 and wording.is_a_riddle(pair.before, pair.after)
     is_simple = all(number.value <= slips.SIMPLE for number in pair.numbers)
     return is_riddle or (is_simple and wording.states(pair.before, pair.after))
+
+
+_STATEMENT = 4
+"""What is false on purpose has seldom more numbers than this, or decimals."""
+_NEAR, _NEAR_A_LONG_ONE = 120, 40
+"""Words that call an equation false are at most this many characters away."""
 
 
 # --- what is meant -------------------------------------------------------------------------------
@@ -268,7 +294,7 @@ _RAISED = re.compile(r"\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\^")
 def _raises_a_divisor(pair: Pair) -> bool:
     """Return whether the exponent of a fraction without parentheses is its divisor's."""
     is_raised = any(map(_RAISED.search, pair.sources))
-    return is_raised and pair.holds_as(readings.raised_divisors)
+    return is_raised and pair.holds_as(orders.raised_divisors)
 
 
 def _has_lost_marks(pair: Pair) -> bool:
@@ -276,12 +302,17 @@ def _has_lost_marks(pair: Pair) -> bool:
 
     If all numbers are whole, it must hold exactly: 25/5 = 6 does not, though 2⁵/5 is about 6.
     """
-    if len(pair.numbers) > MOST_NUMBERS:
+    if len(pair.numbers) > MOST_NUMBERS or _is_typeset(pair):
         return False
     return any(
         agree_at_face(*sides) and (not pair.is_whole or _is_exact(*sides))
         for sides in lost.marks(pair.left, pair.right)
     )
+
+
+def _is_typeset(pair: Pair) -> bool:
+    """Return whether fractions are marked up; then superscripts are, too."""
+    return "frac" in "".join(pair.sources)
 
 
 def _is_exact(left: ex.Expression, right: ex.Expression) -> bool:
@@ -381,9 +412,9 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.RATIO, _are_quotations),
     (Doubt.RATIO, _read_as(readings.amplified, ex.Product)),
     (Doubt.RANGE, _is_a_range),
-    (Doubt.FUNCTION, _read_as(readings.long_arguments, ex.Call)),
     (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
-    (Doubt.ORDER, _read_as(readings.long_divisors, ex.Product)),
+    (Doubt.ORDER, _read_as(orders.long_arguments, ex.Call)),
+    (Doubt.ORDER, _read_as(orders.long_divisors, ex.Product)),
     (Doubt.ORDER, _raises_a_divisor),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),
@@ -395,7 +426,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(lost.roots, ex.Product)),
     (Doubt.LOST, _read_as(lost.dots, ex.Sum)),
-    (Doubt.LEFT_TO_RIGHT, _read_as(readings.left_to_right, ex.Sum)),
+    (Doubt.LEFT_TO_RIGHT, _read_as(orders.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),
     (Doubt.FEW_DIGITS, scales.are_rounded),
     (Doubt.FEW_DIGITS, scales.is_of_unrounded),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from decimal import localcontext
 from functools import cache, partial
@@ -88,7 +88,9 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         if _counts_in_thousands(found.chains):
-            found.chains = [_without(chain, text, found.doubtful) for chain in found.chains]
+            _doubt_all(found, text, Doubt.UNIT, lambda pair: pair.finding.cause in _THOUSAND)
+        if len(found.doubtful) * EXCEPTIONS > found.hold:
+            _doubt_all(found, text, Doubt.STRANGE, lambda pair: pair.needs_trust)
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -143,12 +145,13 @@ def _counts_in_thousands(chains: Sequence[Chain]) -> bool:
     return sum(pair.finding.cause in _THOUSAND for chain in chains for pair in chain.pairs) > 1
 
 
-def _without(chain: Chain, text: Text, doubtful: list[Doubtful]) -> Chain:
-    """Return the chain without such pairs, which are added to the doubtful ones."""
-    in_thousands = [pair.finding for pair in chain.pairs if pair.finding.cause in _THOUSAND]
-    doubtful += [Doubtful(text, each.start, each.end, Doubt.UNIT) for each in in_thousands]
-    pairs = (pair for pair in chain.pairs if pair.finding.cause not in _THOUSAND)
-    return chain._replace(pairs=tuple(pairs))
+def _doubt_all(found: Audit, text: Text, reason: Doubt, may_be: Callable[[Weighed], bool]) -> None:
+    """Doubt all pairs of a kind: they are no findings any more."""
+    for i, chain in enumerate(found.chains):
+        if doubted := [pair.finding for pair in chain.pairs if may_be(pair)]:
+            found.doubtful += [Doubtful(text, each.start, each.end, reason) for each in doubted]
+            kept = tuple(pair for pair in chain.pairs if not may_be(pair))
+            found.chains[i] = chain._replace(pairs=kept)
 
 
 class _Roots:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from tracer.audit.judging.judgement import agree_at_face
 from tracer.audit.reading import expression as ex
@@ -113,18 +113,6 @@ def _quotients(expression: ex.Expression) -> int:
     return sum(sign == "/" for product in products for sign, _ in product.factors)
 
 
-def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 8960 / 2*2 as 8960 / (2*2)."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Product((*over, ("/", divisor), ("*", last))):
-                return ex.Product((*over, ("/", ex.Product((("*", divisor), ("*", last))))))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
 def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 80/20 as a ratio of parts, 0.8."""
 
@@ -178,6 +166,49 @@ def changes(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     yield ex.Sum((left, ex.Negative(ex.Number(Decimal(1), "1", 0, 0)))), right
 
 
+def percentages(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 5 + 10% as 5.5, or as 15%: a percentage of the number before it, or all in percent."""
+
+    def of_the_first(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Sum((first, *others)) if not ex.is_percent(first):
+                return ex.Sum((first, *(_share_of(first, term) for term in others)))
+        return part
+
+    def without_sign(part: ex.Expression) -> ex.Expression:
+        return part.arguments[0] if _is_a_percentage(part) else part
+
+    for of in (of_the_first, without_sign):
+        one, other = ex.mapped(left, of), ex.mapped(right, of)
+        yield from ((one, other), (one, right), (left, other))
+
+
+def _is_a_percentage(part: ex.Expression) -> TypeGuard[ex.Call]:
+    return isinstance(part, ex.Call) and part.name == "percent"
+
+
+def _share_of(total: ex.Expression, term: ex.Expression) -> ex.Expression:
+    """Return a term, or if it is a percentage the share that it is of something."""
+    if isinstance(term, ex.Negative):
+        return ex.Negative(_share_of(total, term.of))
+    return ex.Product((("*", total), ("*", term))) if _is_a_percentage(term) else term
+
+
+def mixed_numbers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 2 1/3 as 2 + 1/3."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Product((one, ("*", ex.Call("percent", (fraction,))))):  # 16 2/3 %
+                return ex.Call("percent", (of(ex.Product((one, ("*", fraction)))),))
+            case ex.Product((("*", ex.Number() as one), ("*", ex.Product() as fraction), *others)):
+                mixed = ex.Sum((one, fraction))
+                return ex.Product((("*", mixed), *others)) if others else mixed
+        return part
+
+    yield ex.mapped(left, of), ex.mapped(right, of)
+
+
 def unsigned(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read - 3 + 4 as 3 + 4, behind a dash."""
     match left:
@@ -200,18 +231,6 @@ def amplified(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
             (("*", ex.Number()) as over, ("/", ex.Number()) as under, ("*", ex.Number()))
         ):
             yield ex.Product((over, under)), right
-
-
-def long_arguments(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read cos 1/3 π as cos (1/3 π)."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Product((("*", ex.Call(name, (argument,))), ("*", ex.Constant() as constant))):
-                return ex.Call(name, (ex.Product((("*", argument), ("*", constant))),))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
 
 
 def short_pi(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -239,18 +258,6 @@ def tangents(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         case _:
             return
     yield ex.Number(value, f"{value:f}", 0, 0), right
-
-
-def raised_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read a fraction with an exponent, 12/5 ², as 12/5²."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Power(ex.Product((over, ("/", under))), power):
-                return ex.Product((over, ("/", ex.Power(under, power))))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
 
 
 def results_behind(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -299,37 +306,6 @@ def quotations(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
             low, high = sorted((a, b), key=lambda number: number.value)
             yield ex.Sum((high, ex.Negative(low))), right
-
-
-def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 81 + 40 * 27 as (81 + 40) * 27."""
-    one, other = _in_order(left), _in_order(right)
-    if one or other:
-        yield one or left, other or right
-
-
-def _in_order(side: ex.Expression) -> ex.Expression | None:
-    """Return a sum of numbers and their products as computed from left to right, else None."""
-    if not isinstance(side, ex.Sum) or not any(map(_is_product, side.terms)):
-        return None
-    total: ex.Expression | None = None
-    for term in side.terms:
-        of = term.of if isinstance(term, ex.Negative) else term
-        match of:
-            case ex.Product((("*", ex.Negative(first)), *others)):  # 3 - 1/2
-                term = ex.Negative(of := ex.Product((("*", first), *others)))
-        factors = of.factors if isinstance(of, ex.Product) else (("*", of),)
-        if not all(isinstance(factor, ex.Number) for _, factor in factors):
-            return None
-        first = ex.Negative(factors[0][1]) if of is not term else factors[0][1]
-        total = first if total is None else ex.Sum((total, first))
-        if len(factors) > 1:
-            total = ex.Product((("*", total), *factors[1:]))
-    return total
-
-
-def _is_product(term: ex.Expression) -> bool:
-    return isinstance(term.of if isinstance(term, ex.Negative) else term, ex.Product)
 
 
 def _int(expression: ex.Expression) -> int | None:

@@ -9,7 +9,7 @@ from tracer.audit.judging import wording
 from tracer.audit.judging.causes import cause
 from tracer.audit.judging.evaluation import Meaning, evaluate, face
 from tracer.audit.judging.intervals import Interval
-from tracer.audit.judging.judgement import Verdict
+from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
@@ -31,9 +31,23 @@ def are_far(pair: Pair) -> bool:
     if pair.ratio is None:
         return not pair.is_alone and pair.is_whole
     far = _FAR if pair.is_between_expressions else _FARTHER
-    if not pair.is_alone and not _has_a_cause(pair):
+    if not pair.is_alone and pair.is_whole and not _has_a_cause(pair):
         far = _FAR_IN_WORDS
     return not Decimal(1) / far < abs(pair.ratio) < far
+
+
+_NEAR = Decimal("1.5")
+"""A slip in whole numbers changes them by less than this factor, a misreading often by more."""
+
+
+def needs_trust(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
+    """Return whether only whole numbers are apart by more than a slip."""
+    if found.verdict is not Verdict.FALSE or found.computed is None:
+        return False
+    if not all(number.is_whole for side in (left, right) for number in ex.numbers(side)):
+        return False
+    ratio = found.printed / found.computed if found.computed else Decimal(0)
+    return not 1 / _NEAR < ratio < _NEAR
 
 
 def _has_a_cause(pair: Pair) -> bool:

@@ -52,6 +52,11 @@ _BITWISE = re.compile(
     )""",
     re.VERBOSE,
 )
+_MODULUS = re.compile(
+    r"(?:[Mm]od(?:ulo|ulus)?|[Mm]odulo\sn|\\[bp]mod|[ℤ𝔽]|[FZ]\}?_|GF|gcd)"
+    r"[\s$({=\\;:,~_]{0,6}(\d{1,12})(?:\s?\^\{?(\d{1,2})\b)?"
+)
+_BITS = re.compile(r"\b(\d{1,2})[ -][Bb]it")
 _NAMED_BASE = re.compile(r"\bbase[ -](\d{1,2})\b|_\{?(\d{1,2})\}?")
 
 
@@ -101,6 +106,13 @@ class Systems:
         named = {int(one or other) for one, other in _NAMED_BASE.findall(around)}
         return {2, 8, 16} | {base for base in named if 2 <= base <= 36}
 
+    def moduli(self, start: int, end: int) -> set[int]:
+        """Return the moduli that are named in the chapter around a stretch."""
+        chapter = self.text.content[max(0, start - CHAPTER) : end + CHAPTER]
+        named = (int(digits) ** int(power or 1) for digits, power in _MODULUS.findall(chapter))
+        words = (2 ** int(bits) for bits in _BITS.findall(chapter))
+        return {modulus for modulus in (*named, *words) if modulus > 1}
+
 
 def _between(places: list[int], start: int, end: int) -> int:
     return bisect_left(places, end) - bisect_left(places, start)
@@ -140,11 +152,21 @@ def _in_base(base: int, *, exponents: bool) -> Callable[[ex.Expression], ex.Expr
     return of
 
 
-def is_remainder(computed: Decimal, printed: Decimal) -> bool:
-    """Return whether a printed number may be the remainder of a computed one, modulo anything."""
+def is_remainder(computed: Decimal, printed: Decimal, moduli: set[int]) -> bool:
+    """Return whether a printed number may be the remainder of a computed one.
+
+    The modulus is one of these, or a usual one, or anything if none is known.
+    """
     if computed != computed.to_integral_value():
         return printed == printed.to_integral_value()  # 1/3 = 5, modulo 7
-    return abs(computed - printed) > abs(printed)
+    apart = abs(computed - printed)
+    if not moduli:
+        return apart > abs(printed)
+    return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _OF_WORDS)
+
+
+_OF_WORDS = {10, 12, 24, *(2**bits for bits in (8, 16, 32, 64))}
+"""The moduli of last digits, clocks and words of bits."""
 
 
 def bits(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:

@@ -73,27 +73,31 @@ _QUOTED = (
     re.compile(r"""[^"“”»\n]{0,20}["”“»]"""),
 )
 _SENTENCE_END = re.compile(r"(?<!\bej)(?<!\be\.g)(?<!\bz\.B)(?<!\bex)[.!?]\s|\n\s*\n")
-_CLOSE = 120
-"""Words that call an equation false are at most this many characters away."""
 
 
-def calls_false(before: str, after: str) -> bool:
-    """Return whether what stands between is quoted or asked, or words near speak of errors."""
+def is_questioned(before: str, after: str) -> bool:
+    """Return whether what stands between is quoted or asked."""
     opens, closes = _QUOTED
     is_quoted = opens.search(before) and closes.match(after)
-    *others, sentence = _SENTENCE_END.split(before[-_CLOSE:])
+    return bool(is_quoted or _ASKED.match(after) or _TESTED.search(before))
+
+
+def calls_false(before: str, after: str, near: int) -> bool:
+    """Return whether words, at most so many characters away, speak of errors."""
+    *others, sentence = _SENTENCE_END.split(before[-near:])
     if others and not re.search(r"\w", sentence):
         sentence = others[-1]  # a heading, or a sentence before a displayed formula
-    rest = after[:_CLOSE].partition("\n\n")[0]
-    is_called = _FALSE.search(sentence.lower()) or _FALSE.search(rest.lower())
-    is_asked = _ASKED.match(after) or _TESTED.search(before)
-    return bool(is_quoted or is_asked or is_called)
+    rest = after[:near].partition("\n\n")[0]
+    return bool(_FALSE.search(sentence.lower()) or _FALSE.search(rest.lower()))
 
 
 def states(before: str, after: str) -> bool:
     """Return whether the words around are about statements, which may be false."""
     return bool(_STATED.search(before) or _STATED.search(after))
 
+
+_CLOSE = 120
+"""Other words are at most this many characters away."""
 
 _LOSS = re.compile(
     r"\b(?:loss|lose|losing|lost|deficit|debts?|owe|short|drop|declin|decreas|fall|fell|fewer|less"

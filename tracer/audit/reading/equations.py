@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 from tracer.audit.reading import units
 from tracer.audit.reading.brackets import Span, partners
@@ -169,11 +168,12 @@ class _Finder:
         """Return whether a later line begins with a sign that may be a bullet, or a row with −."""
         if not _any_between(self.lines, start, end):
             return False
-        begins = [
-            sign.text
-            for line, sign in pairwise(self.tokens[start:end])
-            if line.kind is Is.LINE and sign.kind is Is.OPERATOR
-        ]
+        begins, i = list[str](), start
+        while i < end - 1:
+            line, sign = self.tokens[i : i + 2]
+            if line.kind is Is.LINE and sign.kind is Is.OPERATOR:
+                begins.append(sign.text)
+            i = self.pairs.get(i, i) + 1 if line.kind is Is.OPEN else i + 1  # not a matrix's rows
         if self.is_math:
             return "-" in begins
         behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)

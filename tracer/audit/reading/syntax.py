@@ -43,6 +43,7 @@ class _Reader(Operands):
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
         left_out: int | None = None  # the terms before an ellipsis
+        apart = 0  # the minus signs that stand like the sign of a number
         while sign := self.sign("+-–"):
             if sign.text == "–":
                 self.doubts(Doubt.RANGE)  # 10 – 12
@@ -52,7 +53,7 @@ class _Reader(Operands):
                 continue
             behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
-                self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
+                apart += 1
             term = self.product()
             if self._is_range([*terms, term], sign):
                 self.doubts(Doubt.RANGE)
@@ -61,6 +62,8 @@ class _Reader(Operands):
             terms.append(term if sign.text == "+" else ex.Negative(term))
         if left_out is not None:
             return self.series(terms[:left_out], terms[left_out:])
+        if apart == len(terms) - 1 > 0:
+            self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
     def series(self, before: list[ex.Expression], after: list[ex.Expression]) -> ex.Expression:
@@ -128,9 +131,8 @@ class _Reader(Operands):
         return is_binomial and self.next.kind is Is.NUMBER
 
     def _may_be_remark(self) -> bool:
-        """Return whether it is prose, or a bracket in mathematics that holds just a number."""
-        closed = self.pairs.get(self.at, self.end)
-        return self.spaced or closed - self.at <= 3  # (61 %)
+        """Return whether a bracket holds just a number, as in 0.61 (61 %)."""
+        return self.pairs.get(self.at, self.end) - self.at <= 3
 
     def factor(self) -> ex.Expression:
         if token := self.sign("-+"):
