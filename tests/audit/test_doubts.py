@@ -337,6 +337,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("an inequality: $4 × 2 = 9$", "an equation: $4 × 2 = 9$"),
     ],
     Doubt.SYMBOL: [
+        ("$e^2 = 0$ in it", "$e^2 ≈ 8.39$ in it"),
         (r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$"),
         ("L = e^2 = 2^2", "L = e^2 = 4.0"),
         (r"a projection, $\pi^{2}=\pi$", r"a multiple, $2\pi=\pi$"),

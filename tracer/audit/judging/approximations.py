@@ -119,6 +119,8 @@ def is_a_symbol(pair: Pair) -> bool:
     constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
     is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
     is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)
+    if isinstance(pair.left, ex.Power) and pair.left.base == e and pair.is_whole:
+        is_alone = not pair.is_approximate  # a nilpotent element: e² = 0
     return is_alone and not pair.is_off_by_less_than("0.1")
 
 
