@@ -217,7 +217,7 @@ def has_few_digits(pair: Pair) -> bool:
     has_more = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
     shrinks = is_near and has_more and _multiplies(pair.left)
     may_differ = divides or shrinks or _cancels(pair.left) or _raises(pair.left)
-    if pair.is_approximate and _POWER.search(pair.sources[0]):
+    if _has_rounded_powers(pair):
         return judge_as_rounded(ex.mapped(pair.left, _with_rounded_powers), pair.right)
     return may_differ and judge_as_rounded(pair.left, pair.right)
 
@@ -225,9 +225,17 @@ def has_few_digits(pair: Pair) -> bool:
 _POWER = re.compile(r"\de[-+]?\d")
 
 
+def _has_rounded_powers(pair: Pair) -> bool:
+    """Return whether numbers such as 7.2e16 may be rounded: ≈ or many digits follow."""
+    if pair.is_approximate or not ex.numbers(pair.right):
+        return _POWER.search(pair.sources[0]) is not None
+    powers = [n.digits for n in ex.numbers(pair.left) if "e" in n.printed and n.digits > 1]
+    return bool(powers) and min(powers) + 2 < ex.numbers(pair.right)[0].digits
+
+
 def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
     """Return a number that is written as 8e8 with its last digit rounded."""
-    if isinstance(part, ex.Number) and "e" in part.printed:
+    if isinstance(part, ex.Number) and "e" in part.printed and part.digits > 1:
         return readings.as_rounded(part)
     return part
 

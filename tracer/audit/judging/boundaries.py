@@ -50,6 +50,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
         return False
     if side[:1] == "+" or _COMPUTES.search(text) or _ASSIGNS.search(text):
         return True
+    if phrase := _PHRASE.search(text):
+        return "between" in phrase[1] or not _LINKS.search(phrase[1])
     if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
         return True
     last = text[-1]
@@ -93,6 +95,12 @@ _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
 _ASSIGNS = re.compile(r"=\s*\d[^=≈\n]*\+\s*[^\W\d_][\w()]*\s*=\Z")
 """A sum in which each number has its name: H = 1 × 2 + O = 16 × 1."""
+_PHRASE = re.compile(r"[=≈][ ]+((?:[\d.%/]+[ ]+)*[^\W\d_]{2,}(?:[ ]+[\w%/@]+)*)\Z")
+_LINKS = re.compile(
+    r"\b(?:and|or|so|then|thus|hence|but|since|because|as|while|when|where|with|if|is|are|was|gives?"
+    r"|that|which|also|und|oder|dann|et|donc|y|e|o)\b"
+)
+"""What a result is of, in words, as in = 2 relevant in the top 5 / 5 =; and what begins anew."""
 _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
 """(a), 2) or [iv] at the beginning of a line."""
 
@@ -159,8 +167,13 @@ _NEXT_ROW = re.compile(r"\s*&?\s*[-−]?[\d.,{}]+\s*\\\\(?:\[[^\]\n]*\])?\s*&*\s
 
 
 def adds_rows(source: str) -> bool:
-    """Return whether a side is a result, and a further term in the next row of an alignment."""
-    return "\\\\" in source and bool(_NEXT_ROW.match(source))
+    """Return whether a side is a result, and a further term in the next row or line."""
+    if "\\\\" in source:
+        return _NEXT_ROW.match(source) is not None
+    return "\n" in source and _NEXT_TERM.match(source) is not None
+
+
+_NEXT_TERM = re.compile(r"\s*[-−]?[\d.,]+%?[ \t]*\n[ \t]*[-−+×*·][ \t]")
 
 
 _BREAK = re.compile(

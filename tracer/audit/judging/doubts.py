@@ -180,12 +180,13 @@ def _are_quotations(pair: Pair) -> bool:
     return not (pair.is_alone or pair.is_whole) and pair.holds_as(readings.quotations)
 
 
+_TO = re.compile(r"[\s%$]*(?:to|bis|à)\s+[$€£]?\d")
 _RANGE = re.compile(r"\s*\d+[-−–]\d+/\d+\s*")
 
 
 def _is_a_range(pair: Pair) -> bool:
-    """Return whether a range may be of a number of points: 2-3/4 = 0.5 points."""
-    return _RANGE.fullmatch(pair.sources[0]) is not None
+    """Return whether a range ends behind it, or may be of a number of points: 2-3/4 = 0.5."""
+    return bool(_RANGE.fullmatch(pair.sources[0]) or _TO.match(pair.after))
 
 
 def _are_degrees(pair: Pair) -> bool:
@@ -232,9 +233,13 @@ _NEAR, _NEAR_A_LONG_ONE = 120, 40
 
 
 def _are_apart(pair: Pair) -> bool:
-    """Return whether two printed numbers need not be the same: whole or in two rows, not near."""
+    """Return whether two printed numbers need not be the same, and are not near.
+
+    One is whole, they are in two rows, or a unit follows: 0.99998 = 10.51 min per year.
+    """
     is_whole = any(number.is_whole for number in pair.numbers)
-    if not pair.is_between_numbers or not (is_whole or "\n" in pair.sources[0]):
+    has_unit = conversions.unit(pair.behind) is not None
+    if not pair.is_between_numbers or not (is_whole or has_unit or "\n" in pair.sources[0]):
         return False
     found = pair.found
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
@@ -373,6 +378,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.COLUMNS, _is_in_a_column),
     (Doubt.COLUMNS, listings.begins_a_column),
     (Doubt.COLUMNS, listings.is_a_numbered_line),
+    (Doubt.COLUMNS, listings.continues_columns),
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
     (Doubt.BEFORE, listings.has_dots_between),
     (Doubt.BEFORE, listings.has_commas_between),

@@ -92,6 +92,8 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
     """Return whether a whole number of some digits rounds one before it, or follows ≈."""
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
+    if number.digits >= _LONG:
+        return True
     value = int(number.value)
     unrounded = _without_commas(pair.text.content[max(0, pair.start - _ABOVE) : pair.start])
     if f"{value}." in unrounded or f"{value - 1}." in unrounded:  # most have no such number
@@ -125,6 +127,8 @@ def is_of_unrounded(pair: Pair) -> bool:
     return pair.holds_as(with_digits)
 
 
+_LONG = 5
+"""Whole numbers with so many digits are seldom counted, and may be rounded: 1,157,407."""
 _ABOVE = 2000
 """An unrounded number is at most this many characters above its use."""
 

@@ -94,11 +94,7 @@ def is_owed(pair: Pair) -> bool:
 
     Or a negative difference is printed without it, and called a loss.
     """
-    differs = any(
-        isinstance(part, ex.Sum) and any(isinstance(term, ex.Negative) for term in part.terms)
-        for part in ex.every(pair.left)
-    )
-    if differs and pair.ratio == -1 and pair.found.printed > 0:
+    if pair.ratio is not None and abs(pair.ratio + 1) < Decimal("0.01"):
         return wording.is_of_a_loss(pair.before, pair.after)
     match pair.left:
         case ex.Sum(terms) if not any(isinstance(term, ex.Negative) for term in terms):

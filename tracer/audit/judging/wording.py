@@ -66,7 +66,7 @@ _STATED = re.compile(
     r"|\bénoncé|\bassertion|\bmệnh đề|\bпредложени|\bвысказыван|\bönerme|命题|命題|명제",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"[\s$`*)]*[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)")
+_ASKED = re.compile(r"[\s$`*)]*[?？]|[^=≈.\n]{0,25}[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)")
 _TESTED = re.compile(r"\\(?:stackrel|overset)\{\s*[!?]\s*\}.{0,60}\Z", re.DOTALL)
 _QUOTED = (
     re.compile(r"""["“„«][\s$*\\(]*\Z"""),

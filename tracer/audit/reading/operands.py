@@ -205,6 +205,8 @@ class Operands(ABC):
             return self.in_brackets()
         if token.kind is Is.OPEN:
             return (self.primary(),)
+        if token.gap > 1:
+            self.doubts(Doubt.FUNCTION)  # cos   0.86 / 1.005
         of = self.power()
         if self.next.text in "*/x(":
             self.doubts(Doubt.ORDER)  # sin π/6

@@ -79,7 +79,10 @@ class _Reader(Operands):
         """Return whether it looks like a range such as 10-12."""
         if self.depth > 1 and (not self.spaced or self._is_computed_with()):
             return False  # (8-10)^2
-        whole = all(isinstance(term, ex.Number) and term.is_whole for term in terms)
+        last = terms[-1]
+        if isinstance(last, ex.Call) and last.name == "percent":  # 5-10%
+            last = last.arguments[0]
+        whole = all(isinstance(of, ex.Number) and of.is_whole for of in (*terms[:-1], last))
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
 
