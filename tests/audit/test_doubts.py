@@ -90,6 +90,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("NOPAT = 50 + (10) = 40", "NOPAT = 50 + 10 = 40"),
     ],
     Doubt.COLUMNS: [
+        ("(\n4\n/\n10\n)\n(\n4\n/\n10\n)\n=\n0.16", "(4 / 10)\n=\n0.16"),
         (
             "m = 0.4 × 2     v = 1.2 / 4\n  = 0.8         = 0.3",
             "m = 0.4 × 2; v = 1.2 / 4\n  = 0.8         = 0.3",
@@ -163,7 +164,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("A score of (8/16+32/64)/2=50, ok", "A score of (8/16+32/64)/2=0.6, ok"),
     ],
     Doubt.RANGE: [
-        ("0.95 = 5-10% of hits", "0.95 = 5 × 10% of hits"),
+        ("0.95 = 5-10% of hits", "0.95 = 5 × 10% or so"),
         ("10 x 1.5 .. 10 x 2.0 = 15 to 20", "10 x 1.5 .. 10 x 2.0 = 15 or 20"),
         ("10-12 = 3", "10 - 12 = 3"),
         ("2-3/4 = 0.5 in all", "2 - 3/4 = 1.5 in all"),

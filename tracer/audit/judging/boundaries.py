@@ -197,3 +197,11 @@ _OF_A_COLUMN = re.compile(r"\n[ \t]*[\d()×+−=-]{1,6}[ \t]*\n[ \t]*\Z")
 def is_in_a_column(before: str, source: str) -> bool:
     """Return whether a side is one of several short lines, as in text copied from a page."""
     return "\n" in source and bool(_OF_A_COLUMN.search(before[-_SHORT:]))
+
+
+_SHORT_LINES = re.compile(r"(?:\n[ \t]*[\d()×+−*/=.%-]{1,6}[ \t]*(?=\n)){3}")
+
+
+def is_a_column(source: str) -> bool:
+    """Return whether a side has several short lines, as in text copied from a slide."""
+    return _SHORT_LINES.search(source) is not None

@@ -82,7 +82,7 @@ def _ends_within(pair: Pair) -> bool:
 
 
 def _is_in_a_column(pair: Pair) -> bool:
-    if any(map(boundaries.crosses_rows, pair.sources)):
+    if any(map(boundaries.crosses_rows, pair.sources)) or boundaries.is_a_column(pair.sources[0]):
         return True
     is_number = isinstance(pair.left, ex.Number)
     return is_number and boundaries.is_in_a_column(pair.before, pair.sources[0])
