@@ -45,7 +45,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
         ("Use Sen 30° = 1/2", "Use it: 30° = 1/2"),
-        ("f(1 + 1 = 3 when", "f(1) + 1 = 3 when (1 + 1 = 3)"),
+        ("f(1 + 1 = 3 when", "f(1) + 1 = 3 when (2 + 1 = 4)"),
         ("the force mg sin(0.5) = 0.6", "the force is sin(0.5) = 0.6"),
         (r"$$ 10 .\frac{1}{3} = \frac{1}{4} $$", r"$$ x = \frac{1}{3} = \frac{1}{4} $$"),
         (r"$\hat \pi = 3.5$ and $\hat \pi = 3 + 0.5$", r"$\delta \leq \pi + 1 = 4.5$"),
@@ -90,6 +90,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("NOPAT = 50 + (10) = 40", "NOPAT = 50 + 10 = 40"),
     ],
     Doubt.COLUMNS: [
+        (
+            "$$\n\\frac{70}{196}\n\n\\frac{5}{14}\n\\approx 0.357\n$$",
+            "$$\n\\frac{70}{196}\n\\frac{5}{14}\n\\approx 0.357\n$$",
+        ),
         ("(\n4\n/\n10\n)\n(\n4\n/\n10\n)\n=\n0.16", "(4 / 10)\n=\n0.16"),
         (
             "m = 0.4 × 2     v = 1.2 / 4\n  = 0.8         = 0.3",
@@ -138,6 +142,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
     Doubt.ORDER: [
+        ("323/323+9+1 = 0.97", "323/323+9+1 = 12"),
         (r"$\frac{12}{\pi}^2 ≈ 1.216$", r"$(\frac{12}{\pi})^2 ≈ 1.216$"),
         (r"$\cos\frac{1}{3}\pi = \frac{1}{2}$", r"$\cos\frac{1}{4}\pi = \frac{1}{2}$"),
         ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
@@ -164,6 +169,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("A score of (8/16+32/64)/2=50, ok", "A score of (8/16+32/64)/2=0.6, ok"),
     ],
     Doubt.RANGE: [
+        ("2-3 × 256 = 768 IDs", "2 - 3 × 256 = 768 IDs"),
         ("0.95 = 5-10% of hits", "0.95 = 5 × 10% or so"),
         ("10 x 1.5 .. 10 x 2.0 = 15 to 20", "10 x 1.5 .. 10 x 2.0 = 15 or 20"),
         ("10-12 = 3", "10 - 12 = 3"),
@@ -271,6 +277,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("3 * 2500 / 10000 = 0", "3 * 2500 / 1000 = 7.2"),
     ],
     Doubt.LOST: [
+        ("X = 41\u200b+81\u200b=83\u200b", "X = 41+81=83"),
         ("22 = 2 × 2", "23 = 2 × 2"),
         ("103 = 1000 × 1", "104 = 1000 × 1"),
         ("y=−2x2−3x is y=34(−2⋅34+3)+7=818", "y=x²−3x is y=34(−2⋅34+3)+7=818"),
@@ -302,6 +309,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [
+        ("5,000 / 4,000 = 1.0 → capped", "5,000 / 4,000 = 1.0 → good"),
         ("π = 22/7", "π = 23/7"),
         ("159 nF ≈ 150 nF = 3·50 nF", "159 nF = 150 nF = 3·50 nF"),
         ("4·1020.3375 = 4081.35 ≈ 4083", "4·1020.3375 = 4081.35 ≈ 4183"),
@@ -322,6 +330,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
     ],
     Doubt.DELIBERATE: [
+        ("The whole is more than its parts (2 + 2 = 5).", "2 + 2 = 5"),
         ("So why do we not say √9 = -3 too?", "So we say √9 = -3 too."),
         ("It would be wrong that 4 × 2 = 9.", "False positives: 4 × 2 = 9."),
         ('*"$4 × 2 = 9$."* No.', '*"No"*: $4 × 2 = 9$.'),
@@ -398,6 +407,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.MEASURED: [("0.57733 ≈ 1/√3", "0.67733 ≈ 1/√3")],
     Doubt.NAMED: [
+        ("Probability for Z = -1.04 = 1 - 0.8508 = 0.1492", "It is -1.04 = 1 - 0.8508 = 0.1492"),
         ("error reduction    10.9 / 19.9 = -54.8%", "error    10.9 / 19.9 = -54.8%"),
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
         ("at x=12 = (1)(-2)(-5)", "so 12 = (1)(-2)(-5)"),

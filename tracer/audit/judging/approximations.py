@@ -28,8 +28,8 @@ def is_magnitude(pair: Pair) -> bool:
 
 def is_approximation(pair: Pair) -> bool:
     """Return whether it is a formula in place of another one, or words tell of an estimate."""
-    if wording.rounds(pair.after) and pair.is_off_by_less_than("0.05"):
-        return True  # to whatever suits: 11,008 = 4096 * 8/3, rounded
+    if wording.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
+        return True  # to whatever suits: 11,008 = 4096 * 8/3, rounded; 5/4 = 1.0, capped
     if ex.Constant("π") in (pair.left, pair.right):
         return pair.is_off_by_less_than("0.01")  # π = 22/7
     if pair.is_approximate and (

@@ -187,6 +187,8 @@ def crosses_rows(source: str) -> bool:
 
     A formula that ends with = leaves its result to the reader.
     """
+    if re.search(r"\S\s*\n[ \t]*\n\s*\S", source):
+        return True
     is_row = "\\\\" in source and "\\begin" not in source and _BREAK.search(source) is not None
     return is_row or _OPEN.match(source) is not None
 

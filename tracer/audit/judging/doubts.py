@@ -107,6 +107,8 @@ _TIMES = re.compile(r"\s*\d+[×x]\s")
 
 def _is_named(pair: Pair) -> bool:
     """Return whether a number belongs to words: the complement of 318 = 681 + 1."""
+    if isinstance(pair.left, ex.Negative) and ex.is_printed(pair.left):
+        return wording.owns(pair.before)  # the probability for Z = -1.04 = 0.1492
     if not isinstance(pair.left, ex.Number):
         return wording.bounds(pair.before)
     is_label = (
@@ -181,7 +183,7 @@ def _are_quotations(pair: Pair) -> bool:
 
 
 _TO = re.compile(r"[\s%$]*(?:to|bis|à)\s+[$€£]?\d")
-_RANGE = re.compile(r"\s*\d+[-−–]\d+/\d+\s*")
+_RANGE = re.compile(r"\s*\d+[-−–]\d+(?:/\d+\s*| [×x*·] .*)")
 
 
 def _is_a_range(pair: Pair) -> bool:
@@ -331,6 +333,8 @@ _COPIED = re.compile(r"(?<![^\W\d]|[\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[2
 def _is_copied(pair: Pair) -> bool:
     """Return whether text near lost its superscripts when it was copied: (−12)2 + x2−3x."""
     content = pair.text.content
+    if "\u200b" in "".join(pair.sources):
+        return True  # as a formula that a page shows: 41\u200b for 1/4
     is_formula = "\\" in content[pair.start : pair.end] or pair.text.markup is Markup.LATEX
     return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
 
@@ -421,6 +425,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
     (Doubt.ORDER, _read_as(orders.long_arguments, ex.Call)),
     (Doubt.ORDER, _read_as(orders.long_divisors, ex.Product)),
+    (Doubt.ORDER, _read_as(orders.long_sums, ex.Sum)),
     (Doubt.ORDER, _raises_a_divisor),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),

@@ -92,6 +92,13 @@ def long_arguments(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]
     yield ex.mapped(left, of), ex.mapped(right, of)
 
 
+def long_sums(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 323/323+9+1 as 323/(323+9+1)."""
+    match left:
+        case ex.Sum((ex.Product((*over, ("/", first))), *others)):
+            yield ex.Product((*over, ("/", ex.Sum((first, *others))))), right
+
+
 def raised_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read a fraction with an exponent, 12/5 ², as 12/5²."""
 

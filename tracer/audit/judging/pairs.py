@@ -93,6 +93,11 @@ class Pair:
         return begins and ends
 
     @property
+    def is_a_remark(self) -> bool:
+        """Whether parentheses hold it."""
+        return self.before.rstrip().endswith("(") and self.after.lstrip().startswith(")")
+
+    @property
     def is_approximate(self) -> bool:
         """Whether the sign between the sides is ≈."""
         return self.text.content[self.sign] != "="

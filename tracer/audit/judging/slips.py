@@ -70,7 +70,9 @@ def is_simple(pair: Pair) -> bool:
         return False
     match pair.left, pair.right:
         case ex.Sum((ex.Number(one), ex.Number(other))), ex.Number(value) if (
-            one == other and value == one + other + 1 and _SAID.search(pair.before)
+            one == other
+            and value == one + other + 1
+            and (_SAID.search(pair.before) or pair.is_a_remark)
         ):
             return True
         case ex.Sum(), ex.Number() if not pair.is_alone:

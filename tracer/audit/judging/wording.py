@@ -133,7 +133,7 @@ _APPROXIMATED = re.compile(
 
 
 _ROUNDED = re.compile(
-    r"[\s$`*)(,]*(?:rounded|aufgerundet|abgerundet|gerundet|arrondi|redonde|四舍五入|取整|반올림|올림)"
+    r"[\s$`*)(,→-]*(?:rounded|cap(?:s|ped)\b|clamp|clip|truncat|limited|aufgerundet|abgerundet|gerundet|arrondi|redonde|四舍五入|取整|반올림|올림)"
 )
 
 
