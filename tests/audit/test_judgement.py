@@ -40,6 +40,10 @@ def test_nothing_is_said_of_what_holds(line: str) -> None:
         ("2.4×1.1 = 2.84", "A01", "2.64", None),
         ("6 × 2 = 13", "A01", "12", None),
         ("6 × 2 = 10", "A01", "12", None),  # its zero is a digit: nothing was rounded
+        ("30 × 0.3 = 10", "A01", "9", None),  # nor here
+        ("100 / 100,000 = 1%", "A03", "0.1", "10 times too large"),
+        ("2^24 = 1677216", "A01", "16777216", "one of its digits is left out"),
+        ("2^-50 = 2^-51", "A01", "8.88e-16", None),
         ("e^11.563 = 104800", "A01", "105134.95", None),
         ("0.0096 + 0.0028 + 0.1144 + 3.5948 ≈ 3.73", "A02", "3.7216", None),
         ("7 / 6 = 1.18", "A02", "1.1667", None),

@@ -44,7 +44,13 @@ def is_approximation(pair: Pair) -> bool:
         return is_near or _are_of_near_numbers(pair)
     if pair.holds_as(readings.tangents) or _is_of_a_series(pair):
         return True
-    return pair.is_off_by_less_than("0.05") and wording.estimates(pair.before, pair.after)
+    is_precise = any(n.is_rounded and n.digits > _PRECISE for n in ex.numbers(pair.right))
+    is_near = pair.is_off_by_less_than("0.0005" if is_precise else "0.05")
+    return is_near and wording.estimates(pair.before, pair.after)
+
+
+_PRECISE = 4
+"""A result with more digits is no estimate."""
 
 
 def _is_a_step(pair: Pair) -> bool:

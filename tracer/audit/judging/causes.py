@@ -30,7 +30,9 @@ def cause(expression: ex.Expression, found: Judgement) -> str | None:
     for mistake, value in _mistakes(expression, found):
         if figure.low <= value <= figure.high:
             return mistake
-    return "two of its digits are swapped" if _are_swapped(found) else None
+    if _are_swapped(found):
+        return "two of its digits are swapped"
+    return "one of its digits is left out" if _lacks_a_digit(found) else None
 
 
 def _scale(factor: Decimal) -> str:
@@ -87,6 +89,20 @@ def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
         return part
 
     return ex.mapped(expression, of)
+
+
+LONG = 5
+"""In a number with at least so many digits, one that is left out is recognized."""
+
+
+def _lacks_a_digit(found: Judgement) -> bool:
+    """Return whether one more digit makes a whole figure correct."""
+    assert found.computed is not None
+    if found.computed != found.computed.to_integral_value():
+        return False
+    right, printed = str(abs(int(found.computed))), str(abs(int(found.printed)))
+    is_shorter = len(right) >= LONG and len(printed) == len(right) - 1
+    return is_shorter and any(right[:i] + right[i + 1 :] == printed for i in range(len(right)))
 
 
 def _are_swapped(found: Judgement) -> bool:

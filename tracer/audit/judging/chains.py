@@ -119,6 +119,8 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     """Judge two neighboring sides; an earlier side of the chain may explain the right one, too."""
     sides = equation.sides
     found = judge(sides[i].expression, sides[i + 1].expression)
+    if found and text.content[equation.signs[i]] == "=" and _is_miscounted(found):
+        return found._replace(verdict=Verdict.FALSE)
     if not found or found.verdict.holds:
         return found
     before = sides[max(0, i - FURTHEST) : i]
@@ -133,6 +135,17 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
         if instead and instead.verdict < Verdict.SCALE <= found.verdict:
             found = instead
     return found
+
+
+COUNTED = 100
+"""Nobody rounds smaller whole numbers to tens, and writes =."""
+
+
+def _is_miscounted(found: Judgement) -> bool:
+    """Return whether a small whole number is printed as another one: 30 * 0.3 = 10."""
+    if found.verdict is not Verdict.ROUNDED or found.computed is None or found.unit < 10:
+        return False
+    return abs(found.computed) < COUNTED and found.computed == found.computed.to_integral_value()
 
 
 _BULLET = re.compile(r"[-−–]\s+\Z")

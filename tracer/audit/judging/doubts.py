@@ -160,7 +160,7 @@ def _is_misread(pair: Pair) -> bool:
         return True
     return "vmatrix" in source or (
         any(isinstance(part, ex.Call) and len(part.arguments) > 1 for part in pair.parts)
-        and re.search(r"\d,\d{3},\d{3}", source) is not None
+        and re.search(r"\d,\d{3},\d{3}", pair.sources[0]) is not None
     )
 
 

@@ -195,6 +195,9 @@ def _of_a_figure(
     if needs_rounding and not is_coarse:
         if agreement.is_cut(value, figure, unit):
             return said(Verdict.CUT)
+        is_far = abs(value - figure) > abs(figure) / 2  # 1/365 ≈ 0.03
+        if is_far and (factor := agreement.factor(as_inputs, stands_for)):
+            return said(Verdict.SCALE, factor)
         if as_inputs.meets(Interval(stands_for.low - unit, stands_for.high + unit)):
             return said(Verdict.LAST_DIGIT)
     if figure and (factor := agreement.factor(as_inputs, stands_for)):
@@ -206,7 +209,8 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
     """Judge two sides that both have to be computed."""
     pairs = list(agreement.side_by_side(left, right, ev.as_input, ev.as_part, meaning))
     at_face = list(agreement.side_by_side(left, right, ev.face, ev.face, meaning))
-    if all(abs(a.middle - b.middle) <= TOLERANCE for a, b in at_face):
+    cancels = _may_cancel(left) or _may_cancel(right)
+    if all(abs(a.middle - b.middle) <= _tolerance(a, b, cancels=cancels) for a, b in at_face):
         return Judgement(Verdict.EXACT)
     if agreement.stands_term_by_term(left, right, meaning):
         return Judgement(Verdict.ROUNDED, decides=True)
@@ -217,6 +221,22 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
     if len(pairs) == 1 and (factor := agreement.factor(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor)
     return _apart(Verdict.FALSE, at_face)
+
+
+def _may_cancel(expression: ex.Expression) -> bool:
+    """Return whether a sum or a function, which is no exponent, may be inexactly zero."""
+    match expression:
+        case ex.Power(base, _):
+            return _may_cancel(base)
+        case ex.Sum() | ex.Call():
+            return True
+    return any(map(_may_cancel, ex.parts(expression)))
+
+
+def _tolerance(one: Interval, other: Interval, *, cancels: bool) -> Decimal:
+    """Return the difference between two sides below which they are equal."""
+    size = max(abs(one.middle), abs(other.middle))
+    return TOLERANCE if cancels or size > 1 else TOLERANCE * size
 
 
 def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Judgement:

@@ -43,6 +43,8 @@ def separators(
         if not (isinstance(part, ex.Number) and _COMMA.fullmatch(source(part)) and part.is_whole):
             return part
         printed = f"{part.printed[:-3]}.{part.printed[-3:]}"
+        if printed.endswith(".000"):  # nobody writes 100 so
+            return part
         return ex.Number(Decimal(printed), printed, part.start, part.end)
 
     numbers = [number for side in (left, right) for number in ex.numbers(side)]

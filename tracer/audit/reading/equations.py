@@ -207,8 +207,12 @@ class _Finder:
         return begins
 
     def _is_remark(self, i: int) -> bool:
-        """Return whether a parenthesis with words, a remark, opens at an index."""
-        return self.tokens[i].gap > 0 and self._holds_words(i)
+        """Return whether a parenthesis with words or a percentage, a remark, opens at an index."""
+        if not self.tokens[i].gap:
+            return False
+        _, number, sign, closes = [*self.tokens[i : i + 4], END, END, END, END][:4]
+        is_percentage = number.kind is Is.NUMBER and sign.text == "%" and closes.text == ")"
+        return (is_percentage and self.tokens[i].text == "(") or self._holds_words(i)
 
     def _holds_words(self, i: int) -> bool:
         """Return whether a parenthesis with words opens at an index."""

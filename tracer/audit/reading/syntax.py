@@ -62,7 +62,7 @@ class _Reader(Operands):
             terms.append(term if sign.text == "+" else ex.Negative(term))
         if left_out is not None:
             return self.series(terms[:left_out], terms[left_out:])
-        if apart == len(terms) - 1 > 0:
+        if apart == len(terms) - 1 > 0 and self.depth <= 1:
             self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 

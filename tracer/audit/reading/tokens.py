@@ -65,7 +65,7 @@ _TOKEN = rf"""
     | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
         (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
     | \\(?P<command>[A-Za-z]+|[^A-Za-z])
-    | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|_\w)
+    | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
     | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     | \{{(?P<lone>[-+])\}}
@@ -75,6 +75,7 @@ _TOKEN = rf"""
     | (?P<power>\*\*)
     | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
     | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
+    | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
     | (?P<norm>\|\||‖)
     | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％–])
     | (?P<open>[(\[{{⌊⌈])
@@ -106,12 +107,15 @@ _KINDS = {
     "mark": Is.MARK,
     "subscript": Is.WORD,
     "break": Is.BREAK,
+    "cells": Is.BREAK,
 }
 """Kinds of matches that are their own plain form; matches of other kinds are not understood."""
 
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
+
+_TO_BASE_TEN = re.compile(r"_(?:\{10\}|10\b)")
 
 _BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
 """No unit begins with these; looking for one would take time."""
@@ -173,7 +177,7 @@ class _Scanner:
         if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
             self.row(written, start, gap)
             return end
-        if self.text.startswith("_", end) and not self.text.startswith("_{10}", end):
+        if self.text.startswith("_", end) and not _TO_BASE_TEN.match(self.text, end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
         kind, plain = numerals.plain(written, self.decimal)
@@ -248,7 +252,9 @@ class _Scanner:
             case "subscript" if self.found and self.found[-1].text == "log":
                 self.found[-1] = _with_base(self.found[-1], text.strip("_{}"))
                 return None
-            case "subscript" if text == "_{10}" and self.found and self.found[-1].kind is Is.NUMBER:
+            case "subscript" if (
+                text in ("_{10}", "_10") and self.found and self.found[-1].kind is Is.NUMBER
+            ):
                 return None  # a number to the base 10
             case "comma" if self.decimal == ",":
                 return Is.COMMA, ","  # max(0,5; 1)
