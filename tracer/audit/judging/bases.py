@@ -52,7 +52,7 @@ def _has_binary_fractions(pair: Pair) -> bool:
 
 def _may_be_a_remainder(pair: Pair) -> bool:
     """Return whether the sides may be equal modulo some number."""
-    if not ex.is_printed(pair.right) or pair.found.computed is None:
+    if pair.found.computed is None:
         return True
     moduli = pair.systems.moduli(pair.start, pair.end)
     return systems.is_remainder(pair.found.computed, pair.found.printed, moduli)

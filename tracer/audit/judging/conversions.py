@@ -64,8 +64,7 @@ _KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
 
 _POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
 
-_SECONDS = (60, 3600, 86400)
-_TIMES = (*_SECONDS, 7, 12, 24, 30, 365, 1440, 8760, 604800, 31536000, 31557600)
+_TIMES = (60, 3600, 86400, 7, 12, 24, 30, 365, 1440, 8760, 604800, 31536000, 31557600)
 _LENGTHS = ("12", "3", "5280", "2.54", "1.609", "0.3048", "3.6")
 _WEIGHTS = ("16", "0.4536", "2.205")
 
@@ -89,7 +88,10 @@ _OF_TIME = (
 )
 _CONVERTED_BY: tuple[tuple[re.Pattern[str], list[Decimal]], ...] = (
     (re.compile(_OF_TIME), _both_ways(*_TIMES)),
-    (re.compile(rf"{_PREFIXED}(?:[Bb]|[Bb]its?|[Bb]ytes?|bps)"), _both_ways(8, *_SECONDS, *_KIBI)),
+    (
+        re.compile(rf"{_PREFIXED}(?:[Bb]|[Bb]its?|[Bb]ytes?|bps)"),
+        _both_ways(8, 3600, 86400, *_KIBI),
+    ),
     (re.compile(r"in(?:ch|ches)?|ft|feet|miles?|[kcm]?m|米|公里|千米"), _both_ways(*_LENGTHS)),
     (re.compile(r"lb|oz|tons?|[kmµ]?g"), _both_ways(*_WEIGHTS)),
     (re.compile(r"°|\\circ|degrees|Grad"), _both_ways("57.29578")),
