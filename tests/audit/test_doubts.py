@@ -35,6 +35,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$ 20\pi = 2\pi r_c $", r"$ 20\pi = 2\pi $"),
     ],
     Doubt.BEFORE: [
+        ("$2^1=2,2^2=4,2^3=6,2^4=8$", "$2^1=2$, $2^2=4$, $2^3=6$"),
         ("it = between 3/10 and 7/10 = 0.30", "it = 3/10 and 7/10 = 0.30"),
         ("precision = 2 relevant in top 5 / 5 = 0.40", "precision = 2, so in top 5 / 5 = 0.40"),
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
@@ -131,6 +132,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [
+        ("$5^{(4)}=120$", "$5^{4}=120$"),
         ("cos   0.86 / (1.0 x 1.005)   = 0.8557", "cos 0.86 / (1.0 x 1.005)   = 0.8557"),
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
         ("σ([1.0, 1.1]) = [0.475, 0.525]", "σ([1.0, 1.1]) = [0.485, 0.535]"),
@@ -169,6 +171,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("A score of (8/16+32/64)/2=50, ok", "A score of (8/16+32/64)/2=0.6, ok"),
     ],
     Doubt.RANGE: [
+        ("slots 0 - 5460 = 5461", "5460 - 0 = 5461"),
         ("2-3 × 256 = 768 IDs", "2 - 3 × 256 = 768 IDs"),
         ("0.95 = 5-10% of hits", "0.95 = 5 × 10% or so"),
         ("10 x 1.5 .. 10 x 2.0 = 15 to 20", "10 x 1.5 .. 10 x 2.0 = 15 or 20"),
@@ -330,6 +333,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
     ],
     Doubt.DELIBERATE: [
+        ("makes <em>2 + 2 = 5</em>", "so <em>2 + 2 = 5</em>"),
         ("The whole is more than its parts (2 + 2 = 5).", "2 + 2 = 5"),
         ("So why do we not say √9 = -3 too?", "So we say √9 = -3 too."),
         ("It would be wrong that 4 × 2 = 9.", "False positives: 4 × 2 = 9."),

@@ -182,12 +182,19 @@ def _are_quotations(pair: Pair) -> bool:
     return not (pair.is_alone or pair.is_whole) and pair.holds_as(readings.quotations)
 
 
+_DASHED = re.compile(r"\s*\d+ [-−–] \d+\s*")
+"""As many numbers: slots 0 - 5460 = 5461."""
+_COUNTED = 100
+"""Fewer numbers are no range, but a difference."""
 _TO = re.compile(r"[\s%$]*(?:to|bis|à)\s+[$€£]?\d")
 _RANGE = re.compile(r"\s*\d+[-−–]\d+(?:/\d+\s*| [×x*·] .*)")
 
 
 def _is_a_range(pair: Pair) -> bool:
     """Return whether a range ends behind it, or may be of a number of points: 2-3/4 = 0.5."""
+    found = pair.found
+    if found.computed is not None and found.printed == 1 - found.computed > _COUNTED:
+        return pair.is_whole and _DASHED.fullmatch(pair.sources[0]) is not None
     return bool(_RANGE.fullmatch(pair.sources[0]) or _TO.match(pair.after))
 
 

@@ -155,6 +155,10 @@ def has_dots_between(pair: Pair) -> bool:
 def has_commas_between(pair: Pair) -> bool:
     """Return whether commas may stand between equations: 2·2=4,4·2=8,8·2=16."""
 
+    line = pair.before.rpartition("\n")[2] + "=".join(pair.sources) + pair.after.partition("\n")[0]
+    if len(_LISTED.findall(line)) > 1:
+        return True
+
     def apart(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         begins, ends = next(iter(ex.numbers(left)), None), next(iter(ex.numbers(right)), None)
         if begins and (comma := _COMMA.fullmatch(pair.source(begins))):
@@ -167,6 +171,7 @@ def has_commas_between(pair: Pair) -> bool:
 
 
 _COMMA = re.compile(r"(\d+),(\d\d?)")
+_LISTED = re.compile(r"(?==\s*\d+,\d+(?:\^|\s?\\cdot|\s?\\times)[^=,\n]{1,12}=)")
 
 
 def _first(side: ex.Expression) -> ex.Expression:

@@ -57,7 +57,9 @@ def _has_a_cause(pair: Pair) -> bool:
     return abs(found.computed + found.printed) in (1, 100)  # what is left, such as 1 - p
 
 
-_SAID = re.compile(r"\b(?!(?:[Ss]o|[Tt]hen|[Tt]hus|[Hh]ence|and)\b)[^\W\d_]{2,}[ $*`]*\Z")
+_SAID = re.compile(
+    r"\b(?!(?:[Ss]o|[Tt]hen|[Tt]hus|[Hh]ence|and)\b)[^\W\d_]{2,}(?:[ $*`]|<[^<>]*>)*\Z"
+)
 _REMARKED = re.compile(r"[\s$*`)]*(?:\(|(?!(?:and|but|while|then|und|aber)\b)[^\W\d_]{3})")
 
 

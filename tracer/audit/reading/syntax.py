@@ -178,6 +178,8 @@ class _Reader(Operands):
     def exponent(self, sign: Token) -> ex.Expression:
         if len(sign.text) > 1:  # a superscript
             return printed_number(sign.text[1:].lstrip("+"), sign.start, sign.end)
+        if self.next.text == "{" and self.tokens[self.at + 1].text == "(":
+            self.doubts(Doubt.FUNCTION)  # 5^{(4)} is 5 · 4 · 3 · 2
         negative = self.sign("-")
         self.sign("+")
         found = self.primary()

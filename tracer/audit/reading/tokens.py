@@ -69,11 +69,14 @@ _TOKEN = rf"""
     | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     | \{{(?P<lone>[-+])\}}
-    | (?P<times>(?<=\d)[xX](?=\d)|(?<=[\d)\]][ ])[xX](?=[ ][\d(\[-]))
+    | (?P<times>(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-]))
+    | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
+        |better|speedup|reduction)\b))
     | (?P<cjk>[{CJK}]+)
     | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
     | (?P<power>\*\*)
-    | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
+    | (?P<arrow>-+>)
+    | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+(?!>)|//+)
     | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
     | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
     | (?P<norm>\|\||‖)
@@ -108,6 +111,7 @@ _KINDS = {
     "subscript": Is.WORD,
     "break": Is.BREAK,
     "cells": Is.BREAK,
+    "arrow": Is.BREAK,
 }
 """Kinds of matches that are their own plain form; matches of other kinds are not understood."""
 
@@ -270,7 +274,7 @@ class _Scanner:
                 return Is.RELATION, "="
             case "break" if self.in_math and text in "&|":
                 return None if text == "&" else (Is.OTHER, text)
-            case None:  # \llap{$ and $}
+            case "fold" | None:  # 6x more, or \llap{$ and $}
                 return None
             case _:
                 return _KINDS.get(group, Is.OTHER), text
