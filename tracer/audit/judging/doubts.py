@@ -25,11 +25,10 @@ from tracer.audit.judging import (
     wording,
 )
 from tracer.audit.judging.intervals import PI
-from tracer.audit.judging.judgement import Verdict, agree_at_face, judge
-from tracer.audit.judging.pairs import MOST_NUMBERS, Pair
+from tracer.audit.judging.judgement import judge
+from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.steps import is_by_steps
 from tracer.audit.reading import expression as ex
-from tracer.audit.reading.texts import Markup
 from tracer.audit.reasons import Doubt
 
 
@@ -302,60 +301,6 @@ def _is_exclusive_or(pair: Pair) -> bool:
     return is_code and pair.holds_as(readings.exclusive_or)
 
 
-_RAISED = re.compile(r"\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\^")
-
-
-def _raises_a_divisor(pair: Pair) -> bool:
-    """Return whether the exponent of a fraction without parentheses is its divisor's."""
-    is_raised = any(map(_RAISED.search, pair.sources))
-    return is_raised and pair.holds_as(orders.raised_divisors)
-
-
-def _has_lost_marks(pair: Pair) -> bool:
-    """Return whether it holds with a superscript or stroke that may be lost.
-
-    If all numbers are whole, it must hold exactly: 25/5 = 6 does not, though 2⁵/5 is about 6.
-    """
-    if len(pair.numbers) > MOST_NUMBERS or _is_typeset(pair):
-        return False
-    return any(
-        agree_at_face(*sides) and (not pair.is_whole or _is_exact(*sides))
-        for sides in lost.marks(pair.left, pair.right)
-    )
-
-
-def _is_typeset(pair: Pair) -> bool:
-    """Return whether fractions are marked up; then superscripts are, too."""
-    return "frac" in "".join(pair.sources)
-
-
-def _is_exact(left: ex.Expression, right: ex.Expression) -> bool:
-    found = judge(left, right)
-    return found is not None and found.verdict is Verdict.EXACT
-
-
-_COPIED = re.compile(r"(?<![^\W\d]|[\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[23](?=[+−=-])")
-
-
-def _is_copied(pair: Pair) -> bool:
-    """Return whether text near lost its superscripts when it was copied: (−12)2 + x2−3x."""
-    content = pair.text.content
-    if "\u200b" in "".join(pair.sources):
-        return True  # as a formula that a page shows: 41\u200b for 1/4
-    is_formula = "\\" in content[pair.start : pair.end] or pair.text.markup is Markup.LATEX
-    return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
-
-
-def _has_lost_powers(pair: Pair) -> bool:
-    """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
-    is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
-    if not (is_precise and ex.is_printed(pair.right) and pair.has(ex.Product)):
-        return False
-    sides = next(lost.powers(pair.left, pair.right))
-    found = None if sides == (pair.left, pair.right) else judge(*sides)
-    return (found is not None and found.verdict < Verdict.SCALE) or pair.holds_as(lost.one_power)
-
-
 def _are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
     has_degrees = any(isinstance(part, ex.Call) and part.name == "degrees" for part in pair.parts)
@@ -433,14 +378,14 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.ORDER, _read_as(orders.long_arguments, ex.Call)),
     (Doubt.ORDER, _read_as(orders.long_divisors, ex.Product)),
     (Doubt.ORDER, _read_as(orders.long_sums, ex.Sum)),
-    (Doubt.ORDER, _raises_a_divisor),
+    (Doubt.ORDER, orders.raises_a_divisor),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
     (Doubt.REMARK, _has_remarks),
     (Doubt.FUNCTION, slips.is_another_logarithm),
     (Doubt.FUNCTION, _read_as(readings.shares_of_a_row, ex.Vector)),
-    (Doubt.LOST, _has_lost_marks),
-    (Doubt.LOST, _is_copied),
-    (Doubt.LOST, _has_lost_powers),
+    (Doubt.LOST, lost.has_marks),
+    (Doubt.LOST, lost.is_copied),
+    (Doubt.LOST, lost.has_powers),
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(lost.roots, ex.Product)),
     (Doubt.LOST, _read_as(lost.dots, ex.Sum)),

@@ -1,4 +1,4 @@
-"""Readings of an equation with superscripts, fractions or roots that were lost on the way."""
+"""Superscripts, fractions and roots that were lost on the way: what may have been, and whether."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from tracer.audit.judging.judgement import Verdict, agree_at_face, judge
+from tracer.audit.judging.pairs import MOST_NUMBERS, Pair
 from tracer.audit.judging.readings import Sides, replaced, whole
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Markup
 
 
 def roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -113,3 +116,48 @@ def _with_marks(number: ex.Number) -> Iterator[ex.Expression]:
     if digits := _QUOTIENT.fullmatch(number.printed):
         over, under = (whole(int(part), number) for part in digits.groups())
         yield ex.Product((("*", over), ("/", under)))
+
+
+def has_marks(pair: Pair) -> bool:
+    """Return whether it holds with a superscript or stroke that may be lost.
+
+    If all numbers are whole, it must hold exactly: 25/5 = 6 does not, though 2⁵/5 is about 6.
+    """
+    if len(pair.numbers) > MOST_NUMBERS or _is_typeset(pair):
+        return False
+    return any(
+        agree_at_face(*sides) and (not pair.is_whole or _is_exact(*sides))
+        for sides in marks(pair.left, pair.right)
+    )
+
+
+def _is_typeset(pair: Pair) -> bool:
+    """Return whether fractions are marked up; then superscripts are, too."""
+    return "frac" in "".join(pair.sources)
+
+
+def _is_exact(left: ex.Expression, right: ex.Expression) -> bool:
+    found = judge(left, right)
+    return found is not None and found.verdict is Verdict.EXACT
+
+
+_COPIED = re.compile(r"(?<![^\W\d]|[\\^_])[a-z][2-9][+−-]\d*[a-z(]|[a-z\d]\)[23](?=[+−=-])")
+
+
+def is_copied(pair: Pair) -> bool:
+    """Return whether text near lost its superscripts when it was copied: (−12)2 + x2−3x."""
+    content = pair.text.content
+    if "\u200b" in "".join(pair.sources):
+        return True  # as a formula that a page shows: 41\u200b for 1/4
+    is_formula = "\\" in content[pair.start : pair.end] or pair.text.markup is Markup.LATEX
+    return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
+
+
+def has_powers(pair: Pair) -> bool:
+    """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
+    is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
+    if not (is_precise and ex.is_printed(pair.right) and pair.has(ex.Product)):
+        return False
+    sides = next(powers(pair.left, pair.right))
+    found = None if sides == (pair.left, pair.right) else judge(*sides)
+    return (found is not None and found.verdict < Verdict.SCALE) or pair.holds_as(one_power)

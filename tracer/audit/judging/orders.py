@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.readings import Sides
 from tracer.audit.reading import expression as ex
 
@@ -140,3 +142,12 @@ def _in_order(side: ex.Expression) -> ex.Expression | None:
 
 def _is_product(term: ex.Expression) -> bool:
     return isinstance(term.of if isinstance(term, ex.Negative) else term, ex.Product)
+
+
+_RAISED = re.compile(r"\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\^")
+
+
+def raises_a_divisor(pair: Pair) -> bool:
+    """Return whether the exponent of a fraction without parentheses is its divisor's."""
+    is_raised = any(map(_RAISED.search, pair.sources))
+    return is_raised and pair.holds_as(raised_divisors)
