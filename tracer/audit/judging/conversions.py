@@ -100,6 +100,7 @@ _CONVERTED_BY: tuple[tuple[re.Pattern[str], list[Decimal]], ...] = (
 """What units may be converted by: days to weeks, bytes to bits, inches to cm, degrees to 1, …"""
 
 _QUANTITY = re.compile(rf"{_OF_TIME}|{_PREFIXED}(?:{'|'.join(_SYMBOLS.split())})(?<![kKMGT])")
+"""Units of quantities, with which a number that a word such as K multiplies has none."""
 _BEHIND = 12
 """A unit is written so near behind a number."""
 
