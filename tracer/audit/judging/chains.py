@@ -87,7 +87,8 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
         else:
             put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
             wrong = finding(left, right, found, text)
-            trust = slips.needs_trust(left.expression, right.expression, found)
+            is_far = slips.needs_trust(left.expression, right.expression, found)
+            trust = is_far and wrong.cause is None
             pairs.append(Weighed(found.verdict, found.decides, wrong, trust, tuple(put_in)))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)

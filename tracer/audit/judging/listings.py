@@ -35,7 +35,9 @@ _COLUMNS = re.compile(r"=[^=\n]*\S {2,}[^=\n]*=[^=\n]*\Z")
 def continues_columns(pair: Pair) -> bool:
     """Return whether the sign begins a line below two columns, each with an equation."""
     line, _, rest = (pair.before + pair.sources[0]).rpartition("\n")
-    return not rest.strip() and "\n" in pair.sources[0] and _COLUMNS.search(line[-_LINE:]) is not None
+    return (
+        not rest.strip() and "\n" in pair.sources[0] and _COLUMNS.search(line[-_LINE:]) is not None
+    )
 
 
 def is_an_option(pair: Pair) -> bool:
