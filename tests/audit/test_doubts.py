@@ -16,6 +16,8 @@ from tracer.audit.reports.results import Kind, result
 FAR = "A sentence about something else altogether. " * 10
 """Longer than what is near."""
 
+VECTOR = r"\left( \begin{array}{r} 9 \\ 11 \end{array} \right)"
+
 DETERMINANTS = (
     r"$$ 2 \begin{vmatrix} 1 & 2 \\ 3 & 4 \end{vmatrix}"
     r" = \begin{vmatrix} 2 & 4 \\ 3 & 4 \end{vmatrix} $$"
@@ -33,6 +35,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("It is 50 × 180 = 9'000", "It is 50 × 180 = 9400"),
         ("2 × 3 = 5\n+ 1", "2 × 3 = 5\nand 1"),
         (r"$ 20\pi = 2\pi r_c $", r"$ 20\pi = 2\pi $"),
+        (f"{VECTOR} = 2 {VECTOR}\n-1 {VECTOR}", f"{VECTOR} = 2 {VECTOR}\n- an item"),
     ],
     Doubt.BEFORE: [
         ("$2^1=2,2^2=4,2^3=6,2^4=8$", "$2^1=2$, $2^2=4$, $2^3=6$"),
@@ -91,6 +94,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("NOPAT = 50 + (10) = 40", "NOPAT = 50 + 10 = 40"),
     ],
     Doubt.COLUMNS: [
+        (
+            "\\begin{align} x &= \\frac{8 \\cdot 9}{12} & y &= 2 \\cdot 7 \\\\\n &= 6 & &= 14 \\end{align}",
+            "\\begin{align} y &= 2 \\cdot 7 \\\\\n &= 6 \\end{align}",
+        ),
         (
             "$$\n\\frac{70}{196}\n\n\\frac{5}{14}\n\\approx 0.357\n$$",
             "$$\n\\frac{70}{196}\n\\frac{5}{14}\n\\approx 0.357\n$$",
@@ -214,6 +221,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("In octal, 7 + 1 = 10.", "In short, 7 + 1 = 10."),
         ("In base 5, 4 + 3 = 12.", "In base 6, 4 + 3 = 12."),
         (r"$(0.111) \cdot 2^{2} = \frac{7}{2}$", r"$(0.111) \cdot 2^{2} = \frac{1}{2}$"),
+        (r"$(0.110) \cdot 2^{2} = 3$", r"$(0.110) \cdot 2^{2} = 5$"),
         ("In hexadecimal, 25 = 2·16 + 5", "In decimal, 25 = 2·16 + 5"),
         ("A float: 1.01 * 2^(-3) = 0.15625", "A float: 1.01 * 2^(-3) = 0.16625"),
         ("Binary: 101.11 = 1.0111 × 2^2", "Binary: 101.11 = 1.0112 × 2^4"),
@@ -414,6 +422,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("Probability for Z = -1.04 = 1 - 0.8508 = 0.1492", "It is -1.04 = 1 - 0.8508 = 0.1492"),
         ("error reduction    10.9 / 19.9 = -54.8%", "error    10.9 / 19.9 = -54.8%"),
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
+        ("all correct; Ex 6.16 = 2/5", "all correct; So 6.16 = 2/5"),
         ("at x=12 = (1)(-2)(-5)", "so 12 = (1)(-2)(-5)"),
         ("Take 1 = 10 ÷ 5 = 2", "Take 1 = 10 ÷ 5"),
         ("arr.reshape(3, 5)  # 5 = 12/3 = 4", "arr.reshape(3, 5)  # 5 = 12/3"),

@@ -47,7 +47,7 @@ def is_of_another_system(pair: Pair) -> bool:
 
 def _has_binary_fractions(pair: Pair) -> bool:
     """Return whether a number has only the digits 0 and 1, also behind a point: 1.01."""
-    return any(re.fullmatch(r"[01]*\.[01]*1", number.printed) for number in pair.numbers)
+    return any(re.fullmatch(r"[01]*\.[01]*1[01]*", number.printed) for number in pair.numbers)
 
 
 def _may_be_a_remainder(pair: Pair) -> bool:

@@ -139,7 +139,8 @@ _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|tim
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""
 
 _NEXT_LINE = re.compile(
-    r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b)|[ \t]*\\left\b"
+    r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b"
+    r"|[-−][ \t]*[\d.]*[ \t]*\\(?:left|begin|[dt]?frac|sqrt)\b)|[ \t]*\\left\b"
 )
 
 

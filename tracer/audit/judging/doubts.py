@@ -114,7 +114,9 @@ def _is_named(pair: Pair) -> bool:
         pair.previous is None and pair.left.is_whole and wording.labels(pair.before, pair.after)
     )
     is_of_the_text = pair.sources[0].endswith("$")  # a payment of 41 $= 3 + 9$
-    return is_label or is_of_the_text or wording.owns(pair.before) or wording.bounds(pair.before)
+    if is_label or is_of_the_text or wording.numbers(pair.before):
+        return True
+    return wording.owns(pair.before) or wording.bounds(pair.before)
 
 
 def _is_label(pair: Pair) -> bool:

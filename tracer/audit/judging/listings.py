@@ -30,11 +30,17 @@ _SAME = 4
 _LINE = 300
 """A line with columns is seldom longer."""
 _COLUMNS = re.compile(r"=[^=\n]*\S {2,}[^=\n]*=[^=\n]*\Z")
+_CELLS = re.compile(r"=[^=&]*&\s*[^\s=&][^=]*=")
+_ROW_END = re.compile(r"\\\\(?:\[[^\]\n]*\])?[\s&]*\Z")
+_ROW_START = re.compile(r"\\\\|\\begin\{")
 
 
 def continues_columns(pair: Pair) -> bool:
-    """Return whether the sign begins a line below two columns, each with an equation."""
-    line, _, rest = (pair.before + pair.sources[0]).rpartition("\n")
+    """Return whether the sign begins a line or row below two columns, each with an equation."""
+    text = pair.before + pair.sources[0]
+    if end := _ROW_END.search(text):
+        return _CELLS.search(_ROW_START.split(text[: end.start()])[-1]) is not None
+    line, _, rest = text.rpartition("\n")
     return (
         not rest.strip() and "\n" in pair.sources[0] and _COLUMNS.search(line[-_LINE:]) is not None
     )

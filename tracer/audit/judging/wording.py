@@ -40,6 +40,14 @@ def bounds(before: str) -> bool:
     return bool(_BOUND.search(before))
 
 
+_ABBREVIATED = re.compile(r"\b(?!(?:So|Is|It)\b)(?:[A-Z][a-z]{1,2}|[A-Z][a-z]{1,4}\.)\s\Z")
+
+
+def numbers(before: str) -> bool:
+    """Return whether a text ends with a short word that a number follows: Ex 6.16, Eq. 3."""
+    return bool(_ABBREVIATED.search(before))
+
+
 def owns(before: str) -> bool:
     """Return whether the last word of a text belongs to the number after it: complement of."""
     return bool(_OWNER.search(before))
