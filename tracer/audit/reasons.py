@@ -51,4 +51,5 @@ class Doubt(StrEnum):
     MEASURED = "a measured number may be compared"
     NAMED = "the number may belong to the words before it"
     UNIT = "a unit follows"
+    ALIKE = "none of several equations of this form holds, so they may mean something else"
     STRANGE = "other equations around are doubtful, and the sides differ by more than a slip"

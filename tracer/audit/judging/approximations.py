@@ -147,6 +147,7 @@ def is_measured(pair: Pair) -> bool:
     return pair.is_approximate and is_number and pair.is_off_by_less_than("0.01")
 
 
+_NOISE = Decimal("1e-15")
 _SINGLE, _DOUBLE = 8, 15
 """A number with this many digits may be printed from a float of 32 or 64 bits."""
 
@@ -164,7 +165,7 @@ def is_float(pair: Pair) -> bool:
     is_computed = ex.is_printed(pair.right) and not ex.is_printed(pair.left)
     if is_computed and _as_float(pair.left) == float(found.printed):
         return True
-    if not found.computed:
+    if not found.computed or (pair.has(ex.Call) and abs(found.computed) < _NOISE):
         return abs(found.printed) < Decimal("1e-9")
     decimals = [len(n.printed) - 1 for n in pair.numbers if not n.is_whole]
     digits = max(decimals, default=0)

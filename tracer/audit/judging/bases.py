@@ -14,6 +14,8 @@ LONG = 40
 
 def is_binary(pair: Pair) -> bool:
     """Return whether all numbers have only the digits 0 and 1, and are not powers of ten."""
+    if len(_FRACTION.findall(pair.sources[0])) > 1 and not _DIGIT.search(pair.sources[0]):
+        return True
     sources = list(map(pair.source, pair.numbers))
     if not sources or not all(set(source) <= {"0", "1"} for source in sources):
         return False
@@ -21,6 +23,10 @@ def is_binary(pair: Pair) -> bool:
         return True
     has_two_ones = any(source.count("1") > 1 for source in sources)
     return has_two_ones or pair.holds_as(systems.in_bases({2}))
+
+
+_FRACTION, _DIGIT = re.compile(r"\b[01]\.[01]{4,}\b"), re.compile(r"[2-9]")
+"""Binary fractions, as in 1.0011 + 0.1101; and digits that they do not have."""
 
 
 def has_leading_zeros(pair: Pair) -> bool:
@@ -40,8 +46,10 @@ def is_of_another_system(pair: Pair) -> bool:
         return True
     if not pair.is_whole or pair.has(ex.Call):
         return False
-    return (pair.systems.is_modular(*where) and _may_be_a_remainder(pair)) or (
-        is_bitwise and pair.holds_as(systems.bits)
+    return (
+        systems.wraps(pair.found.computed, pair.found.printed)
+        or (pair.systems.is_modular(*where) and _may_be_a_remainder(pair))
+        or (is_bitwise and pair.holds_as(systems.bits))
     )
 
 

@@ -54,6 +54,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
         return "between" in phrase[1] or not _LINKS.search(phrase[1])
     if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
         return True
+    if _TIMES_BEHIND.search(text):
+        return True
     last = text[-1]
     if last.isalnum() and "\n" not in blank and _IN_BRACKETS.fullmatch(side):
         return not _VERB.search(text)
@@ -80,7 +82,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in ")]":
         return not _LABEL.search(text) and _is_operand(text, blank)
     if last in "-−–":
-        return bool(re.search(r"[\d)\]}]\s*[-−–]\Z", text))
+        return bool(re.search(r"[\d)\]}]\s*[-−–]{1,2}\Z", text))
     return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
 
 
@@ -95,7 +97,7 @@ _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
 _ASSIGNS = re.compile(r"=\s*\d[^=≈\n]*\+\s*[^\W\d_][\w()]*\s*=\Z")
 """A sum in which each number has its name: H = 1 × 2 + O = 16 × 1."""
-_PHRASE = re.compile(r"[=≈][ ]+((?:[\d.%/]+[ ]+)*[^\W\d_]{2,}(?:[ ]+[\w%/@]+)*)\Z")
+_PHRASE = re.compile(r"[=≈][ ]+((?:[\d.%/]*[\d%/][ ]+)*[^\W\d_]{2,}(?:[ ]+[\w%/@]+)*)\Z")
 _LINKS = re.compile(
     r"\b(?:and|or|so|then|thus|hence|but|since|because|as|while|when|where|with|if|is|are|was|gives?"
     r"|that|which|also|und|oder|dann|et|donc|y|e|o)\b"
@@ -105,6 +107,7 @@ _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
 """(a), 2) or [iv] at the beginning of a line."""
 
 
+_TIMES_BEHIND = re.compile(r"\d\s+[xX]\Z")
 _ARROW = re.compile(r"\d\s*(?:[→⟶]|->|&rarr;)\Z")
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*")
 _VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est|es|son|é)\Z")
@@ -133,7 +136,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|[a-zA-Z]_[\w{]|:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""

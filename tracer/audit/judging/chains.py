@@ -33,6 +33,8 @@ class Weighed(NamedTuple):
     """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
+    is_far: bool
+    """Whether they are apart by more than a slip, without a known cause."""
     needs_trust: bool
     """Whether only a text that is read without doubts makes it certain."""
     put_in: tuple[str, ...]
@@ -87,9 +89,9 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
         else:
             put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
             wrong = finding(left, right, found, text)
-            is_far = slips.needs_trust(left.expression, right.expression, found)
-            trust = is_far and wrong.cause is None
-            pairs.append(Weighed(found.verdict, found.decides, wrong, trust, tuple(put_in)))
+            is_far = slips.is_far(found) and wrong.cause is None
+            trust = is_far and slips.needs_trust(left.expression, right.expression, found)
+            pairs.append(Weighed(found.verdict, found.decides, wrong, is_far, trust, tuple(put_in)))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     chain = Chain(equation.sides[0].start, equation.sides[-1].end, decides, tuple(pairs))

@@ -338,6 +338,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.COLUMNS, listings.is_a_numbered_line),
     (Doubt.COLUMNS, listings.continues_columns),
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
+    (Doubt.BEFORE, listings.is_an_assignment),
     (Doubt.BEFORE, listings.has_dots_between),
     (Doubt.BEFORE, listings.has_commas_between),
     (Doubt.OPTION, listings.is_an_option),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from decimal import localcontext
@@ -91,6 +92,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             _doubt_all(found, text, Doubt.UNIT, lambda pair: pair.finding.cause in _THOUSAND)
         if len(found.doubtful) * EXCEPTIONS > found.hold:
             _doubt_all(found, text, Doubt.STRANGE, lambda pair: pair.needs_trust)
+        _doubt_alike(found, text)
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -152,6 +154,33 @@ def _doubt_all(found: Audit, text: Text, reason: Doubt, may_be: Callable[[Weighe
             found.doubtful += [Doubtful(text, each.start, each.end, reason) for each in doubted]
             kept = tuple(pair for pair in chain.pairs if not may_be(pair))
             found.chains[i] = chain._replace(pairs=kept)
+
+
+_ALIKE = 3
+"""So many equations of one form, none of which holds, are misread."""
+_NUMBER = re.compile(r"\d[\d.,]*\d|\d")
+
+
+def _doubt_alike(found: Audit, text: Text) -> None:
+    """Doubt pairs that are far from equal, if several have one form and none of it holds."""
+    wrong = [pair.finding for chain in found.chains for pair in chain.pairs]
+    places = [(each.start, each.end) for each in wrong]
+    places += [(each.start, each.end) for each in found.doubtful]
+    forms = Counter(_form(text, *place) for place in places)
+    if max(forms.values(), default=0) < _ALIKE:
+        return
+    whole = _NUMBER.sub("0", "".join(text.content.split()))
+
+    def are_alike(pair: Weighed) -> bool:
+        form = _form(text, pair.finding.start, pair.finding.end)
+        return pair.is_far and whole.count(form) <= forms[form] >= _ALIKE
+
+    _doubt_all(found, text, Doubt.ALIKE, are_alike)
+
+
+def _form(text: Text, start: int, end: int) -> str:
+    """Return how an equation is written, without the digits of its numbers."""
+    return _NUMBER.sub("0", "".join(text.content[start:end].split()))
 
 
 class _Roots:

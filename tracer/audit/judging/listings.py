@@ -148,6 +148,15 @@ def is_of_a_spreadsheet(pair: Pair) -> bool:
     return begins and is_other and bool(_FORMULA.search(near))
 
 
+_STATEMENT = re.compile(r"\s*;|\s+\}")
+
+
+def is_an_assignment(pair: Pair) -> bool:
+    """Return whether it is a statement of a program: { $6 = $3 * 1.1; print }."""
+    is_number = isinstance(pair.left, ex.Number) and not ex.is_printed(pair.right)
+    return is_number and pair.before.endswith("$") and bool(_STATEMENT.match(pair.after))
+
+
 def _apart(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 8×128 = 1,024 · 9×256 = 2,304 as two equations, between which is a dot."""
     for one in (left, _without_first(left)):

@@ -61,6 +61,7 @@ _MILLIONTHS = [Decimal(10) ** -power for power in (6, 9, 12)]
 """Results that are so much too small are in millions, billions or trillions."""
 _THOUSANDS = re.compile(
     r"\d(?:\\text\{)?\s?[Kk]\b|\b(?:in|000s?) (?:thousands|tausend|milliers)|\(000"
+    r"|‰|\b[Pp](?:er|ro|our) ?mille\b"
 )
 
 

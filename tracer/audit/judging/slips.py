@@ -37,17 +37,21 @@ def are_far(pair: Pair) -> bool:
 
 
 _NEAR = Decimal("1.5")
-"""A slip in whole numbers changes them by less than this factor, a misreading often by more."""
+"""A slip changes a result by less than this factor, a misreading often by more."""
+
+
+def is_far(found: Judgement) -> bool:
+    """Return whether two sides are apart by more than a slip."""
+    if found.verdict is not Verdict.FALSE or found.computed is None:
+        return False
+    ratio = found.printed / found.computed if found.computed else Decimal(0)
+    return not 1 / _NEAR < ratio < _NEAR
 
 
 def needs_trust(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
     """Return whether only whole numbers are apart by more than a slip."""
-    if found.verdict is not Verdict.FALSE or found.computed is None:
-        return False
-    if not all(number.is_whole for side in (left, right) for number in ex.numbers(side)):
-        return False
-    ratio = found.printed / found.computed if found.computed else Decimal(0)
-    return not 1 / _NEAR < ratio < _NEAR
+    are_whole = all(number.is_whole for side in (left, right) for number in ex.numbers(side))
+    return are_whole and is_far(found)
 
 
 def _has_a_cause(pair: Pair) -> bool:

@@ -25,10 +25,11 @@ FURTHEST = 2000
 """So is a text if there is on average one such word for this many characters."""
 
 _POSITIONAL = re.compile(
-    r"""(?=[BbOotdHh129])(?:
+    r"""(?=[BbOotdHh129二八十补原尾])(?:
       \b[Bb]inary\b(?![ -](?:tree|search|class|cross|file|choice|outcome|label|variable|option))
     | \b[Oo]ctal | \b[Hh]ex(?:adecimal)?\b | \b[Bb]ase[ -](?!10\b)(?:\d|two|eight|sixteen)
     | \b[12]['’]?s[ ]complement | \btwo['’]?s[ -]complement
+    | 二进制 | 八进制 | 十六进制 | 补码 | 原码 | 尾数
     | \bdual(?:zahl|system) | \bBinär | \bbinaire | \bhexadez
     )""",
     re.VERBOSE,
@@ -165,7 +166,13 @@ def is_remainder(computed: Decimal, printed: Decimal, moduli: set[int]) -> bool:
     return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _OF_WORDS)
 
 
-_OF_WORDS = {10, 12, 24, *(2**bits for bits in (8, 16, 32, 64))}
+def wraps(computed: Decimal | None, printed: Decimal) -> bool:
+    """Return whether numbers differ by all values of a word of bits: 127 + 1 = -128."""
+    return computed is not None and abs(computed - printed) in _WORDS
+
+
+_WORDS = {2**bits for bits in (8, 16, 32, 64)}
+_OF_WORDS = {10, 12, 24, *_WORDS}
 """The moduli of last digits, clocks and words of bits."""
 
 

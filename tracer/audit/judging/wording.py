@@ -109,7 +109,7 @@ _CLOSE = 120
 
 _LOSS = re.compile(
     r"\b(?:loss|lose|losing|lost|deficit|debts?|owe|short|drop|declin|decreas|fall|fell|fewer|less"
-    r"|differ|distance|apart|below|reduc|saving|verlust|defizit|schulden|rückgang|differenz|perte"
+    r"|differ|distance|apart|below|reduc|saving|elastic|absolute|verlust|defizit|schulden|rückgang|differenz|perte"
     r"|déficit|baisse|pérdida|disminu|diferencia)"
 )
 

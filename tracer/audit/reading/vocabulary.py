@@ -40,7 +40,7 @@ exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs 
 gcd lcm floor ceil
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
-_OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
+_OTHER_NAMES = {"log10": "log10", "lg": "log", "log2": "log2", "lb": "log2", "avg": "mean"}
 _OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
 _OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
 _OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
