@@ -251,13 +251,14 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("2 ^ -3 = -1", "2 ^ -3 = -2"),
     ],
     Doubt.FEW_DIGITS: [
+        ("841 - 833 = 8.21", "841 - 833 = 9.21"),
         ("7.2e16 / 1e12 = 72,058", "7.2e16 / 1e12 = 73,058"),
         ("1,157,407 x 3 = 3,472,222", "1,157,407 x 3 = 3,472,212"),
         ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
         ("10000 * (0.066 - 0.049) ≈ 166", "10000 * (0.066 + 0.049) ≈ 1166"),
         ("0.0525/1.7 = 0.0305", r"$4 × 1.035/(3\times10^5)^3 ≈ 1.6\times10^{-16}$"),
-        ("For 12 blocks: 12 × 7M ≈ 85M", "For 12 blocks: 12 × 7M = 95M"),
+        ("For 12 blocks: 12 × 7M ≈ 86M", "For 12 blocks: 12 × 7M = 95M"),
         ("$157,337 + 49,202 = 206,540$", "$157,337 + 49,202 = 206,541$"),
         (r"$12\pi \approx 37.68$", r"$12\pi \approx 37.86$"),
         ("1.1e12 / 8e8 ≈ 1365", "1.1e12 / 8e8 ≈ 1675"),
@@ -328,6 +329,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [
+        (r"$70/3 \approx 25$ years", r"$70/3 \approx 28$ years"),
         ("5,000 / 4,000 = 1.0 → capped", "5,000 / 4,000 = 1.0 → good"),
         ("π = 22/7", "π = 23/7"),
         ("159 nF ≈ 150 nF = 3·50 nF", "159 nF = 150 nF = 3·50 nF"),
@@ -349,6 +351,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
     ],
     Doubt.DELIBERATE: [
+        ("| `2^8/3^5 ≈ 0.555` | CORRECTED |", "| `2^8/3^5 ≈ 0.555` | CHECKED |"),
         ("makes <em>2 + 2 = 5</em>", "so <em>2 + 2 = 5</em>"),
         ("The whole is more than its parts (2 + 2 = 5).", "2 + 2 = 5"),
         ("So why do we not say √9 = -3 too?", "So we say √9 = -3 too."),
@@ -443,6 +446,12 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("is the Revised Period 5 = 2 × 3", "is the revised 5 = 2 × 3"),
     ],
     Doubt.UNIT: [
+        (r"$0.5 \times 0.6 = 300 \text{ mZ}$", r"$0.5 \times 0.6 = 300$"),
+        (r"$2 \cdot 10^{-3} = \frac{6}{3} = 2 \text{ mH}$", r"$2 \cdot 10^{-3} = \frac{6}{3} = 2$"),
+        (
+            r"$(8.85 \cdot 10^{-12})(12) \approx 0.11 \text{ nC}$",
+            r"$(8.85 \cdot 10^{-12})(12) \approx 0.11$",
+        ),
         (
             "none within 6 per mille: √(0.75 × 0.25 / 400) = 21.7",
             "none within 6 units: √(0.75 × 0.25 / 400) = 21.7",

@@ -76,11 +76,16 @@ def _is_another_number(pair: Pair) -> bool:
 
 
 def _is_round(pair: Pair) -> bool:
-    """Return whether the result is rounded to the digits before its final zeros: 4 × 38 ≈ 150."""
+    """Return whether the result is rounded to fives, or to tens or more: 4 × 38 ≈ 150."""
     found, right = pair.found, pair.right
     if not (isinstance(right, ex.Number) and right.is_whole) or found.computed is None:
         return False
-    return right.unit > 1 and abs(found.computed - found.printed) <= right.unit / 2
+    is_of_fives = right.unit == 1 and right.value < 100 and not right.value % _FIVE
+    unit = _FIVE if is_of_fives else right.unit
+    return unit > 1 and abs(found.computed - found.printed) <= unit / 2
+
+
+_FIVE = Decimal(5)
 
 
 def _is_a_simple_fraction(pair: Pair) -> bool:
@@ -219,6 +224,8 @@ def has_few_digits(pair: Pair) -> bool:
         return False
     if _is_of_thousands(pair) or _adds_up(pair) or _is_a_short_product(pair):
         return True
+    if _is_a_whole_difference(pair):
+        return True
     divides = _divides(pair.left) and any(map(_may_be_rounded, ex.numbers(pair.left)))
     is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
     has_more = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
@@ -292,6 +299,16 @@ def _adds_up(pair: Pair) -> bool:
             is_near = abs(found.computed - found.printed) <= units.pop()
             have_decimals = len(terms) > 2 and not any(number.is_whole for number in numbers)
             return is_near and (have_decimals or all(number.digits >= _MANY for number in numbers))
+    return False
+
+
+def _is_a_whole_difference(pair: Pair) -> bool:
+    """Return whether a difference of rounded numbers has decimals: 841 - 833 = 8.21."""
+    match pair.left, pair.right:
+        case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))), right:
+            have_digits = a.is_whole and b.is_whole and min(a.digits, b.digits) >= ex.SIGNIFICANT
+            has_decimals = not all(number.is_whole for number in ex.numbers(right))
+            return have_digits and has_decimals and abs(a.value - b.value - pair.found.printed) < 1
     return False
 
 

@@ -14,7 +14,7 @@ _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)
 _PREFIXED = r"(?:[pfnumcdhkKMGTPEZµμ]|[KMGTPE]i)?"
 _SYMBOLS = (
     "s B b bit bits byte bytes A V W Wh F H Ω S m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
-    " Gy Sv Bq T lm lx cd"
+    " Gy Sv Bq T lm lx cd C Å"
 )
 _NAMES = """
 sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months
@@ -110,7 +110,7 @@ def may_convert(pair: Pair) -> bool:
     ratio, found, name = pair.ratio, pair.found, unit(pair.behind)
     if name in _LOGARITHMIC:
         return True
-    if found.verdict is Verdict.SCALE and any(_has_unit(pair, number) for number in pair.numbers):
+    if found.verdict is Verdict.SCALE and _may_have_a_prefix(pair):
         return True
     if ratio is None or ratio <= 0 or name is None:
         return False
@@ -124,6 +124,23 @@ def may_convert(pair: Pair) -> bool:
         return False
     factors = next((by for names, by in _CONVERTED_BY if names.fullmatch(name)), [])
     return any(_is_near(_digits(ratio), each, tolerance) for each in factors)
+
+
+def _may_have_a_prefix(pair: Pair) -> bool:
+    """Return whether a number has a unit, or the formula ends with a short word: 7 nC."""
+    if any(_has_unit(pair, number) for number in pair.numbers):
+        return True
+    behind = pair.behind
+    if pair.following is not None and (result := _RESULT.match(pair.after)):
+        behind = pair.after[result.end() :]
+    is_of_a_prefix = not Decimal("0.001") < pair.found.factor < 1000
+    return is_of_a_prefix and _ROMAN.match(behind) is not None
+
+
+_RESULT = re.compile(r"\s*=\s*[-−]?[\d.,]+")
+_ROMAN = re.compile(
+    r"(?:[\s~]|\\[,;:! ])*\\(?:text|mathrm|textrm|mbox|rm)\b[\s{~\\]*[^\W\d_]{1,3}\s*\}"
+)
 
 
 def _has_unit(pair: Pair, number: ex.Number) -> bool:

@@ -58,7 +58,7 @@ _FALSE = re.compile(
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
     r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
     r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b"
-    r"|\bimposs?ible|\bunmöglich|不可能|\bcommon error|\bcreer que"
+    r"|\bcorrected\b|\bimposs?ible|\bunmöglich|不可能|\bcommon error|\bcreer que"
     r"|\berror (?:muy )?(?:frecuente|común|habitual|típico)"
     r"|\berror in\b|\berror:|\\lightning|[✗✘❌↯⚡]|\bcontradict"
     r"|\bnot independent|\bnicht unabhängig"

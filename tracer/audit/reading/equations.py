@@ -295,7 +295,7 @@ class _Finder:
         if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖ᵀ":
             raise UnreadableError
         behind = self.tokens[end]
-        is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
+        is_symbol = behind.kind is Is.WORD and len(behind.text.rstrip("'′")) < 2
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
