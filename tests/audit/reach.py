@@ -118,6 +118,7 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "fractions and roots": [
         (r"$\frac12 + \frac14 = \frac34$", r"$\frac12 + \frac14 = \frac35$"),
+        (r"o $\frac 12 + \frac 14 = 0.75$ y", r"o $\frac 12 + \frac 14 = 0.85$ y"),
         (r"$\frac1{10} + \frac{1}5 = 0.3$", r"$\frac1{10} + \frac{1}5 = 0.4$"),
         ("½ + ¼ = 0.75", "½ + ¼ = 0.85"),
         ("2⅓ × 3 = 7", "2⅓ × 3 = 8"),

@@ -501,6 +501,7 @@ def test_a_text_with_doubts_is_trusted_less() -> None:
     found = audit(Text("text", doubtful + far, Markup.MARKDOWN))
     assert not found.findings
     assert {each.reason for each in found.doubtful} == {Doubt.AFTER, Doubt.STRANGE}
+    assert found.read == 0  # what is doubtful does not count as what holds
     known = "Here 2^24 = 1677216."  # a digit is left out
     others = (
         far,

@@ -17,6 +17,7 @@ EARLIER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 LAST = (
     *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
     *("seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second"),
+    *("twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
 )
 """The rounds that README is about."""
 

@@ -50,6 +50,8 @@ class Chain(NamedTuple):
 
     start: int
     end: int
+    agreeing: int
+    """The number of pairs of sides that agree with the digits as printed."""
     decides: int
     """The number of agreeing pairs of sides in which rounding could have hidden an error."""
     pairs: tuple[Weighed, ...]
@@ -74,6 +76,7 @@ class Weighing(NamedTuple):
 def weighed(equation: Equation, systems: Systems) -> Weighing:
     """Judge the neighboring sides of an equation."""
     pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
+    agreeing = 0
     text = systems.text
     sides = [side.expression for side in equation.sides]
     computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
@@ -85,6 +88,7 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
         elif reason := None if found.verdict.holds else _doubt(equation, i, found, systems):
             doubtful.append(Doubtful(text, left.start, right.end, reason))
         elif found.verdict.at_face:
+            agreeing += 1
             decides += found.decides
         else:
             put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
@@ -94,7 +98,8 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
             pairs.append(Weighed(found.verdict, found.decides, wrong, is_far, trust, tuple(put_in)))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
-    chain = Chain(equation.sides[0].start, equation.sides[-1].end, decides, tuple(pairs))
+    place = equation.sides[0].start, equation.sides[-1].end
+    chain = Chain(*place, agreeing, decides, tuple(pairs))
     return Weighing(chain, unread, doubtful)
 
 

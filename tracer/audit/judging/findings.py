@@ -154,6 +154,7 @@ def _doubt_all(found: Audit, text: Text, reason: Doubt, may_be: Callable[[Weighe
             found.doubtful += [Doubtful(text, each.start, each.end, reason) for each in doubted]
             kept = tuple(pair for pair in chain.pairs if not may_be(pair))
             found.chains[i] = chain._replace(pairs=kept)
+    found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
 
 _ALIKE = 3

@@ -263,11 +263,18 @@ class _Finder:
             return None if self._is_label(start) else Doubt.BEFORE
         is_applied = first.kind is Is.OPEN and not first.gap
         is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
+        is_symbol &= not self._are_apart_by_markup(before, first)  # o $2 + 3$
         is_symbol |= before.kind is Is.TEXT and before.text.isascii() and before.text.isalpha()
         is_beside = not first.gap and before.kind not in (Is.MARK, Is.TEXT)
         if is_signed or is_applied or is_symbol or is_beside:
             raise UnreadableError
         return None
+
+    def _are_apart_by_markup(self, one: Token, other: Token) -> bool:
+        """Return whether a space and markup, which is \0 in a passage, are between two tokens."""
+        start = self.passage.start
+        between = self.passage.text[one.end - start : other.start - start]
+        return " " in between and "\0" in between
 
     def _is_label(self, start: int) -> bool:
         """Return whether a label such as (b) or (ii) ends before an index, at a start."""
@@ -296,6 +303,7 @@ class _Finder:
             raise UnreadableError
         behind = self.tokens[end]
         is_symbol = behind.kind is Is.WORD and len(behind.text.rstrip("'′")) < 2
+        is_symbol &= not self._are_apart_by_markup(last, behind)
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
