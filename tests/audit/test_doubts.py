@@ -27,6 +27,7 @@ CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence 5 + 
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
+        (r"$0.2 \cdot 1.8 = 1.8 : 5 = 0.36$", r"$0.2 \cdot 1.8 = 1.8$: 5 more"),
         ("It is 2×5 = 11|E| edges", "It is 2×5 = 11 edges"),
         ("22 + 2 = 25 (+ 1)", "22 + 2 = 25 (a remark)"),
         ("1.9^2 = 1.96^2 (.1875 / n)", "1.9^2 = 1.96^2 (see there)"),
@@ -39,6 +40,8 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{VECTOR} = 2 {VECTOR}\n-1 {VECTOR}", f"{VECTOR} = 2 {VECTOR}\n- an item"),
     ],
     Doubt.BEFORE: [
+        (r"$(2 \cdot 5) : (4 \cdot 2) = 10 : 8$", r"step (2): $(4 \cdot 2) = 10$"),
+        (r"$11:\frac{4}{1} = 11\cdot \frac{1}{4}$", r"So: $\frac{4}{1} = 11\cdot \frac{1}{4}$"),
         ("It is only 16 x\n255 / 65,536 = 6.2%", "It is only\n255 / 65,536 = 6.2%"),
         ("It is \\$200 --\n(\\$60 + \\$15) = \\$125", "It is \\$200.\n(\\$60 + \\$15) = \\$125"),
         ("{ $6 = $3 * 1.1; print }", "It is $6 = $3 * 1.1, so"),
@@ -351,6 +354,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
     ],
     Doubt.DELIBERATE: [
+        (
+            r"$\frac{1}{2} + \frac{1}{3} = \frac{2}{5}$. Ова е ГРЕШНО!",
+            r"$\frac{1}{2} + \frac{1}{3} = \frac{2}{5}$. Ова е!",
+        ),
         ("| `2^8/3^5 ≈ 0.555` | CORRECTED |", "| `2^8/3^5 ≈ 0.555` | CHECKED |"),
         ("makes <em>2 + 2 = 5</em>", "so <em>2 + 2 = 5</em>"),
         ("The whole is more than its parts (2 + 2 = 5).", "2 + 2 = 5"),

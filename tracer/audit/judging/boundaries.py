@@ -74,7 +74,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in ",'’":
         return not blank and bool(re.search(r"\d[,'’]\Z", text))
     if last == ":":
-        return bool(_RATIO.search(text))
+        is_joined = not blank and side[:1] == "\\" and text[-2:-1].isdigit()  # 11:\\frac{4}{1}
+        return is_joined or bool(_RATIO.search(text))
     if last == "\\":
         return not blank and side[:1].isalpha()
     if last == "}":
@@ -90,7 +91,8 @@ _OPENS_WITHIN = re.compile(
     r"[^\W\d_]\(\Z|[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z"
 )
 _RATIO = re.compile(
-    r"(?:(?:\d|\\degree|°|\\%)\s+|(?:\^\{[^{}]*\}|\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*):\Z"
+    r"(?:(?:\d|\\degree|°|\\%)\s+|(?:\^\{[^{}]*\}|\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\})\s*"
+    r"|(?:\\(?:cdot|times)|[-+*/])[^()\n]*\)\s*):\Z"
 )
 """The first numbers of a proportion, 360° : 2π = 45° : x, or what is divided: 10^{3} : 10^{2}."""
 _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
@@ -136,7 +138,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""

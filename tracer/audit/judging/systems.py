@@ -158,9 +158,9 @@ def is_remainder(computed: Decimal, printed: Decimal, moduli: set[int]) -> bool:
 
     The modulus is one of these, or a usual one, or anything if none is known.
     """
-    if computed != computed.to_integral_value():
+    if computed != computed.to_integral_value() or printed != printed.to_integral_value():
         return printed == printed.to_integral_value()  # 1/3 = 5, modulo 7
-    apart = abs(computed - printed)
+    apart = abs(int(computed) - int(printed))
     if not moduli:
         return apart > abs(printed)
     return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _OF_WORDS)

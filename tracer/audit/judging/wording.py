@@ -54,7 +54,7 @@ def owns(before: str) -> bool:
 
 
 _FALSE = re.compile(
-    r"(?=[✗✘❌↯⚡\\acdefimnpstuwyно错誤误不矛假反間틀잘])(?:"
+    r"(?=[✗✘❌↯⚡\\acdefimnpstuwyно错誤误不矛假反間틀잘г])(?:"
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
     r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
     r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b"
@@ -65,7 +65,7 @@ _FALSE = re.compile(
     r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]|\binstead of\b|\bdisagree"
     r"|\bfalsch|\bfehlerhaft|\bstimmt nicht|\bwiderspruch|\bunwahr|\birrtum"
     r"|\bfaux\b|\bfausse|\berreur|\bfals[oa]s?\b|\bequivocad|\berróne"
-    r"|\berrore\b|\bsbagliat|\berrad[oa]|\byanlış|\bневерн|\bошиб"
+    r"|\berrore\b|\bsbagliat|\berrad[oa]|\byanlış|\bневерн|\bошиб|\bгрешн"
     r"|错|誤|误(?!差)|不正确|不正確|不对|矛盾|假命题|反例|間違|틀린|잘못)"
 )
 _STATED = re.compile(
