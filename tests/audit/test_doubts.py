@@ -102,6 +102,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.COLUMNS: [
         (
+            "\\begin{align} &= 2 \\cdot 7 & &= 9 \\cdot 3 \\\\\n &= 14 & &= 27 \\end{align}",
+            "\\begin{align} & = 9 \\cdot 3 \\\\\n &= 14 \\end{align}",
+        ),
+        (
             "\\begin{align} x &= 72/12 & y &= 2 \\cdot 7 \\\\\n &= 6 & &= 14 \\end{align}",
             "\\begin{align} y &= 2 \\cdot 7 \\\\\n &= 6 \\end{align}",
         ),
@@ -430,6 +434,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("3267 = 81 + 40 * 27", "3268 = 81 + 40 * 27"),
     ],
     Doubt.MAGNITUDE: [
+        (r"$3.4 \times 10^{38} \approx e^{88}$", r"$3.4 \times 10^{38} \approx e^{86}$"),
         ("$256^{784} ≈ 10^{1888}$", "$2^{33} ≈ 10^{11}$"),
         (r"$26! \approx 10^{26}$", r"$26! \approx 1.3 \cdot 10^{26}$"),
         (r"$960 ≈ 2^{10}$", r"$960 = 2^{10}$"),

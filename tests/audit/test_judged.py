@@ -17,7 +17,8 @@ EARLIER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 LAST = (
     *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
     *("seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second"),
-    *("twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth"),
+    *("twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh"),
+    "twenty-eighth",
 )
 """The rounds that README is about."""
 

@@ -15,12 +15,14 @@ from tracer.audit.reading import expression as ex
 def is_magnitude(pair: Pair) -> bool:
     """Return whether the result is a power of ten that is at most ten times too large or small.
 
-    Or it is nearly a power of 2: 960 ≈ 2¹⁰, 1000³ = 2³⁰.
+    Or it is nearly a power of 2 or e: 960 ≈ 2¹⁰, 1000³ = 2³⁰.
     """
     match pair.right:
         case ex.Power(ex.Number(printed="2"), _):
             most = Decimal(2) if pair.is_approximate else Decimal("1.05")
             return pair.ratio is not None and 1 / most <= pair.ratio <= most
+        case ex.Power(ex.Constant("e"), _) if pair.is_approximate:
+            return pair.ratio is not None and Decimal("0.4") <= pair.ratio <= Decimal("2.5")
         case ex.Power(ex.Number(printed="10"), _):
             return pair.ratio is not None and Decimal("0.1") <= pair.ratio <= 10
     return False

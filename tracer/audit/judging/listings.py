@@ -30,7 +30,7 @@ _SAME = 4
 _LINE = 300
 """A line with columns is seldom longer."""
 _COLUMNS = re.compile(r"=[^=\n]*\S {2,}[^=\n]*=[^=\n]*\Z")
-_CELLS = re.compile(r"=[^=&]*&\s*[^\s=&][^=]*=")
+_CELLS = re.compile(r"=[^=&]*&\s*(?:&|[^\s=&])[^=]*=")
 _ROW_END = re.compile(r"\\\\(?:\[[^\]\n]*\])?[\s&]*\Z")
 _ROW_START = re.compile(r"\\\\|\\begin\{")
 
