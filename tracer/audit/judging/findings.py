@@ -168,15 +168,16 @@ def _doubt_alike(found: Audit, text: Text) -> None:
     places = [(each.start, each.end) for each in wrong]
     places += [(each.start, each.end) for each in found.doubtful]
     forms = Counter(_form(text, *place) for place in places)
-    if max(forms.values(), default=0) < _ALIKE:
-        return
-    whole = _NUMBER.sub("0", "".join(text.content.split()))
+    alike = {form for form, times in forms.items() if times >= _ALIKE}
+    if alike:
+        held = (chain for chain in found.chains if not chain.pairs)
+        alike -= {_form(text, chain.start, chain.end) for chain in held}
 
     def are_alike(pair: Weighed) -> bool:
-        form = _form(text, pair.finding.start, pair.finding.end)
-        return pair.is_far and whole.count(form) <= forms[form] >= _ALIKE
+        return pair.is_far and _form(text, pair.finding.start, pair.finding.end) in alike
 
-    _doubt_all(found, text, Doubt.ALIKE, are_alike)
+    if alike:
+        _doubt_all(found, text, Doubt.ALIKE, are_alike)
 
 
 def _form(text: Text, start: int, end: int) -> str:
