@@ -132,6 +132,12 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$$ \begin{align} a &= 1 + 2 & &= 4 \end{align} $$", r"$$ a = 1 + 2 = 4 $$"),
         ("WF =\n×\n100\n10\n       = 1000 + 750", "The work is\n1000 + 740\n       = 1750"),
     ],
+    Doubt.SIGN: [
+        ("error reduction    10.9 / 19.9 = -54.8%", "error    10.9 / 19.9 = -54.8%"),
+        (r"Elasticity: $\frac{-11.76}{8} = 1.47$", r"Growth: $\frac{-11.76}{8} = 1.47$"),
+        ("Alice owes 40 + 20 = -60 now", "Alice owes 40 + 20 = 50 now"),
+        ("The loss is £70 − £85 = £15", "The profit is £70 − £85 = £15"),
+    ],
     Doubt.OPTION: [
         ("A. 12 × 12 = 124\nB. 12 × 12 = 144", "a. 12 × 12 = 124\nb. 12 × 13 = 156"),
         ("(B) 12 × 12 = 124\n\n(C) 12 × 12 = 144", "(b) 12 × 12 = 124\n\n(c) 12 × 12 = 144"),
@@ -442,9 +448,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.MEASURED: [("0.57733 ≈ 1/√3", "0.67733 ≈ 1/√3")],
     Doubt.NAMED: [
-        (r"Elasticity: $\frac{-11.76}{8} = 1.47$", r"Growth: $\frac{-11.76}{8} = 1.47$"),
         ("Probability for Z = -1.04 = 1 - 0.8508 = 0.1492", "It is -1.04 = 1 - 0.8508 = 0.1492"),
-        ("error reduction    10.9 / 19.9 = -54.8%", "error    10.9 / 19.9 = -54.8%"),
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
         ("all correct; Ex 6.16 = 2/5", "all correct; So 6.16 = 2/5"),
         ("at x=12 = (1)(-2)(-5)", "so 12 = (1)(-2)(-5)"),
@@ -452,8 +456,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("arr.reshape(3, 5)  # 5 = 12/3 = 4", "arr.reshape(3, 5)  # 5 = 12/3"),
         ("the integral from 0 to π/2 = π/4 - 0", "the integral is π/2 = π/4 - 0"),
         ("With p, 0 + 1 = 75% of it", "With p, 0.2 + 0.1 = 75% of it"),
-        ("Alice owes 40 + 20 = -60 now", "Alice owes 40 + 20 = 50 now"),
-        ("The loss is £70 − £85 = £15", "The profit is £70 − £85 = £15"),
         ("Region 1 = 5/3, Region 2 = 5/4", "The regions: 2 = 5/4"),
         ("is the Revised Period 5 = 2 × 3", "is the revised 5 = 2 × 3"),
     ],

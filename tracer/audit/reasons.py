@@ -28,7 +28,7 @@ class Doubt(StrEnum):
     # number systems
     BINARY = "may be binary numbers"
     LEADING_ZEROS = "numbers with leading zeros may be codes"
-    SYSTEM = "the text around is about another number system"
+    SYSTEM = "may be computed in another number system"
     XOR = "^ may mean exclusive or"
     # digits
     FEW_DIGITS = "numbers with few digits may be rounded"
@@ -50,6 +50,7 @@ class Doubt(StrEnum):
     MAGNITUDE = "a power of ten may be an order of magnitude"
     MEASURED = "a measured number may be compared"
     NAMED = "the number may belong to the words before it"
+    SIGN = "the words around may give the sign"
     UNIT = "a unit follows"
     ALIKE = "none of several equations of this form holds, so they may mean something else"
     STRANGE = "other equations around are doubtful, and the sides differ by more than a slip"

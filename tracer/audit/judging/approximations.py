@@ -155,6 +155,7 @@ def is_measured(pair: Pair) -> bool:
 
 
 _NOISE = Decimal("1e-15")
+"""A function of a float that is nearer to 0 is 0, as sin 180° is."""
 _SINGLE, _DOUBLE = 8, 15
 """A number with this many digits may be printed from a float of 32 or 64 bits."""
 

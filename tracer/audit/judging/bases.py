@@ -13,7 +13,10 @@ LONG = 40
 
 
 def is_binary(pair: Pair) -> bool:
-    """Return whether all numbers have only the digits 0 and 1, and are not powers of ten."""
+    """Return whether all numbers have only the digits 0 and 1, and are not powers of ten.
+
+    Or the left side has two binary fractions: 0.1011 ÷ 0.1101.
+    """
     if len(_FRACTION.findall(pair.sources[0])) > 1 and not _DIGIT.search(pair.sources[0]):
         return True
     sources = list(map(pair.source, pair.numbers))
@@ -26,7 +29,7 @@ def is_binary(pair: Pair) -> bool:
 
 
 _FRACTION, _DIGIT = re.compile(r"\b[01]\.[01]{4,}\b"), re.compile(r"[2-9]")
-"""Binary fractions, as in 1.0011 + 0.1101; and digits that they do not have."""
+"""Binary fractions, as in 1.0011 + 0.1101, and the digits that they do not have."""
 
 
 def has_leading_zeros(pair: Pair) -> bool:

@@ -74,7 +74,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in ",'’":
         return not blank and bool(re.search(r"\d[,'’]\Z", text))
     if last == ":":
-        is_joined = not blank and side[:1] == "\\" and text[-2:-1].isdigit()  # 11:\\frac{4}{1}
+        is_joined = not blank and side[:1] == "\\" and text[-2:-1].isdigit()  # 11:\frac{4}{1}
         return is_joined or bool(_RATIO.search(text))
     if last == "\\":
         return not blank and side[:1].isalpha()
@@ -138,7 +138,8 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])"
+    r"|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""

@@ -35,8 +35,8 @@ class Weighed(NamedTuple):
     """The finding to report, unless it follows from another or rounding explains it."""
     is_far: bool
     """Whether they are apart by more than a slip, without a known cause."""
-    needs_trust: bool
-    """Whether only a text that is read without doubts makes it certain."""
+    is_whole: bool
+    """Whether they have only whole numbers."""
     put_in: tuple[str, ...]
     """The figures of the left side, by which an error can be traced to an earlier finding."""
 
@@ -91,11 +91,13 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
             agreeing += 1
             decides += found.decides
         else:
-            put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
+            numbers = ex.numbers(left.expression)
+            put_in = [n.printed for n in numbers if n.digits >= SAME]
             wrong = finding(left, right, found, text)
             is_far = slips.is_far(found) and wrong.cause is None
-            trust = is_far and slips.needs_trust(left.expression, right.expression, found)
-            pairs.append(Weighed(found.verdict, found.decides, wrong, is_far, trust, tuple(put_in)))
+            is_whole = all(n.is_whole for n in [*numbers, *ex.numbers(right.expression)])
+            seems = is_far, is_whole
+            pairs.append(Weighed(found.verdict, found.decides, wrong, *seems, tuple(put_in)))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     place = equation.sides[0].start, equation.sides[-1].end

@@ -114,7 +114,7 @@ def _is_named(pair: Pair) -> bool:
         pair.previous is None and pair.left.is_whole and wording.labels(pair.before, pair.after)
     )
     is_of_the_text = pair.sources[0].endswith("$")  # a payment of 41 $= 3 + 9$
-    if is_label or is_of_the_text or wording.numbers(pair.before):
+    if is_label or is_of_the_text or wording.abbreviates(pair.before):
         return True
     return wording.owns(pair.before) or wording.bounds(pair.before)
 
@@ -366,7 +366,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.MEASURED, approximations.is_measured),
     (Doubt.DELIBERATE, _is_deliberate),
     (Doubt.DELIBERATE, slips.is_simple),
-    (Doubt.NAMED, slips.is_owed),
+    (Doubt.SIGN, slips.is_owed),
     (Doubt.NAMED, slips.are_names),
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),

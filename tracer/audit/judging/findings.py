@@ -91,7 +91,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
         if _counts_in_thousands(found.chains):
             _doubt_all(found, text, Doubt.UNIT, lambda pair: pair.finding.cause in _THOUSAND)
         if len(found.doubtful) * EXCEPTIONS > found.hold:
-            _doubt_all(found, text, Doubt.STRANGE, lambda pair: pair.needs_trust)
+            _doubt_all(found, text, Doubt.STRANGE, lambda pair: pair.is_far and pair.is_whole)
         _doubt_alike(found, text)
         roots = _Roots()
         for chain in found.chains:
@@ -169,15 +169,15 @@ def _doubt_alike(found: Audit, text: Text) -> None:
     places += [(each.start, each.end) for each in found.doubtful]
     forms = Counter(_form(text, *place) for place in places)
     alike = {form for form, times in forms.items() if times >= _ALIKE}
-    if alike:
-        held = (chain for chain in found.chains if not chain.pairs)
-        alike -= {_form(text, chain.start, chain.end) for chain in held}
+    if not alike:
+        return
+    held = (chain for chain in found.chains if not chain.pairs)
+    alike -= {_form(text, chain.start, chain.end) for chain in held}
 
     def are_alike(pair: Weighed) -> bool:
         return pair.is_far and _form(text, pair.finding.start, pair.finding.end) in alike
 
-    if alike:
-        _doubt_all(found, text, Doubt.ALIKE, are_alike)
+    _doubt_all(found, text, Doubt.ALIKE, are_alike)
 
 
 def _form(text: Text, start: int, end: int) -> str:

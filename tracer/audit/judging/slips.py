@@ -48,12 +48,6 @@ def is_far(found: Judgement) -> bool:
     return not 1 / _NEAR < ratio < _NEAR
 
 
-def needs_trust(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
-    """Return whether only whole numbers are apart by more than a slip."""
-    are_whole = all(number.is_whole for side in (left, right) for number in ex.numbers(side))
-    return are_whole and is_far(found)
-
-
 def _has_a_cause(pair: Pair) -> bool:
     found = pair.found
     if found.computed is None or cause(pair.left, found) is not None:
@@ -98,10 +92,7 @@ def are_names(pair: Pair) -> bool:
 
 
 def is_owed(pair: Pair) -> bool:
-    """Return whether a sum is printed with a minus in a sentence: he owes 40 + 20 = -60.
-
-    Or a negative difference is printed without it, and called a loss.
-    """
+    """Return whether words give the sign: he owes 40 + 20 = -60, a loss of 70 - 85 = 15."""
     if pair.ratio is not None and abs(pair.ratio + 1) < Decimal("0.01"):
         return wording.is_of_a_loss(pair.before, pair.after)
     match pair.left:

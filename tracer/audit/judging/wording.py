@@ -43,7 +43,7 @@ def bounds(before: str) -> bool:
 _ABBREVIATED = re.compile(r"\b(?!(?:So|Is|It)\b)(?:[A-Z][a-z]{1,2}|[A-Z][a-z]{1,4}\.)\s\Z")
 
 
-def numbers(before: str) -> bool:
+def abbreviates(before: str) -> bool:
     """Return whether a text ends with a short word that a number follows: Ex 6.16, Eq. 3."""
     return bool(_ABBREVIATED.search(before))
 
@@ -109,7 +109,8 @@ _CLOSE = 120
 
 _LOSS = re.compile(
     r"\b(?:loss|lose|losing|lost|deficit|debts?|owe|short|drop|declin|decreas|fall|fell|fewer|less"
-    r"|differ|distance|apart|below|reduc|saving|elastic|absolute|verlust|defizit|schulden|rückgang|differenz|perte"
+    r"|differ|distance|apart|below|reduc|saving|elastic|absolute"
+    r"|verlust|defizit|schulden|rückgang|differenz|perte"
     r"|déficit|baisse|pérdida|disminu|diferencia)"
 )
 
