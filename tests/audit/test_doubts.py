@@ -23,7 +23,7 @@ DETERMINANTS = (
     r" = \begin{vmatrix} 2 & 4 \\ 3 & 4 \end{vmatrix} $$"
 )
 
-CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence 5 + 4 = 4.\n"
+CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence z = 5 + 4 = 4.\n"
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
@@ -253,8 +253,8 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("The finite field has 5 + 4 = 4", "The binary search takes 5 + 4 = 4"),
         (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
         ("15 XOR 6: 15 + 6 = 9", "15 and 6: 15 + 6 = 9"),
-        ("x ≡ y. " * 6 + FAR * 25 + "So 5 + 4 = 4.", "x ≡ y. " * 6 + FAR * 40 + "So 5 + 4 = 4."),
-        (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence 5 + 4 = 4."),
+        ("x ≡ y. " * 6 + FAR * 25 + "z = 5 + 4 = 4.", "x ≡ y. " * 6 + FAR * 40 + "z = 5 + 4 = 4."),
+        (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence z = 5 + 4 = 4."),
         ("In binary, 1.000 × -1.110 = 1.110 × 2", "In short, 1.000 × -1.110 = 1.110 × 2"),
         ("An XOR trie: 10011(19) + 1 = 10100(20)", "A trie: 19 + 1 = 21"),
     ],
@@ -430,11 +430,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$$ a &= \frac{8}{4} = 3 \\ &+ 5 $$", r"$$ a &= \frac{8}{4} = 3 $$"),
         ("```\n= 1 + 3 = 4\n= 2^3 = 8\n```", "```\n= 1 + 3 = 4\n= 2^3\n```"),
     ],
-    Doubt.FAR: [
-        ("1 / 36 = 72", "1 / 36 = 0.72"),
-        ("2^20 = 2^28", "2^20 = 2^21"),
-        ("It takes 8 × 4 = 5 by hand", "It takes 8 × 4 = 15 by hand"),
-    ],
     Doubt.LEFT_TO_RIGHT: [
         ("The parent is 5 - 1/2 = 2", "The parent is 5 - 1/2 = 3"),
         ("3267 = 81 + 40 * 27", "3268 = 81 + 40 * 27"),
@@ -500,6 +495,18 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("290 × $22 = $6.4 million", "290 × $22 = $6.4"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 ≈ 0.83 minutes"),
     ],
+    Doubt.UNCONFIRMED: [
+        ("1 / 36 = 72", "1 / 36 = 0.72"),
+        ("2^20 = 2^28", "2^20 = 2^21"),
+        (f"{FAR} It is 8 × 4 = 5.", "It is 8 × 4 = 5."),
+        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 40."),
+        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is p = 8 × 4 = 50."),
+        (f"{FAR} It is p = 8 × 4 = 5.", f"{FAR} It is p = 8 × 4 = 15."),
+        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 50 = 5 · 10."),
+        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 50, as 5 × 4 = 20."),
+        (f"{FAR} It is 8 + 4 = 50", f"{FAR} It is 8 + 4 + 3 + 2 + 1 = 50"),
+        (f"{FAR} It is √1.44 = 12.0", f"{FAR} It is 1.44 / 1.2 = 12.0"),
+    ],
 }
 """For each doubt, texts with it, and what differs little from them and is certainly false."""
 
@@ -507,33 +514,7 @@ CASES = [(reason, *pair) for reason, pairs in DOUBTS.items() for pair in pairs]
 
 
 def test_each_doubt_has_a_case() -> None:
-    assert set(DOUBTS) == set(Doubt) - {Doubt.STRANGE, Doubt.ALIKE}
-
-
-def test_a_text_with_doubts_is_trusted_less() -> None:
-    doubtful, far = f"It is 0.5 = 1/3 of it. {FAR}", "Here 12 × 3 = 72."
-    found = audit(Text("text", doubtful + far, Markup.MARKDOWN))
-    assert not found.findings
-    assert {each.reason for each in found.doubtful} == {Doubt.AFTER, Doubt.STRANGE}
-    assert found.read == 0  # what is doubtful does not count as what holds
-    known = "Here 2^24 = 1677216."  # a digit is left out
-    others = (
-        far,
-        doubtful + far + "\n\n1 + 1 = 2" * 12,
-        doubtful + "Here 12 × 3 = 34.",
-        doubtful + known,
-    )
-    for text in others:
-        assert len(audit(Text("text", text, Markup.MARKDOWN)).findings) == 1
-
-
-def test_three_equations_of_one_form_that_are_far_from_equal_are_doubtful() -> None:
-    alike = [rf"$2 \times {i} = {i + 2}$" for i in (23, 34, 45)]
-    found = audit(Text("text", ", ".join(alike), Markup.MARKDOWN))
-    assert {each.reason for each in found.doubtful} == {Doubt.ALIKE}
-    for others in (alike[:2], [*alike, r"$2 \times 17 = 34$"]):
-        found = audit(Text("text", ", ".join(others), Markup.MARKDOWN))
-        assert len(found.findings) == len(others[:3]) and not found.doubtful
+    assert set(DOUBTS) == set(Doubt)
 
 
 @pytest.mark.parametrize(("reason", "doubtful", "false"), CASES)

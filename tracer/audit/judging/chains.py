@@ -6,7 +6,7 @@ import re
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
-from tracer.audit.judging import slips
+from tracer.audit.judging.confirmation import is_confirmed
 from tracer.audit.judging.doubts import doubt
 from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
@@ -16,7 +16,6 @@ from tracer.audit.judging.systems import Systems
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Equation
 from tracer.audit.reading.texts import Text
-from tracer.audit.reasons import Doubt
 
 FURTHEST = 5
 """An unrounded number may come from up to this many sides earlier in a chain."""
@@ -33,10 +32,8 @@ class Weighed(NamedTuple):
     """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
-    is_far: bool
-    """Whether they are apart by more than a slip, without a known cause."""
-    is_whole: bool
-    """Whether they have only whole numbers."""
+    is_confirmed: bool
+    """Whether something at their place confirms that they are read as they are meant."""
     put_in: tuple[str, ...]
     """The figures of the left side, by which an error can be traced to an earlier finding."""
 
@@ -85,19 +82,19 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
         found = _judged(equation, i, text) if computes else None
         if found is None:
             unread.append(sign)
-        elif reason := None if found.verdict.holds else _doubt(equation, i, found, systems):
-            doubtful.append(Doubtful(text, left.start, right.end, reason))
         elif found.verdict.at_face:
             agreeing += 1
             decides += found.decides
         else:
+            pair = _pair(equation, i, found, systems)
+            reason = None if found.verdict.holds else doubt(pair, left.doubt, right.doubt)
+            if reason:
+                doubtful.append(Doubtful(text, left.start, right.end, reason))
+                continue
             numbers = ex.numbers(left.expression)
-            put_in = [n.printed for n in numbers if n.digits >= SAME]
+            put_in = tuple(n.printed for n in numbers if n.digits >= SAME)
             wrong = finding(left, right, found, text)
-            is_far = slips.is_far(found) and wrong.cause is None
-            is_whole = all(n.is_whole for n in [*numbers, *ex.numbers(right.expression)])
-            seems = is_far, is_whole
-            pairs.append(Weighed(found.verdict, found.decides, wrong, *seems, tuple(put_in)))
+            pairs.append(Weighed(found.verdict, found.decides, wrong, is_confirmed(pair), put_in))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     place = equation.sides[0].start, equation.sides[-1].end
@@ -115,14 +112,13 @@ def _computes(expression: ex.Expression) -> bool:
     )
 
 
-def _doubt(equation: Equation, i: int, found: Judgement, systems: Systems) -> Doubt | None:
-    """Return why two sides that do not agree may be right, or not meant to be equal."""
+def _pair(equation: Equation, i: int, found: Judgement, systems: Systems) -> Pair:
+    """Return two neighboring sides with what is around them."""
     left, right = equation.sides[i : i + 2]
     previous = equation.sides[i - 1].expression if i else None
     following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
     place = left.start, right.end, equation.signs[i], previous, following
-    pair = Pair(left.expression, right.expression, found, systems.text, systems, *place)
-    return doubt(pair, left.doubt, right.doubt)
+    return Pair(left.expression, right.expression, found, systems.text, systems, *place)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

@@ -398,6 +398,5 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.FEW_DIGITS, scales.is_of_unrounded),
     (Doubt.PERCENT, slips.is_score),
     (Doubt.APART, slips.is_of_one_digit),
-    (Doubt.FAR, slips.are_far),
 )
 """The doubts, cheap ones first."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from decimal import localcontext
@@ -89,10 +88,8 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         if _counts_in_thousands(found.chains):
-            _doubt_all(found, text, Doubt.UNIT, lambda pair: pair.finding.cause in _THOUSAND)
-        if len(found.doubtful) * EXCEPTIONS > found.hold:
-            _doubt_all(found, text, Doubt.STRANGE, lambda pair: pair.is_far and pair.is_whole)
-        _doubt_alike(found, text)
+            _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
+        _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -147,37 +144,38 @@ def _counts_in_thousands(chains: Sequence[Chain]) -> bool:
     return sum(pair.finding.cause in _THOUSAND for chain in chains for pair in chain.pairs) > 1
 
 
-def _doubt_all(found: Audit, text: Text, reason: Doubt, may_be: Callable[[Weighed], bool]) -> None:
+def _is_off_by_a_thousand(_: Chain, pair: Weighed) -> bool:
+    return pair.finding.cause in _THOUSAND
+
+
+def _unconfirmed(chains: Sequence[Chain], text: Text) -> Callable[[Chain, Weighed], bool]:
+    """Return a check whether nothing confirms how a pair is read.
+
+    Something at its place may, or that the rest of its chain holds, or an equation of its form.
+    """
+    held = {_form(text, chain.start, chain.end) for chain in chains if not chain.pairs}
+
+    def is_unconfirmed(chain: Chain, pair: Weighed) -> bool:
+        if pair.verdict < Verdict.SCALE or pair.is_confirmed or chain.agreeing:
+            return False
+        return _form(text, pair.finding.start, pair.finding.end) not in held
+
+    return is_unconfirmed
+
+
+def _doubt_all(
+    found: Audit, text: Text, reason: Doubt, may_be: Callable[[Chain, Weighed], bool]
+) -> None:
     """Doubt all pairs of a kind: they are no findings any more."""
     for i, chain in enumerate(found.chains):
-        if doubted := [pair.finding for pair in chain.pairs if may_be(pair)]:
+        if doubted := [pair.finding for pair in chain.pairs if may_be(chain, pair)]:
             found.doubtful += [Doubtful(text, each.start, each.end, reason) for each in doubted]
-            kept = tuple(pair for pair in chain.pairs if not may_be(pair))
+            kept = tuple(pair for pair in chain.pairs if not may_be(chain, pair))
             found.chains[i] = chain._replace(pairs=kept)
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
 
-_ALIKE = 3
-"""So many equations of one form, none of which holds, are misread."""
 _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
-
-
-def _doubt_alike(found: Audit, text: Text) -> None:
-    """Doubt pairs that are far from equal, if several have one form and none of it holds."""
-    wrong = [pair.finding for chain in found.chains for pair in chain.pairs]
-    places = [(each.start, each.end) for each in wrong]
-    places += [(each.start, each.end) for each in found.doubtful]
-    forms = Counter(_form(text, *place) for place in places)
-    alike = {form for form, times in forms.items() if times >= _ALIKE}
-    if not alike:
-        return
-    held = (chain for chain in found.chains if not chain.pairs)
-    alike -= {_form(text, chain.start, chain.end) for chain in held}
-
-    def are_alike(pair: Weighed) -> bool:
-        return pair.is_far and _form(text, pair.finding.start, pair.finding.end) in alike
-
-    _doubt_all(found, text, Doubt.ALIKE, are_alike)
 
 
 def _form(text: Text, start: int, end: int) -> str:

@@ -1,4 +1,4 @@
-"""What a slip looks like: how far apart the sides are, and what nobody miscalculates."""
+"""What nobody miscalculates, so that it means something else."""
 
 from __future__ import annotations
 
@@ -6,53 +6,14 @@ import re
 from decimal import Decimal
 
 from tracer.audit.judging import wording
-from tracer.audit.judging.causes import cause
 from tracer.audit.judging.evaluation import Meaning, evaluate, face
 from tracer.audit.judging.intervals import Interval
-from tracer.audit.judging.judgement import Judgement, Verdict
+from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
 SIMPLE = 10
 """Everyone can add numbers up to this one."""
-
-_FAR, _FARTHER = 20, 50
-"""Two expressions, and a result, that differ by a factor this large differ by more than a slip."""
-
-_FAR_IN_WORDS = 3
-"""So do those in a sentence or in code, where more than a formula may belong to an equation."""
-
-
-def are_far(pair: Pair) -> bool:
-    """Return whether the sides differ by more than a slip, without a known cause."""
-    found = pair.found
-    if found.verdict is Verdict.SCALE or found.computed is None:
-        return False
-    if pair.ratio is None:
-        return not pair.is_alone and pair.is_whole
-    far = _FAR if pair.is_between_expressions else _FARTHER
-    if not pair.is_alone and pair.is_whole and not _has_a_cause(pair):
-        far = _FAR_IN_WORDS
-    return not Decimal(1) / far < abs(pair.ratio) < far
-
-
-_NEAR = Decimal("1.5")
-"""A slip changes a result by less than this factor, a misreading often by more."""
-
-
-def is_far(found: Judgement) -> bool:
-    """Return whether two sides are apart by more than a slip."""
-    if found.verdict is not Verdict.FALSE or found.computed is None:
-        return False
-    ratio = found.printed / found.computed if found.computed else Decimal(0)
-    return not 1 / _NEAR < ratio < _NEAR
-
-
-def _has_a_cause(pair: Pair) -> bool:
-    found = pair.found
-    if found.computed is None or cause(pair.left, found) is not None:
-        return True
-    return abs(found.computed + found.printed) in (1, 100)  # what is left, such as 1 - p
 
 
 _SAID = re.compile(
