@@ -16,6 +16,9 @@ from tracer.audit.reports.results import Kind, result
 FAR = "A sentence about something else altogether. " * 10
 """Longer than what is near."""
 
+LONG = FAR * 3
+"""Longer than a text in which an equation is alone."""
+
 VECTOR = r"\left( \begin{array}{r} 9 \\ 11 \end{array} \right)"
 
 DETERMINANTS = (
@@ -498,14 +501,19 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.UNCONFIRMED: [
         ("1 / 36 = 72", "1 / 36 = 0.72"),
         ("2^20 = 2^28", "2^20 = 2^21"),
-        (f"{FAR} It is 8 × 4 = 5.", "It is 8 × 4 = 5."),
-        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 40."),
-        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is p = 8 × 4 = 50."),
-        (f"{FAR} It is p = 8 × 4 = 5.", f"{FAR} It is p = 8 × 4 = 15."),
-        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 50 = 5 · 10."),
-        (f"{FAR} It is 8 × 4 = 50.", f"{FAR} It is 8 × 4 = 50, as 5 × 4 = 20."),
-        (f"{FAR} It is 8 + 4 = 50", f"{FAR} It is 8 + 4 + 3 + 2 + 1 = 50"),
-        (f"{FAR} It is √1.44 = 12.0", f"{FAR} It is 1.44 / 1.2 = 12.0"),
+        (f"{LONG} It is 8 × 4 = 5.", "It is 8 × 4 = 5."),
+        (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is 8 × 4 = 38."),
+        (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is p = 8 × 4 = 50."),
+        (f"{LONG} It is p = 8 × 4 = 5.", f"{LONG} It is p = 8 × 4 = 15."),
+        (f"{LONG} It is p = 4 - 8 = 4.", f"{LONG} It is p = 4 - 8 = -6."),
+        (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is 8 × 4 = 50 = 5 · 10."),
+        (f"{LONG} It is 8·4=50, as 5·4=20.", f"{LONG} It is 8·4·1=50, as 5·4·1=20."),
+        (f"{LONG} It is 8 + 4 = 50", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50"),
+        (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),
+        (
+            f"{LONG} It is 8 × 4 = 50." + "\n\n1 + 1 = 2" * 29,
+            f"{LONG} It is 8 × 4 = 50." + "\n\n1 + 1 = 2" * 30,
+        ),
     ],
 }
 """For each doubt, texts with it, and what differs little from them and is certainly false."""

@@ -1,8 +1,9 @@
 """The findings in public repositories that were judged by calculation and by eye.
 
 The column `used` tells which repositories were looked at while working, and in which later round
-the others were audited for the first time. After each round its false alarms were looked at, too:
-only the last rounds show how often today's program is right.
+the others were audited for the first time. After each round its false alarms were looked at, too.
+The column `confirmed` says whether something confirms how the equation is read; it is empty for
+earlier rounds, and for equations that are not read any more.
 """
 
 from __future__ import annotations
@@ -28,8 +29,14 @@ def rows() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def true_and_all(code: str, rounds: tuple[str, ...]) -> tuple[int, int]:
-    found = [row["verdict"] for row in rows() if row["code"] == code and row["used"] in rounds]
+def true_and_all(
+    code: str, rounds: tuple[str, ...], confirmed: tuple[str, ...] = ("yes", "no", "")
+) -> tuple[int, int]:
+    found = [
+        row["verdict"]
+        for row in rows()
+        if row["code"] == code and row["used"] in rounds and row["confirmed"] in confirmed
+    ]
     return found.count("true"), len(found)
 
 
@@ -44,6 +51,7 @@ def test_each_judgement_names_its_place_and_verdict() -> None:
         assert row["verdict"] in {"true", "false alarm"}, row
         assert row["used"] in {"while working", *EARLIER, *LAST}, row
         assert row["kind"], row
+        assert row["confirmed"] in {"yes", "no", ""}, row
 
 
 def test_readme_claims_what_was_judged() -> None:
@@ -51,6 +59,14 @@ def test_readme_claims_what_was_judged() -> None:
     true, found = true_and_all("A01", LAST)
     assert f"{true} of {found} findings of false arithmetic (A01)" in readme, (true, found)
     true, found = true_and_all("A01", LAST[-5:])
-    assert f"in the last five, {true} of {found}" in readme, (true, found)
+    assert f"in the last five of 19 rounds, {true} of {found} were true" in readme, (true, found)
+    assert len(LAST) == 19
     true, found = true_and_all("A03", LAST)
     assert f"{true} of {found} of a wrong power of ten (A03)" in readme, (true, found)
+    true, found = true_and_all("A01", LAST, ("yes",))
+    claim = (
+        f"{found} of false arithmetic are confirmed, of which {true} are true ({true / found:.0%})"
+    )
+    assert claim.replace("%", " %") in readme, claim
+    true, found = true_and_all("A03", LAST, ("yes",))
+    assert f"{found} of a wrong power of ten, of which {true} are;" in readme, (true, found)

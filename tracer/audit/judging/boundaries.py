@@ -192,9 +192,9 @@ _OPEN = re.compile(r"\s*\$[ \t]*\n")
 def crosses_rows(source: str) -> bool:
     """Return whether a side goes on in another row of an array, or begins in the next line.
 
-    A formula that ends with = leaves its result to the reader.
+    A formula that ends with = leaves its result to the reader; an index begins an entry: [2,1] = 3.
     """
-    if re.search(r"\S\s*\n[ \t]*\n\s*\S", source):
+    if re.search(r"\S\s*\n[ \t]*\n\s*\S|\d[ \t]*\n\s*\[", source):
         return True
     is_row = "\\\\" in source and "\\begin" not in source and _BREAK.search(source) is not None
     return is_row or _OPEN.match(source) is not None

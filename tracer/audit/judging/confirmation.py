@@ -12,14 +12,16 @@ from decimal import Decimal
 
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
-from tracer.audit.judging.wording import NEAR
 from tracer.audit.reading import expression as ex
 
-_SLIP = Decimal("0.25")
+_SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
 
 _NAMED, _ALONE = 3, 100
-"""It is off by less than these factors, if it has a name, or if the text has nothing else."""
+"""What has a name, and what is in a short text, is off by no more than these factors."""
+
+_SHORT = 1000
+"""A text with fewer characters has nothing around that could confirm anything."""
 
 _LONG = 6
 """So many numbers with signs between them are hardly ever anything but one computation."""
@@ -35,7 +37,7 @@ def is_confirmed(pair: Pair) -> bool:
         return _is_alone(pair) or not is_by_a_function  # its result may be in another unit
     return (
         (pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP)
-        or (_has_a_name(pair) and _is_within(pair, _NAMED))
+        or (_has_a_name(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
         or (_is_alone(pair) and _is_within(pair, _ALONE))
         or (len(pair.numbers) >= _LONG and _END.match(pair.after) is not None)
     )
@@ -54,6 +56,11 @@ def _is_within(pair: Pair, factor: int) -> bool:
     return pair.ratio is None or 1 / Decimal(factor) <= abs(pair.ratio) <= factor
 
 
+def _is_negated(pair: Pair) -> bool:
+    """Return whether the sides have opposite signs; words may give the sign, or a bullet."""
+    return pair.ratio is not None and pair.ratio < 0
+
+
 def _is_alone(pair: Pair) -> bool:
     """Return whether a text holds hardly anything else."""
-    return pair.text.cell is None and len(pair.text.content) < NEAR
+    return len(pair.text.content) + pair.text.elsewhere < _SHORT

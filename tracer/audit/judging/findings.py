@@ -26,6 +26,9 @@ ENOUGH = 10
 EXCEPTIONS = 10
 """One equation in this many may be an exception."""
 
+SURE = 30
+"""A text in which only one equation in this many does not hold is read as it is meant."""
+
 
 @mutable
 class Audit:
@@ -48,6 +51,11 @@ class Audit:
     def hold(self) -> int:
         """The number of equations without an error."""
         return sum(chain.verdict.holds for chain in self.chains)
+
+    @property
+    def wrong(self) -> int:
+        """The number of pairs of sides that do not agree."""
+        return sum(not pair.verdict.holds for chain in self.chains for pair in chain.pairs)
 
     @property
     def hold_unrounded(self) -> int:
@@ -89,7 +97,8 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             found.chains = list(map(_as_printed, found.chains))
         if _counts_in_thousands(found.chains):
             _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
-        _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
+        if (len(found.doubtful) + found.wrong) * SURE > found.hold:
+            _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -158,7 +167,8 @@ def _unconfirmed(chains: Sequence[Chain], text: Text) -> Callable[[Chain, Weighe
     def is_unconfirmed(chain: Chain, pair: Weighed) -> bool:
         if pair.verdict < Verdict.SCALE or pair.is_confirmed or chain.agreeing:
             return False
-        return _form(text, pair.finding.start, pair.finding.end) not in held
+        form = _form(text, pair.finding.start, pair.finding.end)
+        return form not in held or len(form) <= _PLAIN
 
     return is_unconfirmed
 
@@ -174,6 +184,9 @@ def _doubt_all(
             found.chains[i] = chain._replace(pairs=kept)
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
+
+_PLAIN = len("0/0=0")
+"""What is misread has this form as often as what is not."""
 
 _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 

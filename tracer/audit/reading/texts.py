@@ -43,6 +43,8 @@ class Text:
     markup: Markup
     cell: int | None = None
     """Its number, if it is a cell of a notebook."""
+    elsewhere: int = 0
+    """The number of characters in the other cells."""
 
     @property
     def title(self) -> str:
@@ -80,9 +82,17 @@ def texts(name: str, content: str) -> list[Text]:
         raise TracerError(Problem("a NUL character, expected text", name, line))
     markup = ENDINGS.get(Path(name).suffix.lower(), Markup.PLAIN)
     if markup is Markup.NOTEBOOK:
+        read = cells(name, content)
+        size = sum(len(cell.text) for cell in read)
         found = [
-            Text(name, cell.text.replace("\0", " "), _OF_CELLS.get(cell.kind, Markup.PLAIN), number)
-            for number, cell in enumerate(cells(name, content), 1)
+            Text(
+                name,
+                cell.text.replace("\0", " "),
+                _OF_CELLS.get(cell.kind, Markup.PLAIN),
+                number,
+                size - len(cell.text),
+            )
+            for number, cell in enumerate(read, 1)
         ]
     else:
         found = [Text(name, content, markup)]
