@@ -509,6 +509,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is 8 × 4 = 50 = 5 · 10."),
         (f"{LONG} It is 8·4=50, as 5·4=20.", f"{LONG} It is 8·4·1=50, as 5·4·1=20."),
         (f"{LONG} It is 8 + 4 = 50", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50"),
+        (f"{LONG} It is 2^24 = 1977216.", f"{LONG} It is 2^24 = 1677216."),
         (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),
         (
             f"{LONG} It is 8 × 4 = 50." + "\n\n1 + 1 = 2" * 29,

@@ -34,6 +34,15 @@ def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: st
     return rendered(form, [found], kinds, version="1.0")
 
 
+def test_the_minus_of_a_wrong_figure_is_shown() -> None:
+    told = report(Report.TERMINAL, "It is 500 - 105 = −405, so 2 × (−405) = -812.")
+    assert "a.md:1:7: A01 false: computed 395, printed −405\n" in told
+    assert "  follows from it: a.md:1:28: A01 false: computed -810, printed -812\n" in told
+    told = report(Report.TERMINAL, "It is 70 - 45 = -25 or [2, 3] + [1, 1] = [3, -4].")
+    assert "computed 25, printed -25; the sign is reversed\n" in told
+    assert "computed 4, printed -4" in told
+
+
 def test_a_reader_sees_the_place_the_value_and_what_follows() -> None:
     assert report(Report.TERMINAL) == (
         "a.md:1:25: A01 false: computed 56, printed 58\n"

@@ -51,4 +51,6 @@ class Doubt(StrEnum):
     NAMED = "the number may belong to the words before it"
     SIGN = "the words around may give the sign"
     UNIT = "a unit follows"
-    UNCONFIRMED = "nothing around confirms that it is read as it is meant"
+    UNCONFIRMED = (
+        "it is off by more than a slip, and nothing confirms that it is read as it is meant"
+    )

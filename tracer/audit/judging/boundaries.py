@@ -192,7 +192,8 @@ _OPEN = re.compile(r"\s*\$[ \t]*\n")
 def crosses_rows(source: str) -> bool:
     """Return whether a side goes on in another row of an array, or begins in the next line.
 
-    A formula that ends with = leaves its result to the reader; an index begins an entry: [2,1] = 3.
+    A formula that ends with = leaves its result to the reader; a line that begins with an index,
+    as in [2,1] = 3, is another entry of a matrix.
     """
     if re.search(r"\S\s*\n[ \t]*\n\s*\S|\d[ \t]*\n\s*\[", source):
         return True

@@ -33,7 +33,7 @@ class Weighed(NamedTuple):
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
     is_confirmed: bool
-    """Whether something at their place confirms that they are read as they are meant."""
+    """Whether something at their place shows that they are read as they are meant."""
     put_in: tuple[str, ...]
     """The figures of the left side, by which an error can be traced to an earlier finding."""
 
@@ -94,7 +94,8 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
             numbers = ex.numbers(left.expression)
             put_in = tuple(n.printed for n in numbers if n.digits >= SAME)
             wrong = finding(left, right, found, text)
-            pairs.append(Weighed(found.verdict, found.decides, wrong, is_confirmed(pair), put_in))
+            sure = found.verdict < Verdict.SCALE or is_confirmed(pair, wrong.cause)
+            pairs.append(Weighed(found.verdict, found.decides, wrong, sure, put_in))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     place = equation.sides[0].start, equation.sides[-1].end

@@ -1,8 +1,8 @@
-"""What confirms that two sides are read as they are meant, although they do not agree.
+"""The evidence that two sides that do not agree are read as they are meant.
 
-A slip comes near what is right, and what it gives has a name; a misreading gives any number. Of
-the findings in texts by others, nine in ten of those that something confirms were true, of the
-rest not even every second one: tests/audit/judged.csv.
+A slip usually comes near the correct result, and often has a name; a misreading gives any number.
+In texts by others, nine in ten of the findings with such evidence were true, and fewer than half of
+the others: tests/audit/judged.csv.
 """
 
 from __future__ import annotations
@@ -18,49 +18,52 @@ _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
 
 _NAMED, _ALONE = 3, 100
-"""What has a name, and what is in a short text, is off by no more than these factors."""
+"""A result that follows an equals sign, and one alone in its text, is seldom off by more."""
 
 _SHORT = 1000
-"""A text with fewer characters has nothing around that could confirm anything."""
+"""A text with fewer characters has nothing around an equation that could be evidence."""
 
 _LONG = 6
-"""So many numbers with signs between them are hardly ever anything but one computation."""
+"""At least so many numbers, with signs between them, are nearly always one computation."""
 
-_NAME = re.compile(r"(?:[=≈]|\\approx(?:eq)?)[\s${*`&]*\Z")
-_END = re.compile(r"[\s$*|&.,;\\]*(?:\n|\Z)")
+_SPACE = r"(?:[^\S\n]|[${*`&~€£¥\0]|\\[,;:! ]|\\displaystyle|<[^<>]*>)*"
+_NAME = re.compile(rf"(?:[=≈]|\\approx(?:eq)?|\\simeq){_SPACE}\n?{_SPACE}\Z")
+_END = re.compile(r"(?:[^\S\n]|[$*&.,;)`\]]|\\[\])\\]|</[^<>]*>)*(?:\n|\Z|\|)")
 
 
-def is_confirmed(pair: Pair) -> bool:
-    """Return whether something at its place confirms how a pair of sides is read."""
+def is_confirmed(pair: Pair, cause: str | None) -> bool:
+    """Return whether there is such evidence at the place of two sides; `cause` explains them."""
     if pair.found.verdict is Verdict.SCALE:
-        is_by_a_function = any(map(_is_function, pair.parts))
-        return _is_alone(pair) or not is_by_a_function  # its result may be in another unit
+        return _is_alone(pair) or not any(map(_changes_units, pair.parts))
     return (
         (pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP)
-        or (_has_a_name(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
+        or (cause is not None and not _is_negated(pair))
+        or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
         or (_is_alone(pair) and _is_within(pair, _ALONE))
         or (len(pair.numbers) >= _LONG and _END.match(pair.after) is not None)
     )
 
 
-def _is_function(part: ex.Expression) -> bool:
+def _changes_units(part: ex.Expression) -> bool:
+    """Return whether it is a function, such as a root: its result often has another prefix."""
     return isinstance(part, ex.Call) and not ex.is_percent(part)
 
 
-def _has_a_name(pair: Pair) -> bool:
+def _follows_a_sign(pair: Pair) -> bool:
     """Return whether the left side itself follows an equals sign: p = 0.3 × 0.5 = 0.2."""
     return pair.previous is not None or _NAME.search(pair.before) is not None
 
 
 def _is_within(pair: Pair, factor: int) -> bool:
+    """Return whether the sides differ by no more than a factor; if one is 0, that is not known."""
     return pair.ratio is None or 1 / Decimal(factor) <= abs(pair.ratio) <= factor
 
 
 def _is_negated(pair: Pair) -> bool:
-    """Return whether the sides have opposite signs; words may give the sign, or a bullet."""
+    """Return whether the sides have opposite signs; words or a bullet may give the sign."""
     return pair.ratio is not None and pair.ratio < 0
 
 
 def _is_alone(pair: Pair) -> bool:
-    """Return whether a text holds hardly anything else."""
-    return len(pair.text.content) + pair.text.elsewhere < _SHORT
+    """Return whether a text, or all cells of a notebook, hold hardly anything else."""
+    return len(pair.text.content) + pair.text.other_cells < _SHORT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from tracer.audit.judging.judgement import Judgement
@@ -23,9 +24,22 @@ def wrong(expression: ex.Expression, place: int) -> ex.Number | None:
     return found[place] if place < len(found) else None
 
 
-def source(figure: ex.Number, text: Text) -> str:
+def place(figure: ex.Number, side: ex.Expression, text: Text) -> tuple[int, int]:
+    """Return where a number of a side begins, with its minus sign, and where it ends."""
+    if ex.Negative(figure) in ex.every(side):
+        sign = _MINUS.search(text.content, max(0, figure.start - _FARTHEST), figure.start)
+        return sign.start() if sign else figure.start, figure.end
+    return figure.start, figure.end
+
+
+_MINUS = re.compile(r"[-−][^\d−-]*\Z")
+_FARTHEST = 10
+"""A minus sign is so near before its number, with a currency or markup between."""
+
+
+def source(start: int, end: int, text: Text) -> str:
     """Return a number as it is written in the text, with the brace that closes its exponent."""
-    written = text.content[figure.start : figure.end]
+    written = text.content[start:end]
     is_open = written.count("{") > written.count("}")
     return written + "}" if is_open else written
 

@@ -84,13 +84,14 @@ def finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
     figure = figures.wrong(right.expression, found.place)
     scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
     computed, other = figures.written(found, scale)
+    marks = figures.place(figure, right.expression, text) if figure else (right.start, right.end)
     return Finding(
         text,
         *CODES[found.verdict],
         start=start,
         end=end,
-        marks=(figure.start, figure.end) if figure else (right.start, right.end),
-        printed=figures.source(figure, text) if figure else None,
+        marks=marks,
+        printed=figures.source(*marks, text) if figure else None,
         computed=computed,
         cause=cause(left.expression, found),
         certain=figures.between(found, scale),

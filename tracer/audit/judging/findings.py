@@ -26,8 +26,11 @@ ENOUGH = 10
 EXCEPTIONS = 10
 """One equation in this many may be an exception."""
 
+FORM = 4
+"""Forms with fewer numbers, such as 3/4 = 0.75, are also those of what is misread."""
+
 SURE = 30
-"""A text in which only one equation in this many does not hold is read as it is meant."""
+"""A text is read as it is meant if so many equations hold for each pair of sides that differs."""
 
 
 @mutable
@@ -51,11 +54,6 @@ class Audit:
     def hold(self) -> int:
         """The number of equations without an error."""
         return sum(chain.verdict.holds for chain in self.chains)
-
-    @property
-    def wrong(self) -> int:
-        """The number of pairs of sides that do not agree."""
-        return sum(not pair.verdict.holds for chain in self.chains for pair in chain.pairs)
 
     @property
     def hold_unrounded(self) -> int:
@@ -97,7 +95,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             found.chains = list(map(_as_printed, found.chains))
         if _counts_in_thousands(found.chains):
             _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
-        if (len(found.doubtful) + found.wrong) * SURE > found.hold:
+        if not _is_surely_read(found):
             _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
         roots = _Roots()
         for chain in found.chains:
@@ -157,36 +155,44 @@ def _is_off_by_a_thousand(_: Chain, pair: Weighed) -> bool:
     return pair.finding.cause in _THOUSAND
 
 
+def _is_surely_read(found: Audit) -> bool:
+    """Return whether nearly all equations of a text hold, so that it is read as it is meant."""
+    differ = sum(not pair.verdict.holds for chain in found.chains for pair in chain.pairs)
+    return (len(found.doubtful) + differ) * SURE <= found.hold
+
+
 def _unconfirmed(chains: Sequence[Chain], text: Text) -> Callable[[Chain, Weighed], bool]:
     """Return a check whether nothing confirms how a pair is read.
 
-    Something at its place may, or that the rest of its chain holds, or an equation of its form.
+    Its place may, another pair of its chain that agrees, or an equation of its form that holds.
     """
     held = {_form(text, chain.start, chain.end) for chain in chains if not chain.pairs}
 
     def is_unconfirmed(chain: Chain, pair: Weighed) -> bool:
-        if pair.verdict < Verdict.SCALE or pair.is_confirmed or chain.agreeing:
+        if pair.is_confirmed or chain.agreeing:
             return False
         form = _form(text, pair.finding.start, pair.finding.end)
-        return form not in held or len(form) <= _PLAIN
+        return form not in held or form.count("0") < FORM
 
     return is_unconfirmed
 
 
 def _doubt_all(
-    found: Audit, text: Text, reason: Doubt, may_be: Callable[[Chain, Weighed], bool]
+    found: Audit, text: Text, reason: Doubt, is_doubtful: Callable[[Chain, Weighed], bool]
 ) -> None:
     """Doubt all pairs of a kind: they are no findings any more."""
     for i, chain in enumerate(found.chains):
-        if doubted := [pair.finding for pair in chain.pairs if may_be(chain, pair)]:
-            found.doubtful += [Doubtful(text, each.start, each.end, reason) for each in doubted]
-            kept = tuple(pair for pair in chain.pairs if not may_be(chain, pair))
-            found.chains[i] = chain._replace(pairs=kept)
+        kept = list[Weighed]()
+        for pair in chain.pairs:
+            if is_doubtful(chain, pair):
+                place = pair.finding.start, pair.finding.end
+                found.doubtful.append(Doubtful(text, *place, reason))
+            else:
+                kept.append(pair)
+        if len(kept) < len(chain.pairs):
+            found.chains[i] = chain._replace(pairs=tuple(kept))
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
-
-_PLAIN = len("0/0=0")
-"""What is misread has this form as often as what is not."""
 
 _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 
@@ -194,6 +200,10 @@ _NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 def _form(text: Text, start: int, end: int) -> str:
     """Return how an equation is written, without the digits of its numbers."""
     return _NUMBER.sub("0", "".join(text.content[start:end].split()))
+
+
+_SIGN = re.compile(r"\A[^\d.]+")
+"""What precedes the digits of a number, such as a minus sign."""
 
 
 class _Roots:
@@ -207,7 +217,8 @@ class _Roots:
         """Remember a finding; of several with the same figure, the first counts."""
         if finding.level == "note":
             return
-        for figure in (finding.printed, (finding.printed, finding.computed)):
+        digits = _SIGN.sub("", finding.printed or "")
+        for figure in (digits, (finding.printed, finding.computed)):
             self.places.setdefault(figure, len(self.found))
         self.found.append(finding)
 

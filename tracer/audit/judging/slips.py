@@ -15,7 +15,6 @@ from tracer.audit.reading import expression as ex
 SIMPLE = 10
 """Everyone can add numbers up to this one."""
 
-
 _SAID = re.compile(
     r"\b(?!(?:[Ss]o|[Tt]hen|[Tt]hus|[Hh]ence|and)\b)[^\W\d_]{2,}(?:[ $*`]|<[^<>]*>)*\Z"
 )

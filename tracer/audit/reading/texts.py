@@ -43,8 +43,8 @@ class Text:
     markup: Markup
     cell: int | None = None
     """Its number, if it is a cell of a notebook."""
-    elsewhere: int = 0
-    """The number of characters in the other cells."""
+    other_cells: int = 0
+    """The number of characters in the other cells of the notebook."""
 
     @property
     def title(self) -> str:
