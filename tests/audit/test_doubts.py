@@ -509,6 +509,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is 8 × 4 = 50 = 5 · 10."),
         (f"{LONG} It is 8·4=50, as 5·4=20.", f"{LONG} It is 8·4·1=50, as 5·4·1=20."),
         (f"{LONG} It is 8 + 4 = 50", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50"),
+        (f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 250", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 150"),
         (f"{LONG} It is 2^24 = 1977216.", f"{LONG} It is 2^24 = 1677216."),
         (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),
         (
@@ -533,6 +534,23 @@ def test_what_could_be_meant_otherwise_is_doubtful(
     found = audit(Text("text", doubtful, Markup.MARKDOWN))
     assert (found.findings, {each.reason for each in found.doubtful}) == ([], {reason})
     found = audit(Text("text", false, Markup.MARKDOWN))
+    assert (len(found.findings), found.doubtful) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "false"),
+    [
+        (
+            "<b>45</b> a\n<b>46</b><i> * 12 / 4 = 3</i>",
+            "<b>a</b> a\n<b>46</b><i> * 12 / 4 = 137</i>",
+        ),
+        ("√<span>9</span><span>+16</span> = √<span>25</span>", "√9 + 16 = 20"),
+    ],
+)
+def test_what_html_sets_apart_may_be_one_thing_or_two(doubtful: str, false: str) -> None:
+    found = audit(Text("text", f"<p>{doubtful}</p>", Markup.HTML))
+    assert (found.findings, len(found.doubtful)) == ([], 1)
+    found = audit(Text("text", f"<p>{false}</p>", Markup.HTML))
     assert (len(found.findings), found.doubtful) == (1, [])
 
 

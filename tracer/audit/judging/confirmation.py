@@ -17,13 +17,13 @@ from tracer.audit.reading import expression as ex
 _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
 
-_NAMED, _ALONE = 3, 100
-"""A result that follows an equals sign, and one alone in its text, is seldom off by more."""
+_NAMED, _LONG, _ALONE = 3, 10, 100
+"""What follows an equals sign, is long, or is alone in its text, is seldom off by more."""
 
 _SHORT = 1000
 """A text with fewer characters has nothing around an equation that could be evidence."""
 
-_LONG = 6
+_MANY = 6
 """At least so many numbers, with signs between them, are nearly always one computation."""
 
 _SPACE = r"(?:[^\S\n]|[${*`&~€£¥\0]|\\[,;:! ]|\\displaystyle|<[^<>]*>)*"
@@ -40,7 +40,7 @@ def is_confirmed(pair: Pair, cause: str | None) -> bool:
         or (cause is not None and not _is_negated(pair))
         or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
         or (_is_alone(pair) and _is_within(pair, _ALONE))
-        or (len(pair.numbers) >= _LONG and _END.match(pair.after) is not None)
+        or (_is_long(pair) and _is_within(pair, _LONG))
     )
 
 
@@ -52,6 +52,11 @@ def _changes_units(part: ex.Expression) -> bool:
 def _follows_a_sign(pair: Pair) -> bool:
     """Return whether the left side itself follows an equals sign: p = 0.3 × 0.5 = 0.2."""
     return pair.previous is not None or _NAME.search(pair.before) is not None
+
+
+def _is_long(pair: Pair) -> bool:
+    """Return whether many numbers are computed with, up to the end of a line."""
+    return len(pair.numbers) >= _MANY and _END.match(pair.after) is not None
 
 
 def _is_within(pair: Pair, factor: int) -> bool:

@@ -151,10 +151,10 @@ _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?
 def _is_misread(pair: Pair) -> bool:
     """Return whether a determinant, a row's power, or commas in arguments may be misread.
 
-    So may be digits, each with its own markup.
+    So may be digits, each with its own markup, and a root of what has a line above it.
     """
     source = "".join(pair.sources)
-    if '<span class="m' in source:
+    if '<span class="m' in source or "√<span" in source:
         return True
     powers = (part.base for part in pair.parts if isinstance(part, ex.Power))
     if any(isinstance(base, ex.Vector) for base in powers):

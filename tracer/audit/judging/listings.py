@@ -102,23 +102,24 @@ def is_a_numbered_line(pair: Pair) -> bool:
     first = next(iter(pair.numbers))
     content = pair.text.content
     start = content.rfind("\n", 0, pair.start) + 1
-    if content[start : first.start].strip() or not first.is_whole:
+    if _TAGS.sub("", content[start : first.start]).strip() or not first.is_whole:
         return False
     above = content[max(0, start - NEAR) : max(0, start - 1)].rpartition("\n")[2]
-    below = content[content.find("\n", pair.end) + 1 :][:_MARGIN]
-    is_counted = re.match(rf"\s*{first.value - 1}\b", above) or re.match(
-        rf"\s*{first.value + 1}\b", below
+    below = content[content.find("\n", pair.end) + 1 :][:NEAR]
+    is_counted = re.match(rf"\s*{first.value - 1}\b", _TAGS.sub("", above)) or re.match(
+        rf"\s*{first.value + 1}\b", _TAGS.sub("", below)
     )
-    return bool(is_counted) and pair.holds_as(_without_first_term)
+    return bool(is_counted) and pair.holds_as(_without_line_number)
 
 
-_MARGIN = 20
-"""A line's number is among its first characters."""
+_TAGS = re.compile(r"<[^<>\n]*>")
 
 
-def _without_first_term(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 190 + -3 + 3 as -3 + 3, and as 3 + 3 behind a bullet."""
+def _without_line_number(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
+    """Read 190 + -3 + 3 as -3 + 3, and as 3 + 3 behind a bullet; and 46 * 2 / 3 as 2 / 3."""
     match left:
+        case ex.Product((_, ("*", second), *others)):
+            yield ex.Product((("*", second), *others)), right
         case ex.Sum((_, second, *others)):
             rest = ex.Sum((second, *others)) if others else second
             yield rest, right
@@ -133,6 +134,7 @@ def begins_a_column(pair: Pair) -> bool:
     return _COLUMN.search(content[max(0, pair.sign - _MARGIN) : pair.sign]) is not None
 
 
+_MARGIN = 20
 _COLUMN = re.compile(r"&(?:[\s~]|\\q?quad|\\[,;:! ])*&\s*\Z")
 
 _FORMULA = re.compile(r"=[ ]?[A-Z]{2,}\(|=\$?[A-Z]{1,2}\$?\d")
