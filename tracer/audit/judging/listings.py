@@ -105,7 +105,8 @@ def is_a_numbered_line(pair: Pair) -> bool:
     if _TAGS.sub("", content[start : first.start]).strip() or not first.is_whole:
         return False
     above = content[max(0, start - NEAR) : max(0, start - 1)].rpartition("\n")[2]
-    below = content[content.find("\n", pair.end) + 1 :][:NEAR]
+    following = content.find("\n", pair.end) + 1
+    below = content[following : following + NEAR]
     is_counted = re.match(rf"\s*{first.value - 1}\b", _TAGS.sub("", above)) or re.match(
         rf"\s*{first.value + 1}\b", _TAGS.sub("", below)
     )
