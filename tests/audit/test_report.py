@@ -35,12 +35,28 @@ def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: st
 
 
 def test_the_minus_of_a_wrong_figure_is_shown() -> None:
-    told = report(Report.TERMINAL, "It is 500 - 105 = −405, so 2 × (−405) = -812.")
+    told = report(Report.TERMINAL, "It is 500 - 105 = −405, so 2 × (−405) = 790.")
     assert "a.md:1:7: A01 false: computed 395, printed −405\n" in told
-    assert "  follows from it: a.md:1:28: A01 false: computed -810, printed -812\n" in told
+    assert "  follows from it: a.md:1:28: A01 false: computed -810, printed 790" in told
     told = report(Report.TERMINAL, "It is 70 - 45 = -25 or [2, 3] + [1, 1] = [3, -4].")
     assert "computed 25, printed -25; the sign is reversed\n" in told
     assert "computed 4, printed -4" in told
+
+
+@pytest.mark.parametrize(
+    ("second", "follows"),
+    [
+        ("382 + 100 = 472", True),
+        ("382 + 100 = 473", False),
+        ("100 - 382 = -272", True),
+        ("38.2 + 100 = 137.2", False),
+        ("382 · 2 = 774", False),
+    ],
+)
+def test_what_is_computed_with_the_correct_figure_follows(second: str, *, follows: bool) -> None:
+    told = report(Report.TERMINAL, f"Total: 12 × 31 = 382. Then {second}.")
+    assert told.count("A01 false") == 2
+    assert ("  follows from it: a.md:1:28: " in told) == follows
 
 
 def test_a_reader_sees_the_place_the_value_and_what_follows() -> None:

@@ -20,9 +20,6 @@ from tracer.audit.reading.texts import Text
 FURTHEST = 5
 """An unrounded number may come from up to this many sides earlier in a chain."""
 
-SAME = 3
-"""A figure with at least this many digits is recognized when it appears again."""
-
 
 class Weighed(NamedTuple):
     """Two sides that do not agree with the digits as printed."""
@@ -34,8 +31,8 @@ class Weighed(NamedTuple):
     """The finding to report, unless it follows from another or rounding explains it."""
     is_confirmed: bool
     """Whether something at their place shows that they are read as they are meant."""
-    put_in: tuple[str, ...]
-    """The figures of the left side, by which an error can be traced to an earlier finding."""
+    left: ex.Expression
+    right: ex.Expression
 
 
 class Chain(NamedTuple):
@@ -91,11 +88,9 @@ def weighed(equation: Equation, systems: Systems) -> Weighing:
             if reason:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
                 continue
-            numbers = ex.numbers(left.expression)
-            put_in = tuple(n.printed for n in numbers if n.digits >= SAME)
             wrong = finding(left, right, found, text)
             sure = found.verdict < Verdict.SCALE or is_confirmed(pair, wrong.cause)
-            pairs.append(Weighed(found.verdict, found.decides, wrong, sure, put_in))
+            pairs.append(Weighed(found.verdict, found.decides, wrong, sure, pair.left, pair.right))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)
     place = equation.sides[0].start, equation.sides[-1].end

@@ -8,13 +8,16 @@ from dataclasses import field, replace
 from decimal import localcontext
 from functools import cache, partial
 
+from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
-from tracer.audit.judging.judgement import Verdict
+from tracer.audit.judging.judgement import Verdict, judge
 from tracer.audit.judging.quantities import wrong_row
 from tracer.audit.judging.systems import Systems
+from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
+from tracer.audit.reading.operands import printed_number
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import Text
 from tracer.audit.reasons import Doubt
@@ -202,6 +205,9 @@ def _form(text: Text, start: int, end: int) -> str:
     return _NUMBER.sub("0", "".join(text.content[start:end].split()))
 
 
+SAME = 3
+"""A figure with at least this many digits is recognized when it appears again."""
+
 _SIGN = re.compile(r"\A[^\d.]+")
 """What precedes the digits of a number, such as a minus sign."""
 
@@ -223,21 +229,35 @@ class _Roots:
         self.found.append(finding)
 
     def of(self, pair: Weighed) -> Finding | None:
-        """Return the first finding with the same figure, or whose wrong figure is used here."""
-        figures: list[object] = [*pair.put_in]
+        """Return the first finding with the same figures, or whose correct one makes it hold."""
+        places = []
         if pair.finding.computed is not None:
-            figures.append((pair.finding.printed, pair.finding.computed))
-        places = [self.places[figure] for figure in figures if figure in self.places]
-        return self.found[min(places)] if places else None
+            places.append(self.places.get((pair.finding.printed, pair.finding.computed)))
+        for number in ex.numbers(pair.left):
+            place = self.places.get(number.printed) if number.digits >= SAME else None
+            if place is not None and _holds_with(pair, number, self.found[place]):
+                places.append(place)
+        found = [place for place in places if place is not None]
+        return self.found[min(found)] if found else None
+
+
+def _holds_with(pair: Weighed, number: ex.Number, root: Finding) -> bool:
+    """Return whether two sides agree if the correct value replaces the wrong figure in the left."""
+    if root.computed is None or root.printed is None:
+        return False
+    digits = root.computed.lstrip("-")
+    correct: ex.Expression = printed_number(digits, number.start, number.end, number.measure)
+    if (digits != root.computed) != root.printed.startswith(("-", "−")):
+        correct = ex.Negative(correct)
+    found = judge(readings.replaced(pair.left, number, correct), pair.right)
+    return found is not None and found.verdict.holds
 
 
 def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
-    """Yield the errors of a chain; each one after the first follows from the first."""
-    root: Finding | None = None
+    """Yield the errors of a chain, each with the one from which it follows."""
     for pair in pairs:
         if not pair.verdict.holds:
-            root = root or roots.of(pair)
+            root = roots.of(pair)
             yield replace(pair.finding, follows_from=root) if root else pair.finding
             if root is None:
-                root = pair.finding
-                roots.add(root)
+                roots.add(pair.finding)
