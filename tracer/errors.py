@@ -106,11 +106,18 @@ def strict_json(data: object, indent: int = 1) -> str:
 def excerpt(line: str, number: int, column: int, length: int = 1) -> tuple[str, str]:
     """A line of a file, and a caret under each character from a column on."""
     begin = max(0, min(column - 1 - EXCERPT // 2, len(line) - EXCERPT))
-    shown, at = line.replace("\t", " ")[begin : begin + EXCERPT], column - 1 - begin
+    shown, at = cut(line.replace("\t", " "), begin), column - 1 - begin
     margin = f"  {number} | "
     before, marked = printable(shown[:at]), printable(shown[at : at + length])
     carets = " " * cells(before) + "^" * max(1, cells(marked))
     return margin + printable(shown).rstrip(), f"{' ' * (len(margin) - 2)}| {carets}"
+
+
+def cut(line: str, begin: int) -> str:
+    """The part of a line that is shown, from a column on; an ellipsis is where it goes on."""
+    shown = line[begin : begin + EXCERPT]
+    shown = f"…{shown[1:]}" if begin else shown
+    return f"{shown[:-1]}…" if begin + EXCERPT < len(line) else shown
 
 
 def cells(text: str) -> int:

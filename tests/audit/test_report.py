@@ -85,6 +85,11 @@ def test_a_long_line_is_shown_around_the_figure() -> None:
     told = report(Report.TERMINAL, f"{'word ' * 200}7 × 8 = 58{' word' * 200}").splitlines()
     assert [line[line.index("|") :].index("^") for line in told[2:3]] == [told[1].index("58") - 4]
     assert all(len(line) <= 80 for line in told)
+    assert told[1].partition("| ")[2].startswith("…") and told[1].endswith("…")
+    short = report(Report.TERMINAL, "7 × 8 = 58 of it").splitlines()
+    assert short[1] == "  1 | 7 × 8 = 58 of it"
+    unread = report(Report.TERMINAL, f"{'word ' * 200}x = 58{' word' * 200}", skipped=True)
+    assert unread.startswith("a.md:1:1003: not read: …") and "…\n" in unread
 
 
 def test_what_acts_on_a_terminal_is_shown_as_its_code() -> None:

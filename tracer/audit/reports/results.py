@@ -14,7 +14,7 @@ from tracer.audit.reading.notebooks import lines_in_file
 from tracer.audit.reading.texts import Text
 from tracer.audit.reports.messages import message
 from tracer.dataclass import frozen
-from tracer.errors import EXCERPT, Problem, excerpt
+from tracer.errors import EXCERPT, Problem, cut, excerpt
 
 
 @frozen
@@ -196,7 +196,7 @@ def _unread(text: Text, audit: Audit, places: _Places) -> Iterator[Listed]:
     for _, at in audit.unread:
         number, column = text.place(at)
         begin = max(0, column - 1 - EXCERPT // 2)
-        around = text.line(number)[begin : begin + EXCERPT].replace("\t", " ").strip()
+        around = cut(text.line(number).replace("\t", " "), begin).strip()
         yield Listed(places.of(text, at, at), Kind.UNREAD, around)
 
 
