@@ -18,7 +18,7 @@ _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
 
 _NAMED, _LONG, _ALONE = 3, 10, 100
-"""What follows an equals sign, is long, or is alone in its text, is seldom off by more."""
+"""What follows an equals sign, what is long, and what is in a short text are seldom off by more."""
 
 _SHORT = 1000
 """A text with fewer characters has nothing around an equation that could be evidence."""
@@ -34,12 +34,12 @@ _END = re.compile(r"(?:[^\S\n]|[$*&.,;)`\]]|\\[\])\\]|</[^<>]*>)*(?:\n|\Z|\|)")
 def is_confirmed(pair: Pair, cause: str | None) -> bool:
     """Return whether there is such evidence at the place of two sides; `cause` explains them."""
     if pair.found.verdict is Verdict.SCALE:
-        return _is_alone(pair) or not any(map(_changes_units, pair.parts))
+        return _is_of_a_short_text(pair) or not any(map(_changes_units, pair.parts))
     return (
         (pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP)
         or (cause is not None and not _is_negated(pair))
         or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
-        or (_is_alone(pair) and _is_within(pair, _ALONE))
+        or (_is_of_a_short_text(pair) and _is_within(pair, _ALONE))
         or (_is_long(pair) and _is_within(pair, _LONG))
     )
 
@@ -69,6 +69,6 @@ def _is_negated(pair: Pair) -> bool:
     return pair.ratio is not None and pair.ratio < 0
 
 
-def _is_alone(pair: Pair) -> bool:
+def _is_of_a_short_text(pair: Pair) -> bool:
     """Return whether a text, or all cells of a notebook, hold hardly anything else."""
     return len(pair.text.content) + pair.text.other_cells < _SHORT

@@ -136,6 +136,8 @@ def begins_a_column(pair: Pair) -> bool:
 
 
 _MARGIN = 20
+"""The && before a sign are among so many characters."""
+
 _COLUMN = re.compile(r"&(?:[\s~]|\\q?quad|\\[,;:! ])*&\s*\Z")
 
 _FORMULA = re.compile(r"=[ ]?[A-Z]{2,}\(|=\$?[A-Z]{1,2}\$?\d")
