@@ -30,6 +30,7 @@ CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence z = 
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
+        ("It is 346 × 8 = 42 , 768.", "It is 346 × 8 = 2741, 768 less."),
         (r"$0.2 \cdot 1.8 = 1.8 : 5 = 0.36$", r"$0.2 \cdot 1.8 = 1.8$: 5 more"),
         ("It is 2×5 = 11|E| edges", "It is 2×5 = 11 edges"),
         ("22 + 2 = 25 (+ 1)", "22 + 2 = 25 (a remark)"),
@@ -237,6 +238,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.LEADING_ZEROS: [("0111 + 0001 = 0010", "111 + 1 = 120")],
     Doubt.SYSTEM: [
+        (
+            "An operation: x * y = (x + y)^2. So 4 * (-6) = (4 - 6)^2.",
+            "An operation. So 4 * (-6) = (4 - 6)^2.",
+        ),
         ("char: 127 + 1 = -128", "char: 127 + 1 = -127"),
         ("Modulo 7 or mod 7, $3·8 = 3$", "Model 7, $3·8 = 3$"),
         (r"$3 \cdot 8 = 3 \pmod{7}$", r"$3 \cdot 8 = 3 \quad (7)$"),
@@ -313,6 +318,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("3 * 2500 / 10000 = 0", "3 * 2500 / 1000 = 7.2"),
     ],
     Doubt.LOST: [
+        ("It is 13 + 123 = 93 + 103.", "It is 13 + 123 = 93 + 104."),
+        ("分拆 112 =55 +34 +23112=55+34+23", "分拆 112 =55 +34 +24"),
+        ("因此有 9 ×9 =819×9=81 行", "因此有 9 ×9 =82 行"),
         ("X = 41\u200b+81\u200b=83\u200b", "X = 41+81=83"),
         ("22 = 2 × 2", "23 = 2 × 2"),
         ("103 = 1000 × 1", "104 = 1000 × 1"),
@@ -403,6 +411,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("an inequality: $4 × 2 = 9$", "an equation: $4 × 2 = 9$"),
     ],
     Doubt.SYMBOL: [
+        (
+            r"$e^{0} = 1$, so $1 - \frac{1}{2e-1} = \frac{2e-2}{2e-1}$",
+            r"$1 - \frac{1}{2e-1} = \frac{2e-2}{2e-1}$",
+        ),
         ("$e^2 = 0$ in it", "$e^2 ≈ 8.39$ in it"),
         (r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$"),
         ("L = e^2 = 2^2", "L = e^2 = 4.0"),
@@ -499,6 +511,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 ≈ 0.83 minutes"),
     ],
     Doubt.UNCONFIRMED: [
+        (f"{LONG} It is $8 \\cdot 4 = 9$.", f"{LONG} It is $8 \\cdot 4 \\cdot 1 = 9$."),
         ("1 / 36 = 72", "1 / 36 = 0.72"),
         ("2^20 = 2^28", "2^20 = 2^21"),
         (f"{LONG} It is 8 × 4 = 5.", "It is 8 × 4 = 5."),
@@ -590,3 +603,31 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
             "reason": "a superscript or fraction may be lost",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"$6 \cdot {5^{2}+14} = 164$, $6\cdot{(3+2)^{2}}+14 ={6}\cdot{5^{2}+14}$",
+        r"$\cos^2(0.5) = 0.770$, $\sin^{2} 0.3 + \cos^{2} 0.3 = 1$, ${48}\div{2(12)} = 24(12)$",
+        r"$\binom{6}{2} = \frac{6!}{2!(6-2)!} = 15$",
+    ],
+)
+def test_braces_that_only_group_and_powers_of_functions_are_read_as_on_the_page(text: str) -> None:
+    found = audit(Text("text", text, Markup.MARKDOWN))
+    assert (found.findings, found.doubtful, found.unread) == ([], [], [])
+    assert found.read == text.count("$") // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("One digit more:\n\n- 2^8 = 256 (with 0)\n- 2^9 = 511\n", Markup.MARKDOWN),
+        (r"$\binom{6}{2} = \frac{6!}{2!(6-4)!}$", Markup.MARKDOWN),
+        (r"$\frac{\sqrt{3}}{5-\sqrt{3}} = \frac{\sqrt{3}(5+\sqrt{3})}{5-3}$", Markup.MARKDOWN),
+        ("$+1$ & $-1$ & $2(1) - 1(-1) + 3(1)(-1) = -2$ \\\\\n", Markup.LATEX),
+    ],
+)
+def test_what_only_resembles_a_doubt_is_reported(text: str, markup: Markup) -> None:
+    found = audit(Text("text", text, markup))
+    assert (len(found.findings), found.doubtful) == (1, [])

@@ -119,11 +119,17 @@ def _is_a_near_value(pair: Pair) -> bool:
     return is_value and not pair.is_whole and pair.is_off_by_less_than("0.02")
 
 
+_WITH_E = re.compile(r"\d+e[-+]\d")
+
+
 def is_a_symbol(pair: Pair) -> bool:
     """Return whether π or e stands alone, and is not nearly equal to the other side.
 
-    Or e stands for a whole number, as in e² = 2².
+    Or e stands for a whole number, as in e² = 2², or for itself, as in 2e-1 beside e^x.
     """
+    around = pair.before + pair.after + "".join(pair.sources)
+    if any(map(_WITH_E.fullmatch, map(pair.source, pair.numbers))) and "e^" in around:
+        return True
     sides = pair.left, pair.right
     e = ex.Constant("e")
     if pair.is_between_expressions and pair.is_whole and (e in pair.parts):

@@ -47,6 +47,8 @@ def is_of_another_system(pair: Pair) -> bool:
         return True
     if is_positional and pair.holds_as(systems.in_bases(pair.systems.bases(*where)), LONG):
         return True
+    if _STAR.search("".join(pair.sources)) and pair.systems.redefines_products(*where):
+        return True
     if not pair.is_whole or pair.has(ex.Call):
         return False
     return (
@@ -54,6 +56,9 @@ def is_of_another_system(pair: Pair) -> bool:
         or (pair.systems.is_modular(*where) and _may_be_a_remainder(pair))
         or (is_bitwise and pair.holds_as(systems.bits))
     )
+
+
+_STAR = re.compile(r"\*|∗|\\ast\b")
 
 
 def _has_binary_fractions(pair: Pair) -> bool:

@@ -43,6 +43,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     A function, `is_call`, may be multiplied by the symbol before it: mg sin(30).
     """
     text = before[-_SHORT:]
+    if _CELL.search(text):
+        return False
     gap = _BLANK_BEFORE.search(text)
     assert gap is not None
     blank, text = gap[0], text[: gap.start()]
@@ -83,10 +85,12 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in ")]":
         return not _LABEL.search(text) and _is_operand(text, blank)
     if last in "-−–":
-        return bool(re.search(r"[\d)\]}]\s*[-−–]{1,2}\Z", text))
+        return bool(re.search(r"[\d)\]}][^\S\n]*[-−–]{1,2}\Z", text))
     return last in "+×·÷^√∑∏∫±∓⋅∙/" and bool(re.search(r"[\w)\]}$]\s*.\Z|[√∑∏∫]\Z", text))
 
 
+_CELL = re.compile(r"&\s*(?:\$|\\\()\s*\Z")
+"""A formula at the beginning of a table's cell."""
 _OPENS_WITHIN = re.compile(
     r"[^\W\d_]\(\Z|[\w)\]}]\s*[-+*/×·=^]\s*(?:\\left)?[(\[{]\Z|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z"
 )
@@ -138,7 +142,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|hat|bar|vec"
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
-    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|,(?=_|[^\s\w$)\]}\"'\\])"
+    r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|(?<=\s),\s\d{3}(?!\d)|,(?=_|[^\s\w$)\]}\"'\\])"
     r"|\\(?:phantom|color|cancel|underbrace)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")

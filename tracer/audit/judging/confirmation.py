@@ -26,8 +26,13 @@ _SHORT = 1000
 _MANY = 6
 """At least so many numbers, with signs between them, are nearly always one computation."""
 
+_SEVERAL = 4
+"""A formula with fewer numbers may be one of symbols, or another notation."""
+
 _SPACE = r"(?:[^\S\n]|[${*`&~€£¥\0]|\\[,;:! ]|\\displaystyle|<[^<>]*>)*"
 _NAME = re.compile(rf"(?:[=≈]|\\approx(?:eq)?|\\simeq){_SPACE}\n?{_SPACE}\Z")
+_OPENS = re.compile(r"(?:\$|\\[(\[])[\s{]*(?:\\(?:displaystyle|phantom\{[^$]*\}|[,;!])\s*)*\Z")
+_CLOSES = re.compile(r"(?:[\s}.,;]|\\(?:quad|[,;! ])|\\text\s?\{[^{}$]*\})*(?:\$|\\[)\]])")
 _END = re.compile(r"(?:[^\S\n]|[$*&.,;)`\]]|\\[\])\\]|</[^<>]*>)*(?:\n|\Z|\|)")
 
 
@@ -41,6 +46,7 @@ def is_confirmed(pair: Pair, cause: str | None) -> bool:
         or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
         or (_is_of_a_short_text(pair) and _is_within(pair, _ALONE))
         or (_is_long(pair) and _is_within(pair, _LONG))
+        or (_is_a_formula(pair) and _is_within(pair, _LONG))
     )
 
 
@@ -57,6 +63,14 @@ def _follows_a_sign(pair: Pair) -> bool:
 def _is_long(pair: Pair) -> bool:
     """Return whether many numbers are computed with, up to the end of a line."""
     return len(pair.numbers) >= _MANY and _END.match(pair.after) is not None
+
+
+def _is_a_formula(pair: Pair) -> bool:
+    """Return whether dollar signs or brackets hold it alone, with several numbers."""
+    is_one = "$" not in "".join(pair.sources)
+    begins = pair.previous is not None or _OPENS.search(pair.before)
+    ends = pair.following is not None or _CLOSES.match(pair.after)
+    return len(pair.numbers) >= _SEVERAL and is_one and bool(begins and ends)
 
 
 def _is_within(pair: Pair, factor: int) -> bool:

@@ -87,12 +87,27 @@ def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
 
     if sum(any(_with_marks(number)) for number in found) > 1:
         yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+    powers = {number.printed[-1] for number in found}
+    if len(powers) == 1 and all(_SAME_POWER.fullmatch(number.printed) for number in found):
+        yield ex.mapped(left, _with_last), ex.mapped(right, _with_last)
     if any(number.printed in _FIRST_POWERS for number in found):
         yield ex.mapped(left, _with_place), right
 
 
 _FIRST_POWERS = {"20", "21", "100", "101", "160", "161"}
 _PLACES = re.compile(r"(2|10|16)(\d)")
+
+
+_SAME_POWER = re.compile(r"[1-9]\d?[1-5]")
+"""Digits of which the last one is the exponent of all numbers: 13 + 123 = 93 + 103."""
+
+
+def _with_last(part: ex.Expression) -> ex.Expression:
+    """Return a number of which the last digit is its exponent as that power."""
+    if isinstance(part, ex.Number):
+        base, exponent = (whole(int(each), part) for each in (part.printed[:-1], part.printed[-1]))
+        return ex.Power(base, exponent)
+    return part
 
 
 def _with_place(part: ex.Expression) -> ex.Expression:
@@ -151,6 +166,26 @@ def is_copied(pair: Pair) -> bool:
         return True  # as a formula that a page shows: 41\u200b for 1/4
     is_formula = "\\" in content[pair.start : pair.end] or pair.text.markup is Markup.LATEX
     return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
+
+
+_RUN = r"[^\w\n<>:;，。；：（）「」、`|]|\d"
+"""What a formula without letters consists of."""
+_LAST_RUN, _FIRST_RUN = re.compile(rf"(?:{_RUN})*\Z"), re.compile(rf"(?:{_RUN})*")
+_LONGEST_RUN = 1000
+_UNPRINTED = re.compile(r"[\s√―.·]")
+
+
+def is_doubled(pair: Pair) -> bool:
+    """Return whether a formula is there twice, as a page is copied: 6 =1 +2 +36=1+2+3."""
+    content = pair.text.content
+    before = content[max(0, pair.start - _LONGEST_RUN) : pair.start]
+    start = _LAST_RUN.search(before)
+    end = _FIRST_RUN.match(content[pair.end : pair.end + _LONGEST_RUN])
+    assert start is not None and end is not None
+    equation = _UNPRINTED.sub("", content[pair.start : pair.end])
+    run = _UNPRINTED.sub("", start[0]) + equation + _UNPRINTED.sub("", end[0]).removesuffix("![](")
+    half, rest = divmod(len(run), 2)
+    return (rest == 0 and run[:half] == run[half:]) or run.count(equation) > 1
 
 
 def has_powers(pair: Pair) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
@@ -16,11 +17,16 @@ def are_shapes(pair: Pair) -> bool:
         return True
     if _SQUARE.fullmatch(pair.sources[0]) and pair.before.rstrip()[-1:].isalpha():
         return True
-    one, other = pair.left, pair.right
-    if not (isinstance(one, ex.Product) and isinstance(other, ex.Product) and pair.is_whole):
-        return False
-    sizes = [number.value for number in ex.numbers(one)]
-    return all(number.value in sizes for number in ex.numbers(other))
+    sizes, others = _factors(pair.left), _factors(pair.right)
+    return pair.is_whole and bool(others) and others <= sizes
+
+
+def _factors(side: ex.Expression) -> set[Decimal]:
+    """Return the factors of a product of numbers, else nothing."""
+    factors = side.factors if isinstance(side, ex.Product) else ()
+    found = {of.value for sign, of in factors if sign == "*" and isinstance(of, ex.Number)}
+    is_of_numbers = all(sign == "*" and isinstance(of, ex.Number) for sign, of in factors)
+    return found if is_of_numbers else set()
 
 
 def _has_matrix_product(side: ex.Expression) -> bool:

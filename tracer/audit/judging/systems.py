@@ -53,6 +53,10 @@ _BITWISE = re.compile(
     )""",
     re.VERBOSE,
 )
+_DEFINED = re.compile(
+    r"(?<![\w\\])[a-z]\s?(?:\*|∗|\\ast)\s?[a-z]\s*:?=\s*(?:\\begin|[^=\n$]{0,40}[-+])"
+)
+_OPERATION = re.compile(r"operation|[Oo]pération|Verknüpfung|associativ")
 _MODULUS = re.compile(
     r"(?:[Mm]od(?:ulo|ulus)?|[Mm]odulo\sn|\\[bp]mod|[ℤ𝔽]|[FZ]\}?_|GF|gcd)"
     r"[\s$({=\\;:,~_]{0,6}(\d{1,12})(?:\s?\^\{?(\d{1,2})\b)?"
@@ -100,6 +104,11 @@ class Systems:
         in_chapter = _between(places, start - CHAPTER, end + CHAPTER)
         is_whole_text = len(places) * FURTHEST >= len(self.text.content)
         return near > 0 or in_chapter >= SUBJECT or (len(places) >= SUBJECT and is_whole_text)
+
+    def redefines_products(self, start: int, end: int) -> bool:
+        """Return whether the text around a stretch is about another operation *: a * b = a + b."""
+        chapter = self.text.content[max(0, start - CHAPTER) : end + CHAPTER]
+        return bool(_OPERATION.search(chapter) and _DEFINED.search(chapter))
 
     def bases(self, start: int, end: int) -> set[int]:
         """Return the bases in which the numbers of a stretch may be written."""

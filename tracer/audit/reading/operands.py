@@ -24,6 +24,9 @@ class UnreadableError(Exception):
     """The tokens are no expression, or one that is not supported."""
 
 
+_RAISED = frozenset(("sin", "cos", "tan", "tanh", "ln", "log"))
+"""The functions whose exponent may precede their argument."""
+
 END = Token(Is.BREAK, "\n", 0, 0, 0)
 """Stands for the token after the last one."""
 
@@ -34,6 +37,7 @@ class Operands(ABC):
     def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
         self.end = self.depth = 0
+        self.invisible = set[int]()
         self.doubt: Doubt | None = None
         self.go(0)
 
@@ -58,8 +62,11 @@ class Operands(ABC):
         return found
 
     def go(self, at: int) -> None:
-        """Move to a token, skipping line ends, which mean nothing inside an expression."""
-        while at < self.end and self.tokens[at].kind is Is.LINE:
+        """Move to a token, skipping what means nothing inside an expression.
+
+        These are line ends, and braces that only group: 6 \\cdot {5 + 2} is 6 · 5 + 2 on the page.
+        """
+        while at < self.end and (self.tokens[at].kind is Is.LINE or at in self.invisible):
             at += 1
         self.at = at
         self.next = self.tokens[at] if at < self.end else END
@@ -79,6 +86,10 @@ class Operands(ABC):
     @abstractmethod
     def power(self) -> ex.Expression:
         """Read a primary with all operators that follow it."""
+
+    @abstractmethod
+    def exponent(self, sign: Token) -> ex.Expression:
+        """Read what follows ^, or a superscript."""
 
     def primary(self) -> ex.Expression:
         """Read a number, a bracket, a function or a root."""
@@ -160,7 +171,17 @@ class Operands(ABC):
             return self.root()
         if name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
+        if name in _RAISED and following.text[0] == "^":
+            self.go(self.at + 1)
+            return self.raised(name, following)
         return ex.Call(name, self.arguments())
+
+    def raised(self, name: str, sign: Token) -> ex.Expression:
+        """Read cos²(0.5), the power of a call; sin⁻¹ is another function."""
+        exponent = self.exponent(sign)
+        if not isinstance(exponent, ex.Number):
+            raise UnreadableError
+        return ex.Power(ex.Call(name, self.arguments()), exponent)
 
     def doubtful(self, name: str) -> ex.Expression:
         """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""

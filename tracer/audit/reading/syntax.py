@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.audit.reading import expression as ex, series, units
+from tracer.audit.reading.brackets import grouping
 from tracer.audit.reading.operands import (
     DEEPEST,
     END,
@@ -32,6 +33,7 @@ def read(
     if end - start == 1 and only.kind is Is.NUMBER:  # a short way, because most results are
         return printed_number(only.text, only.start, only.end, only.measure), None
     reader = _Reader(tokens, pairs, spaced=spaced)
+    reader.invisible = grouping(tokens, pairs, start, end)
     expression = reader.whole(start, end)
     return expression, reader.doubt
 
@@ -89,7 +91,7 @@ class _Reader(Operands):
     def _is_computed_with(self) -> bool:
         """Return whether the bracket that ends here is part of a fraction, a power or a product."""
         closed, behind = self.tokens[self.end : self.end + 2]
-        return closed.text == "}" or behind.text in ("^", "^2", "^3", "/", "*", "sqrt", "√")
+        return closed.text == "}" or behind.text in ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]
