@@ -353,6 +353,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [
+        ("It is 23 x 5 = ~120 events", "It is 23 x 5 = ~119 events"),
         (r"$70/3 \approx 25$ years", r"$70/3 \approx 28$ years"),
         ("5,000 / 4,000 = 1.0 → capped", "5,000 / 4,000 = 1.0 → good"),
         ("π = 22/7", "π = 23/7"),

@@ -99,8 +99,9 @@ class Pair:
 
     @property
     def is_approximate(self) -> bool:
-        """Whether the sign between the sides is ≈."""
-        return self.text.content[self.sign] != "="
+        """Whether the sign between the sides is ≈, or = before a ~."""
+        content = self.text.content[self.sign : self.sign + 3]
+        return content[0] != "=" or content[1:].lstrip(" ")[:1] == "~"
 
     @property
     def is_between_numbers(self) -> bool:
