@@ -168,24 +168,26 @@ def is_copied(pair: Pair) -> bool:
     return pair.is_whole and not is_formula and bool(_COPIED.search(pair.before + pair.after))
 
 
-_RUN = r"[^\w\n<>:;，。；：（）「」、`|]|\d"
-"""What a formula without letters consists of."""
-_LAST_RUN, _FIRST_RUN = re.compile(rf"(?:{_RUN})*\Z"), re.compile(rf"(?:{_RUN})*")
-_LONGEST_RUN = 1000
+_OUTSIDE = re.compile(r"[^\W\d]|[\n<>:;，。；：（）「」、`|]")
+"""What no formula without letters contains."""
+_LONGEST_FORMULA = 1000
 _UNPRINTED = re.compile(r"[\s√―.·]")
 
 
 def is_doubled(pair: Pair) -> bool:
     """Return whether a formula is there twice, as a page is copied: 6 =1 +2 +36=1+2+3."""
     content = pair.text.content
-    before = content[max(0, pair.start - _LONGEST_RUN) : pair.start]
-    start = _LAST_RUN.search(before)
-    end = _FIRST_RUN.match(content[pair.end : pair.end + _LONGEST_RUN])
-    assert start is not None and end is not None
+    start = pair.start
+    while (
+        pair.start - start < _LONGEST_FORMULA and start and not _OUTSIDE.match(content, start - 1)
+    ):
+        start -= 1
+    behind = _OUTSIDE.search(content, pair.end, pair.end + _LONGEST_FORMULA)
+    end = behind.start() if behind else pair.end + _LONGEST_FORMULA
     equation = _UNPRINTED.sub("", content[pair.start : pair.end])
-    run = _UNPRINTED.sub("", start[0]) + equation + _UNPRINTED.sub("", end[0]).removesuffix("![](")
-    half, rest = divmod(len(run), 2)
-    return (rest == 0 and run[:half] == run[half:]) or run.count(equation) > 1
+    formula = _UNPRINTED.sub("", content[start:end]).removesuffix("![](")
+    half = len(formula) // 2
+    return formula == 2 * formula[:half] or formula.count(equation) > 1
 
 
 def has_powers(pair: Pair) -> bool:

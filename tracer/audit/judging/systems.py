@@ -83,6 +83,14 @@ class Systems:
     def _bitwise(self) -> list[int]:
         return self._places(_BITWISE)
 
+    @cached_property
+    def _defined(self) -> list[int]:
+        return self._places(_DEFINED)
+
+    @cached_property
+    def _operations(self) -> list[int]:
+        return self._places(_OPERATION)
+
     def _places(self, words: re.Pattern[str]) -> list[int]:
         return [found.start() for found in words.finditer(self.text.content)]
 
@@ -107,8 +115,8 @@ class Systems:
 
     def redefines_products(self, start: int, end: int) -> bool:
         """Return whether the text around a stretch is about another operation *: a * b = a + b."""
-        chapter = self.text.content[max(0, start - CHAPTER) : end + CHAPTER]
-        return bool(_OPERATION.search(chapter) and _DEFINED.search(chapter))
+        chapter = start - CHAPTER, end + CHAPTER
+        return _between(self._defined, *chapter) > 0 < _between(self._operations, *chapter)
 
     def bases(self, start: int, end: int) -> set[int]:
         """Return the bases in which the numbers of a stretch may be written."""
