@@ -34,6 +34,7 @@ class Doubt(StrEnum):
     FEW_DIGITS = "numbers with few digits may be rounded"
     FLOAT = "the last digits may be a float's rounding error"
     LOST = "a superscript or fraction may be lost"
+    TWICE = "the formula may stand there twice, as on a copied page"
     SEPARATOR = "points or commas may separate thousands, or decimals"
     # what is meant
     ANGLE = "π may stand for 180 degrees"

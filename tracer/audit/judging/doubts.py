@@ -388,7 +388,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.FUNCTION, _read_as(readings.shares_of_a_row, ex.Vector)),
     (Doubt.LOST, lost.has_marks),
     (Doubt.LOST, lost.is_copied),
-    (Doubt.LOST, lost.is_doubled),
+    (Doubt.TWICE, lost.is_doubled),
     (Doubt.LOST, lost.has_powers),
     (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
     (Doubt.LOST, _read_as(lost.roots, ex.Product)),
