@@ -73,7 +73,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("<code>3 &rarr; 0 = 1 + 2</code>", "<code>x &rarr; 1 + 1 = 3</code>"),
         ("It is 1'900 / 4 = 478", "It is 900 / 4 = 228"),
         ("It is 50 × the price of 1.5 × 8 = 15", "It is the price of 1.5 × 8 = 15"),
-        (r'S["of it:\n4,630 × 0.01 = 46 in all"]', "of it: 630 × 0.01 = 4.6 in all"),
+        ("It takes 500 B × RF=3 × 8 = 12.29 s", "It takes 500 B, RF=3 × 8 = 22, so"),
+        ("west [3,0] + east [0,2] = [max(3,0), 2]", "east [0,2] = [max(3,0), 2]"),
+        ("Nines: 1=90% · 2=99% · 3=99.9%", "Nines: 1 and 90% · 2=190%"),
         (r"$t = -5\\ln(0.1) = 2.4$", r"$t = \ln(0.1) = 2.4$"),
         (r"$360\degree : 2\pi = 8 : x$", r"$2\pi = 8$"),
         (r"$\frac{1}{2} : \frac{2}{3} = \frac{3}{4}$", r"$p = \frac{2}{3} = \frac{3}{4}$"),
@@ -176,6 +178,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$\frac{12}{\pi}^2 ≈ 1.216$", r"$(\frac{12}{\pi})^2 ≈ 1.216$"),
         (r"$\cos\frac{1}{3}\pi = \frac{1}{2}$", r"$\cos\frac{1}{4}\pi = \frac{1}{2}$"),
         ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
+        ("1/2 ÷ 3/2 = 0.333", "1/2 ÷ 3/2 = 0.433"),
         ("5 / 1/6 = 30", "5 / 1/6 = 31"),
         ("-3^2 = 9", "-3^2 = 8"),
         (r"$\sqrt{40 + -3^2} = 7$", r"$\sqrt{40 + -3^2} = 8$"),
@@ -257,6 +260,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("In octal, 7 × 7 = 61", "In octal, 7 × 7 = 63"),
         ("A two's complement: 127 + 1 = -128", "A complement: 127 + 1 = -127"),
         ("Take 7 modulo 5: 7 × 8 = 1", "Take 7 modulo 5: 7 × 8 = 54"),
+        ("Take 9 modulo 10: 7 × 7 = 9", "Take 9 modulo 35: 7 × 7 = 9"),
         ("Over GF(2), 15 + 6 = 9", "Over time, 15 + 6 = 9"),
         ("The finite field has 5 + 4 = 4", "The binary search takes 5 + 4 = 4"),
         (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
@@ -274,6 +278,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.FEW_DIGITS: [
         ("841 - 833 = 8.21", "841 - 833 = 9.21"),
         ("7.2e16 / 1e12 = 72,058", "7.2e16 / 1e12 = 73,058"),
+        ("3e+14 / 2e+12 = 156", "3e14 / 2e12 = 156"),
         ("1,157,407 x 3 = 3,472,222", "1,157,407 x 3 = 3,472,212"),
         ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
@@ -512,6 +517,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"\(1/\sqrt{2}\) ≈ −3 dB", r"\(1/\sqrt{2}\) ≈ 0.77 in all"),
         ("290 × $22 = $6.4 million", "290 × $22 = $6.4"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 ≈ 0.83 minutes"),
+        ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 = 43 minutes"),
+    ],
+    Doubt.NOTATION: [
+        (LONG + "It is p = 8 × 4 = 15.\n\n" * 5, LONG + "It is p = 8 × 4 = 15."),
     ],
     Doubt.UNCONFIRMED: [
         (f"{LONG} It is $8 \\cdot 4 = 9$.", f"{LONG} It is $8 \\cdot 4 \\cdot 1 = 9$."),
@@ -568,6 +577,26 @@ def test_what_html_sets_apart_may_be_one_thing_or_two(doubtful: str, false: str)
     assert (found.findings, len(found.doubtful)) == ([], 1)
     found = audit(Text("text", f"<p>{false}</p>", Markup.HTML))
     assert (len(found.findings), found.doubtful) == (1, [])
+
+
+def test_a_text_is_misread_if_few_of_several_equations_hold() -> None:
+    false, true = "It is p = 8 × 4 = 15.\n\n", "It is p = 8 × 4 = 32.\n\n"
+    for several, codes in (
+        (LONG + false * 4, ["A01"] * 4),
+        (false * 5, ["A01"] * 5),
+        (LONG + false * 5 + true * 2, []),
+        (LONG + false * 5 + true * 3, ["A01"] * 5),
+    ):
+        found = audit(Text("text", several, Markup.MARKDOWN))
+        assert [each.code for each in found.findings] == codes
+
+
+def test_a_column_times_a_row_is_a_matrix_and_no_number() -> None:
+    cells = r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"
+    outer = r"\begin{bmatrix} 0 \\ 1 \end{bmatrix} \begin{bmatrix} 4 & 5 \end{bmatrix}"
+    of = r"\begin{bmatrix} 1 & 2 \\ -1 & -1 \end{bmatrix}"
+    found = audit(Text("text", f"$$ {cells} - {outer} = {of} $$", Markup.MARKDOWN))
+    assert (found.findings, found.doubtful, found.read) == ([], [], 0)
 
 
 def test_two_computations_that_share_a_number_are_doubtful() -> None:

@@ -52,6 +52,7 @@ class Doubt(StrEnum):
     NAMED = "the number may belong to the words before it"
     SIGN = "the words around may give the sign"
     UNIT = "a unit follows"
+    NOTATION = "few equations of the text hold, so its notation may be another one"
     UNCONFIRMED = (
         "it is off by more than a slip, and nothing confirms that it is read as it is meant"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 
 from tracer.audit.judging import readings, wording
 from tracer.audit.judging.causes import cause
@@ -240,12 +241,16 @@ def has_few_digits(pair: Pair) -> bool:
     has_more = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
     shrinks = is_near and has_more and _multiplies(pair.left)
     may_differ = divides or shrinks or _cancels(pair.left) or _raises(pair.left)
-    if _has_rounded_powers(pair):
-        return judge_as_rounded(ex.mapped(pair.left, _with_rounded_powers), pair.right)
+    fewest = 1 if _BY_A_PROGRAM.search(pair.sources[0]) else 2
+    if fewest == 1 or _has_rounded_powers(pair):
+        rounded = partial(_with_rounded_powers, fewest=fewest)
+        return judge_as_rounded(ex.mapped(pair.left, rounded), pair.right)
     return may_differ and judge_as_rounded(pair.left, pair.right)
 
 
 _POWER = re.compile(r"\de[-+]?\d")
+_BY_A_PROGRAM = re.compile(r"\de[-+]\d\d")
+"""A program rounds to the digits it prints, even to one: 3e+14."""
 
 
 def _has_rounded_powers(pair: Pair) -> bool:
@@ -256,9 +261,9 @@ def _has_rounded_powers(pair: Pair) -> bool:
     return bool(powers) and min(powers) + 2 < ex.numbers(pair.right)[0].digits
 
 
-def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
-    """Return a number that is written as 8e8 with its last digit rounded."""
-    if isinstance(part, ex.Number) and "e" in part.printed and part.digits > 1:
+def _with_rounded_powers(part: ex.Expression, fewest: int) -> ex.Expression:
+    """Return a number that is written as 8.1e8, with enough digits, with the last one rounded."""
+    if isinstance(part, ex.Number) and "e" in part.printed and part.digits >= fewest:
         return readings.as_rounded(part)
     return part
 

@@ -50,7 +50,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     blank, text = gap[0], text[: gap.start()]
     if not text:
         return False
-    if side[:1] == "+" or _COMPUTES.search(text) or _ASSIGNS.search(text):
+    if side[:1] == "+" or any(each.search(text) for each in (_COMPUTES, _ASSIGNS, _FACTOR, _TERM)):
         return True
     if phrase := _PHRASE.search(text):
         return "between" in phrase[1] or not _LINKS.search(phrase[1])
@@ -103,6 +103,10 @@ _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
 _ASSIGNS = re.compile(r"=\s*\d[^=≈\n]*\+\s*[^\W\d_][\w()]*\s*=\Z")
 """A sum in which each number has its name: H = 1 × 2 + O = 16 × 1."""
+_FACTOR = re.compile(r"\s[×*·÷]\s+[^\W\d_]\w*=\Z")
+"""A factor with its name: 1,024 B × RF=3 × 8 =."""
+_TERM = re.compile(r"[\d)\]]\s+[-−+]\s+[^\W\d_][\w-]*\Z")
+"""A term with its name: [3, 0] + west [0, 2] =."""
 _PHRASE = re.compile(r"[=≈][ ]+((?:[\d.%/]*[\d%/][ ]+)*[^\W\d_]{2,}(?:[ ]+[\w%/@]+)*)\Z")
 _LINKS = re.compile(
     r"\b(?:and|or|so|then|thus|hence|but|since|because|as|while|when|where|with|if|is|are|was|gives?"

@@ -13,6 +13,7 @@ from decimal import Decimal
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.texts import Text
 
 _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
@@ -39,12 +40,12 @@ _END = re.compile(r"(?:[^\S\n]|[$*&.,;)`\]]|\\[\])\\]|</[^<>]*>)*(?:\n|\Z|\|)")
 def is_confirmed(pair: Pair, cause: str | None) -> bool:
     """Return whether there is such evidence at the place of two sides; `cause` explains them."""
     if pair.found.verdict is Verdict.SCALE:
-        return _is_of_a_short_text(pair) or not any(map(_changes_units, pair.parts))
+        return is_short(pair.text) or not any(map(_changes_units, pair.parts))
     return (
         (pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP)
         or (cause is not None and not _is_negated(pair))
         or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
-        or (_is_of_a_short_text(pair) and _is_within(pair, _ALONE))
+        or (is_short(pair.text) and _is_within(pair, _ALONE))
         or (_is_long(pair) and _is_within(pair, _LONG))
         or (_is_a_formula(pair) and _is_within(pair, _LONG))
     )
@@ -83,6 +84,6 @@ def _is_negated(pair: Pair) -> bool:
     return pair.ratio is not None and pair.ratio < 0
 
 
-def _is_of_a_short_text(pair: Pair) -> bool:
-    """Return whether a text, or all cells of a notebook, hold hardly anything else."""
-    return len(pair.text.content) + pair.text.other_cells < _SHORT
+def is_short(text: Text) -> bool:
+    """Return whether a text, or all cells of a notebook, hold hardly more than an equation."""
+    return len(text.content) + text.other_cells < _SHORT

@@ -62,6 +62,9 @@ _CONVERTED = Decimal("1.5")
 _KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
 """The factors between KB and KiB, MB and MiB, …"""
 
+_CLOSE, _ROUGH = Decimal("0.005"), Decimal("0.025")
+"""What is converted differs from such a factor by less than this share, behind = and behind ≈."""
+
 _POWERS_OF_1024 = [Decimal(1024) ** power for power in (1, 2, 3, 4, 5, 6)]
 
 _TIMES = (60, 3600, 86400, 7, 12, 24, 30, 365, 1440, 8760, 604800, 31536000, 31557600)
@@ -115,7 +118,7 @@ def may_convert(pair: Pair) -> bool:
     if ratio is None or ratio <= 0 or name is None:
         return False
     digits = found.unit / abs(found.printed) / 2 if found.printed else Decimal(0)
-    tolerance = max(digits, Decimal("0.025"))
+    tolerance = max(digits, _ROUGH if pair.is_approximate else _CLOSE)
     if _BYTES.fullmatch(name):
         kibis = (*_KIBI, *(1 / power for power in _POWERS_OF_1024))
         if any(_is_near(ratio, each, tolerance) for each in kibis):

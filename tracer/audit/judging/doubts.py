@@ -31,6 +31,9 @@ from tracer.audit.judging.steps import is_by_steps
 from tracer.audit.reading import expression as ex
 from tracer.audit.reasons import Doubt
 
+_LONG = 40
+"""A sign that an equation is read in two ways is worth a look at longer ones."""
+
 
 def doubt(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
     """Return the first doubt that two sides leave; None if they are certainly meant to be equal.
@@ -39,7 +42,7 @@ def doubt(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
     it holds in the other one.
     """
     for reason in while_read:
-        if reason and (reason not in OTHERWISE or pair.holds_as(OTHERWISE[reason])):
+        if reason and (reason not in OTHERWISE or pair.holds_as(OTHERWISE[reason], _LONG)):
             return reason
     return next((reason for reason, may_be in CHECKS if may_be(pair)), None)
 
@@ -340,6 +343,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
     (Doubt.BEFORE, listings.is_an_assignment),
     (Doubt.BEFORE, listings.has_dots_between),
+    (Doubt.BEFORE, listings.is_an_item),
     (Doubt.BEFORE, listings.has_commas_between),
     (Doubt.OPTION, listings.is_an_option),
     (Doubt.LEADING_ZEROS, bases.has_leading_zeros),

@@ -108,8 +108,10 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
             return _each(operator.neg, of(positive))
         case ex.Sum(terms):
             value = of(terms[0])
-            for term in terms[1:]:
-                value = _pair(operator.add, value, of(term))
+            for term in map(of, terms[1:]):
+                if _is_matrix(value) != _is_matrix(term):
+                    raise UndefinedError
+                value = _pair(operator.add, value, term)
             return value
         case ex.Product(factors):
             value = of(factors[0][1])

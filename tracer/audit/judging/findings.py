@@ -10,6 +10,7 @@ from functools import cache, partial
 
 from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
+from tracer.audit.judging.confirmation import is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
@@ -31,6 +32,9 @@ EXCEPTIONS = 10
 
 FORM = 4
 """Forms with fewer numbers, such as 3/4 = 0.75, are also those of what is misread."""
+
+SEVERAL = 5
+"""With fewer equations that differ, as many may be mistakes."""
 
 SURE = 30
 """A text is read as it is meant if so many equations hold for each pair of sides that differs."""
@@ -100,6 +104,8 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
         if not _is_surely_read(found):
             _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
+        if _is_of_another_notation(found) and not is_short(text):
+            _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
         for chain in found.chains:
             if not chain.pairs:  # most have none
@@ -162,6 +168,16 @@ def _is_surely_read(found: Audit) -> bool:
     """Return whether nearly all equations of a text hold, so that it is read as it is meant."""
     differ = sum(not pair.verdict.holds for chain in found.chains for pair in chain.pairs)
     return (len(found.doubtful) + differ) * SURE <= found.hold
+
+
+def _is_of_another_notation(found: Audit) -> bool:
+    """Return whether several pairs of sides differ, and less than half as many equations hold."""
+    far = sum(_is_far(chain, pair) for chain in found.chains for pair in chain.pairs)
+    return len(found.doubtful) + far >= max(SEVERAL, 2 * found.hold + 1)
+
+
+def _is_far(_: Chain, pair: Weighed) -> bool:
+    return pair.verdict in (Verdict.SCALE, Verdict.FALSE)
 
 
 def _unconfirmed(chains: Sequence[Chain], text: Text) -> Callable[[Chain, Weighed], bool]:

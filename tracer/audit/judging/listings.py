@@ -176,6 +176,17 @@ def has_dots_between(pair: Pair) -> bool:
     return has_dot and bool(re.search(r"[×+*/]|\\times", source)) and pair.holds_as(_apart)
 
 
+_NUMBERED = re.compile(r"\b(\d{1,2})\s?=[^=·•⋅\n]{1,20}\s[·•⋅]\s(?=(\d{1,2})\s?=)")
+
+
+def is_an_item(pair: Pair) -> bool:
+    """Return whether it is of a numbered list with dots between items: 1=90% · 2=99% · 3=99.9%."""
+    if not re.search(r"\s[·•⋅]\s", "=".join(pair.sources)):
+        return False
+    line = pair.before.rpartition("\n")[2] + "=".join(pair.sources) + pair.after.partition("\n")[0]
+    return any(int(other) == int(one) + 1 for one, other in _NUMBERED.findall(line))
+
+
 def has_commas_between(pair: Pair) -> bool:
     """Return whether commas may stand between equations: 2·2=4,4·2=8,8·2=16."""
 

@@ -13,7 +13,7 @@ from tracer.audit.reading import expression as ex
 
 def orders(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read an expression in every order that its writer may have meant."""
-    for of in (_squared, _divided, _split, _called, _in_all_ways):
+    for of in (_squared, _divided, _of_fractions, _split, _called, _in_all_ways):
         one, other = ex.mapped(left, of), ex.mapped(right, of)
         yield one, other
         if one is not left and other is not right:
@@ -42,6 +42,16 @@ def _divided(part: ex.Expression) -> ex.Expression:
             if "/" in signs and (at := signs.index("/")) < len(factors) - 1:
                 divisor = ex.Product((("*", factors[at][1]), *factors[at + 1 :]))
                 return ex.Product((*factors[:at], ("/", divisor)))
+    return part
+
+
+def _of_fractions(part: ex.Expression) -> ex.Expression:
+    """Read 1/2 ÷ 3/2 as (1/2) ÷ (3/2)."""
+    match part:
+        case ex.Product((over, ("/", under), ("/", second), ("/", divisor))):
+            one = ex.Product((over, ("/", under)))
+            other = ex.Product((("*", second), ("/", divisor)))
+            return ex.Product((("*", one), ("/", other)))
     return part
 
 

@@ -180,7 +180,7 @@ def is_remainder(computed: Decimal, printed: Decimal, moduli: set[int]) -> bool:
     apart = abs(int(computed) - int(printed))
     if not moduli:
         return apart > abs(printed)
-    return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _OF_WORDS)
+    return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _WORDS)
 
 
 def wraps(computed: Decimal | None, printed: Decimal) -> bool:
@@ -189,8 +189,6 @@ def wraps(computed: Decimal | None, printed: Decimal) -> bool:
 
 
 _WORDS = {2**bits for bits in (8, 16, 32, 64)}
-_OF_WORDS = {10, 12, 24, *_WORDS}
-"""The moduli of last digits, clocks and words of bits."""
 
 
 def bits(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:

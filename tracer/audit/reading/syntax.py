@@ -169,6 +169,8 @@ class _Reader(Operands):
                 found = ex.Call("percent", (found,))
             elif token.text in "°!":
                 self.go(self.at + 1)
+                if token.text == "!" and self.next.text == "!":
+                    raise UnreadableError  # 5!! is 5 · 3 · 1
                 found = ex.Call("degrees" if token.text == "°" else "factorial", (found,))
             else:
                 return found

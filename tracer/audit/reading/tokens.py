@@ -47,7 +47,7 @@ _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
 
 _TEXT = "text|textbf|textit|textrm|emph|[mh]box"
 _TOKEN = rf"""
-      (?P<line>\n[ \t\0]*)
+      (?P<line>\n[ \t\0]*|<br[ ]?/?>)
     | (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
     | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
     | (?P<opaque>
@@ -162,7 +162,8 @@ class _Scanner:
                 self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
                 gap = 0
                 if kind is Is.OPEN:
-                    self.brackets.append((_takes_a_row(*self.found[-2:]), len(self.found) - 1))
+                    is_row = _takes_a_row(*self.found[-2:]) and passage.text[end : end + 1] != '"'
+                    self.brackets.append((is_row, len(self.found) - 1))
                 elif kind is Is.CLOSE and self.brackets:
                     _, opened = self.brackets.pop()
                     if plain == "}" and self.found[opened - 1].text == "^":
@@ -228,7 +229,7 @@ class _Scanner:
             case "relation":
                 return Is.RELATION, "=" if text in "=＝" else "≈"
             case "line":
-                return None if self.in_math else (Is.LINE, text[1:])
+                return None if self.in_math else (Is.LINE, "" if text[0] == "<" else text[1:])
             case "row":
                 return Is.LINE, "\\&" if "&" in match["row"] else "\\"
             case "cjk":
