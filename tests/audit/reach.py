@@ -137,6 +137,18 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
         (r"$\lfloor 7/2 \rfloor = 3$", r"$\lfloor 7/2 \rfloor = 4$"),
         ("⌈7/2⌉ = 4, floor(7/2) = 3", "⌈7/2⌉ = 3, floor(7/2) = 3"),
     ],
+    "angles": [
+        ("θ = arctan(3/4) ≈ 36.87°", "θ = arctan(3/4) ≈ 37.87°"),
+        (r"$\tan^{-1}(\frac43) = 53.13^\circ$", r"$\tan^{-1}(\frac43) = 54.13^\circ$"),
+        ("sin⁻¹(0.8) = 0.9273, acos(0.8) ≈ 36.87", "sin⁻¹(0.8) = 0.9273, acos(0.8) ≈ 37.87"),
+        (r"$90^{\circ} - 35^\circ = 55^\circ$", r"$90^{\circ} - 35^\circ = 65^\circ$"),
+        (
+            r"$\cos^{-1}\frac{-3}{\sqrt{35}} = 120^\circ$",
+            r"$\cos^{-1}\frac{-3}{\sqrt{35}} = 124^\circ$",
+        ),
+        (r"$2\,\mathrm{atanh}(0.5) = 1.0986$", r"$2\,\mathrm{atanh}(0.5) = 1.0896$"),
+        ("sinh(1) = 1.1752, cosh(-1) = 1.5431", "sinh(1) = 1.1752, cosh(-1) = 1.4531"),
+    ],
     "series": [
         ("1 + 2 + … + 100 = 5050", "1 + 2 + … + 100 = 5150"),
         (r"$1 + 2 + 4 + \dots + 64 = 127$", r"$1 + 2 + 4 + \dots + 64 = 128$"),
@@ -156,7 +168,7 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
 LOOK_ALIKES = rf"""
 3 km + 20 m = 3020 m, 3 weeks × 7 = 21 days, 60 s = 1 min, 8B × 2 = 16GB, 5 m = 2 m + 6
 $100 × $2 = $200, $5 × 2 h = $9, 175B × 2 bytes = 350 GB, 3 m × 4 m = 13 m
-0 = 2π
+0 = 2π, primary 1° ≈ 3°, `1` = 90°, arccos(2) = 3, artanh(1) = 5
 第3章 = 5, 3个 × 2 = 7, 7（3 + 5）= 8, 1，2 = 3
 `x` = 3 + 4, `7` items = 5 `8`
 σ(x) = 3 + 4, C(x, 2) = 10 + 1, \binom{{n}}{{2}} = 11

@@ -30,6 +30,7 @@ CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence z = 
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
+        (r"$1 + 1 = 3.\frac{\pi}{2}$", r"$1 + 1 = 3$.\frac{\pi}{2}$"),
         ("It is 346 × 8 = 42 , 768.", "It is 346 × 8 = 2741, 768 less."),
         (r"$0.2 \cdot 1.8 = 1.8 : 5 = 0.36$", r"$0.2 \cdot 1.8 = 1.8$: 5 more"),
         ("It is 2×5 = 11|E| edges", "It is 2×5 = 11 edges"),
@@ -59,7 +60,8 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("(64×256) + fc2 (256×64) = 16385", "64×256 + 256×64 = 32767"),
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
-        ("Use Sen 30° = 1/2", "Use it: 30° = 1/2"),
+        ("Use Sen 45° = 1/2", "Use it: 45° = 1/2"),
+        (r"$AB.\tan 45^\circ = 40$", r"$AB\quad \tan 45^\circ = 40$"),
         ("f(1 + 1 = 3 when", "f(1) + 1 = 3 when (2 + 1 = 4)"),
         ("the force mg sin(0.5) = 0.6", "the force is sin(0.5) = 0.6"),
         (r"$$ 10 .\frac{1}{3} = \frac{1}{4} $$", r"$$ x = \frac{1}{3} = \frac{1}{4} $$"),
@@ -349,14 +351,14 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.ANGLE: [
         ("π/3 = 60", "π/3 = 50"),
-        ("540°/2 = 270° = -90°", "540°/2 = 270° = -80°"),
+        ("540°/2 = -90°", "540°/2 = -80°"),
+        ("arctan(-1) = 135°", "arctan(-1) = 125°"),
+        ("arcsin(0.5) = 150°", "arcsin(0.5) = 140°"),
         ("π = 3π", "π = 2π"),
     ],
     Doubt.APART: [
         ("0.9 × 0.9 = 0.81 = 10.51 min/year", "0.9 × 0.9 = 0.81 = 10.51 in all"),
         ("3 × 4 = 12 = 50", "3 × 4 = 12 = 13"),
-        ("primary 1° ≈ 3°", "sin(30°) ≈ 0.6"),
-        ("Rotate: `1` = 90°", "Rotate: `1 + 2` = 90°"),
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [
@@ -468,6 +470,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.NAMED: [
         ("Probability for Z = -1.04 = 1 - 0.8508 = 0.1492", "It is -1.04 = 1 - 0.8508 = 0.1492"),
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
+        ("Step $1 = 6/3 = 2$", "Step $x = 1 = 6/3 = 2$"),
         ("all correct; Ex 6.16 = 2/5", "all correct; So 6.16 = 2/5"),
         ("at x=12 = (1)(-2)(-5)", "so 12 = (1)(-2)(-5)"),
         ("Take 1 = 10 ÷ 5 = 2", "Take 1 = 10 ÷ 5"),
@@ -534,6 +537,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{LONG} It is 8 × 4 = 50.", f"{LONG} It is 8 × 4 = 50 = 5 · 10."),
         (f"{LONG} It is 8·4=50, as 5·4=20.", f"{LONG} It is 8·4·1=50, as 5·4·1=20."),
         (f"{LONG} It is 8 + 4 = 50", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50"),
+        (f"{LONG} It is 8 + 4 = 50 in all", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50 in all"),
         (f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 250", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 150"),
         (f"{LONG} It is 2^24 = 1977216.", f"{LONG} It is 2^24 = 1677216."),
         (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),

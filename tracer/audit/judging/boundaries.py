@@ -70,6 +70,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if last in "([{":
         return _OPENS_WITHIN.search(text) is not None
     if last == ".":
+        if is_call and not blank and re.search(r"\w\.\Z", text):
+            return True  # AB.\tan 30°
         is_decimal = bool(re.search(r"\d\.\Z" if not blank else r"[-−+*/=(]\s*\d\.\Z", text))
         is_times = bool(re.search(r"\d\s+\.\Z|[)\]}]\.\Z", text)) and "\n" not in blank
         return is_decimal or is_times
@@ -148,6 +150,7 @@ _GOES_ON = re.compile(
     r"|alpha|beta|gamma|lambda|sigma|theta|pi|binom)\b"
     r"|[a-zA-Z]_[\w{]|\|\w\||:\d|(?<=\s):\s\d|[,'’]\d{3}|(?<=\s),\s\d{3}(?!\d)|,(?=_|[^\s\w$)\]}\"'\\])"
     r"|\\(?:phantom|color|cancel|underbrace)\b"
+    r"|\.\\(?:[dt]?frac|sqrt|sin|cos|tan|log|ln|pi)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""

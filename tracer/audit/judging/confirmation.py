@@ -34,7 +34,6 @@ _SPACE = r"(?:[^\S\n]|[${*`&~€£¥\0]|\\[,;:! ]|\\displaystyle|<[^<>]*>)*"
 _NAME = re.compile(rf"(?:[=≈]|\\approx(?:eq)?|\\simeq){_SPACE}\n?{_SPACE}\Z")
 _OPENS = re.compile(r"(?:\$|\\[(\[])[\s{]*(?:\\(?:displaystyle|phantom\{[^$]*\}|[,;!])\s*)*\Z")
 _CLOSES = re.compile(r"(?:[\s}.,;]|\\(?:quad|[,;! ])|\\text\s?\{[^{}$]*\})*(?:\$|\\[)\]])")
-_END = re.compile(r"(?:[^\S\n]|[$*&.,;)`\]]|\\[\])\\]|</[^<>]*>)*(?:\n|\Z|\|)")
 
 
 def is_confirmed(pair: Pair, cause: str | None) -> bool:
@@ -62,8 +61,8 @@ def _follows_a_sign(pair: Pair) -> bool:
 
 
 def _is_long(pair: Pair) -> bool:
-    """Return whether many numbers are computed with, up to the end of a line."""
-    return len(pair.numbers) >= _MANY and _END.match(pair.after) is not None
+    """Return whether many numbers are computed with."""
+    return len(pair.numbers) >= _MANY
 
 
 def _is_a_formula(pair: Pair) -> bool:

@@ -128,7 +128,8 @@ def _is_label(pair: Pair) -> bool:
         case ex.Number() | ex.Negative(ex.Number()):
             is_first = pair.previous is None and all(n.is_whole for n in ex.numbers(pair.left))
             is_computed = not ex.is_printed(pair.right)
-            if not (is_first and is_computed and pair.following is not None):
+            is_result = pair.before.rstrip(" $&").endswith("=")
+            if is_result or not (is_first and is_computed and pair.following is not None):
                 return False
             found = judge(pair.right, pair.following)
             return found is not None and found.verdict.holds
@@ -200,16 +201,6 @@ def _is_a_range(pair: Pair) -> bool:
     if found.computed is not None and found.printed == 1 - found.computed > _COUNTED:
         return pair.is_whole and _DASHED.fullmatch(pair.sources[0]) is not None
     return bool(_RANGE.fullmatch(pair.sources[0]) or _TO.match(pair.after))
-
-
-def _are_degrees(pair: Pair) -> bool:
-    """Return whether an angle is given to a number or to another angle: option 1 = 90°."""
-    sides = pair.left, pair.right
-    angles = [side for side in sides if isinstance(side, ex.Call) and side.name == "degrees"]
-    numbers = [side.arguments[0] for side in angles] + [
-        side for side in sides if ex.is_printed(side)
-    ]
-    return bool(angles) and len(numbers) == 2 and all(map(ex.is_printed, numbers))
 
 
 def _are_multiples(pair: Pair) -> bool:
@@ -308,14 +299,28 @@ def _is_exclusive_or(pair: Pair) -> bool:
 
 def _are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
-    has_degrees = any(isinstance(part, ex.Call) and part.name == "degrees" for part in pair.parts)
-    if not (has_degrees or ex.Constant("π") in pair.parts):
+    calls = {part.name for part in pair.parts if isinstance(part, ex.Call)}
+    if calls & {"arcsin", "arccos", "arctan"}:
+        return _may_be_of_another_quadrant(pair)
+    if not ("degrees" in calls or ex.Constant("π") in pair.parts):
         return False
     one, other = pair.found.computed, pair.found.printed
     if one is None or pair.holds_as(readings.degrees):
         return one is not None
-    turns = (one - other) / (2 * PI)
-    return abs(turns) < 100 and abs(turns - round(turns)) < Decimal("1e-9")
+    return abs(one - other) < 200 * PI and _is_whole((one - other) / (2 * PI), Decimal("1e-9"))
+
+
+def _may_be_of_another_quadrant(pair: Pair) -> bool:
+    """Return whether another angle has the same sine or tangent: arctan(-1) = 135°."""
+    one, other = pair.found.computed, pair.found.printed
+    half = Decimal(180) if pair.found.meaning.turn == "degrees" else PI
+    return one is not None and any(
+        _is_whole(apart / half, Decimal("0.001")) for apart in (one - other, one + other)
+    )
+
+
+def _is_whole(number: Decimal, tolerance: Decimal) -> bool:
+    return abs(number - round(number)) < tolerance
 
 
 def _has_whole_quotients(pair: Pair) -> bool:
@@ -361,7 +366,6 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
     (Doubt.FUNCTION, _is_misread),
-    (Doubt.APART, _are_degrees),
     (Doubt.RATIO, _are_multiples),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),

@@ -82,7 +82,7 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
         yield USUAL
         return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
-    turns = ("radians", "degrees") if named & {"sin", "cos", "tan"} else ("radians",)
+    turns = ("radians", "degrees") if named & {*_OF_ANGLES, *_ANGLES} else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
@@ -153,6 +153,12 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "cbrt": rising(intervals.cbrt),
     "sigmoid": rising(intervals.sigmoid),
     "tanh": rising(intervals.tanh),
+    "artanh": rising(intervals.artanh),
+    "arcsin": rising(intervals.arcsin),
+    "arctan": rising(intervals.arctan),
+    "arccos": lambda x: point(intervals.PI / 2) + -rising(intervals.arcsin)(x),
+    "sinh": rising(intervals.sinh),
+    "cosh": lambda x: rising(intervals.cosh)(intervals.absolute(x)),
     "relu": rising(intervals.relu),
     "gelu": rising(intervals.gelu),
     "gelu_by_tanh": rising(intervals.gelu_by_tanh),
@@ -219,6 +225,7 @@ def _sum(items: Sequence[Interval]) -> Interval:
     return sum(items, point(Decimal(0)))
 
 
+_OF_ANGLES, _ANGLES = ("sin", "cos", "tan"), ("arcsin", "arccos", "arctan")
 _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
 LARGEST_FACTORIAL = 30
 LARGEST_SET = 1000
@@ -245,8 +252,10 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
     x = given[0]
     if name == "factorial":
         return point(_factorial(scalar(x)))
-    if name in ("sin", "cos", "tan") and meaning.turn == "degrees":
+    if name in _OF_ANGLES and meaning.turn == "degrees":
         x = _each(_RISING["degrees"], x)
+    if name in _ANGLES and meaning.turn == "degrees":
+        return _each(lambda angle: angle / point(intervals.PI / 180), _each(_RISING[name], x))
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
     return _each(_RISING[name], x)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from tracer.audit.judging.judgement import Judgement
 from tracer.audit.reading import expression as ex
@@ -16,6 +16,9 @@ MOST_DIGITS = 12
 """A number is reported with at most this many digits."""
 
 FEWEST_DIGITS = 3
+
+_EXACT = Context(prec=30)
+"""Degrees, which are computed in radians, are exact to so many digits."""
 
 
 def wrong(expression: ex.Expression, place: int) -> ex.Number | None:
@@ -44,7 +47,7 @@ def source(start: int, end: int, text: Text) -> str:
     return written + "}" if is_open else written
 
 
-def written(judgement: Judgement, scale: int) -> tuple[str | None, str | None]:
+def written(judgement: Judgement, scale: Decimal) -> tuple[str | None, str | None]:
     """Return the correct value and the printed one, with enough digits to distinguish them."""
     if judgement.computed is None:
         return None, None
@@ -60,7 +63,7 @@ def written(judgement: Judgement, scale: int) -> tuple[str | None, str | None]:
     return _short(value, step, other), None
 
 
-def between(judgement: Judgement, scale: int) -> str | None:
+def between(judgement: Judgement, scale: Decimal) -> str | None:
     """Return which values rounded inputs may stand for; None if no input is rounded."""
     values = judgement.values
     if values is None or values.low == values.high:
@@ -70,8 +73,8 @@ def between(judgement: Judgement, scale: int) -> str | None:
     return f"unrounded inputs give {low} to {high}" if low != high else None
 
 
-def _step(judgement: Judgement, scale: int) -> Decimal:
-    return min(judgement.unit * scale, Decimal(1)) * MORE
+def _step(judgement: Judgement, scale: Decimal) -> Decimal:
+    return min(_EXACT.plus(judgement.unit * scale), Decimal(1)) * MORE
 
 
 def _short(value: Decimal, step: Decimal, other: Decimal) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import NamedTuple
 
 from tracer.audit.judging import figures
 from tracer.audit.judging.causes import cause
+from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Side
@@ -76,13 +78,22 @@ class Doubtful(NamedTuple):
         return _on_one_line(self.text, self.start, self.end)
 
 
+_SCALES = {"percent": Decimal(100), "degrees": 180 / PI}
+"""What a printed number is, with the sign behind it: 14 % stands for 0.14."""
+
+
+def _scale(side: ex.Expression) -> Decimal:
+    of = side.of if isinstance(side, ex.Negative) else side
+    return _SCALES.get(of.name, Decimal(1)) if isinstance(of, ex.Call) else Decimal(1)
+
+
 def finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
     """Return the finding for two sides that do not agree with the digits as printed."""
     start, end = left.start, right.end
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
     figure = figures.wrong(right.expression, found.place)
-    scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
+    scale = _scale(right.expression)
     computed, other = figures.written(found, scale)
     marks = figures.place(figure, right.expression, text) if figure else (right.start, right.end)
     return Finding(

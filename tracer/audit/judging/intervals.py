@@ -143,6 +143,35 @@ def tanh(x: Decimal) -> Decimal:
     return 1 - 2 / (exp(2 * x) + 1)
 
 
+def artanh(x: Decimal) -> Decimal:
+    """The inverse of the hyperbolic tangent."""
+    if abs(x) >= 1:
+        raise UndefinedError
+    return ln((1 + x) / (1 - x)) / 2
+
+
+def sinh(x: Decimal) -> Decimal:
+    """The hyperbolic sine."""
+    return (exp(x) - exp(-x)) / 2
+
+
+def cosh(x: Decimal) -> Decimal:
+    """The hyperbolic cosine; it rises from 0 on."""
+    return (exp(x) + exp(-x)) / 2
+
+
+def arcsin(x: Decimal) -> Decimal:
+    """The angle from -π/2 to π/2 with this sine."""
+    if abs(x) > 1:
+        raise UndefinedError
+    return Decimal(math.asin(x))
+
+
+def arctan(x: Decimal) -> Decimal:
+    """The angle from -π/2 to π/2 with this tangent."""
+    return Decimal(math.atan(x))
+
+
 def gelu(x: Decimal) -> Decimal:
     """GELU(x) = x Φ(x), with the standard normal distribution function Φ."""
     return x * Decimal((1 + math.erf(float(x) / math.sqrt(2))) / 2)

@@ -186,10 +186,10 @@ def is_printed(expression: Expression) -> bool:
         case Number():
             return True
         case Negative(of):
-            return isinstance(of, Number) or (is_percent(of) and is_printed(of))
+            return isinstance(of, Number) or (isinstance(of, Call) and is_printed(of))
         case Vector(items):
             return all(map(is_printed, items))
-        case Call("percent", (of,)):
+        case Call("percent" | "degrees", (of,)):
             return is_printed(of)
     return False
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
 from tracer.audit.reading.tokens import Token
-from tracer.audit.reading.vocabulary import FUNCTIONS, Is
+from tracer.audit.reading.vocabulary import FUNCTIONS, INVERSES, Is
 from tracer.audit.reasons import Doubt
 
 DEEPEST = 40
@@ -177,11 +177,15 @@ class Operands(ABC):
         return ex.Call(name, self.arguments())
 
     def raised(self, name: str, sign: Token) -> ex.Expression:
-        """Read cos²(0.5), the power of a call; sin⁻¹ is another function."""
-        exponent = self.exponent(sign)
-        if not isinstance(exponent, ex.Number):
-            raise UnreadableError
-        return ex.Power(ex.Call(name, self.arguments()), exponent)
+        """Read cos²(0.5), the power of a call, or sin⁻¹(0.5), the inverse function."""
+        match self.exponent(sign):
+            case ex.Number(printed="-1") | ex.Negative(ex.Number(printed="1")):
+                if name not in INVERSES:
+                    raise UnreadableError
+                return ex.Call(INVERSES[name], self.arguments())
+            case ex.Number(value) as exponent if value > 0:
+                return ex.Power(ex.Call(name, self.arguments()), exponent)
+        raise UnreadableError
 
     def doubtful(self, name: str) -> ex.Expression:
         """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""

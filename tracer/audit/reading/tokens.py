@@ -67,6 +67,7 @@ _TOKEN = rf"""
     | \\(?P<command>[A-Za-z]+|[^A-Za-z])
     | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
     | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
+    | (?P<degrees>\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     | \{{(?P<lone>[-+])\}}
     | (?P<times>(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-]))
@@ -241,16 +242,16 @@ class _Scanner:
             case "text":
                 return said(match["text"])
             case "symbol":
-                word = match["symbol"].strip().lower()
-                return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["symbol"])
+                kind, word = said(match["symbol"])
+                return kind if kind is Is.NAME else Is.WORD, word
             case "which":
                 return environment(match["which"], begins=match["environment"] == "begin")
             case "command" if match["command"] != "$":
                 return command(match["command"])
             case "money" | "command":
                 return self.currency(match)
-            case "times" | "power" | "norm" | "lone" | "transpose":
-                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ"}
+            case "times" | "power" | "norm" | "lone" | "transpose" | "degrees":
+                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ", "degrees": "°"}
                 return Is.OPERATOR, plain.get(group, match["lone"])
             case "superscript":
                 return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
