@@ -541,6 +541,10 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 250", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 150"),
         (f"{LONG} It is 2^24 = 1977216.", f"{LONG} It is 2^24 = 1677216."),
         (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),
+        (f"{LONG} It is 0.72^19 = 0.00045", f"{LONG} It is 0.72^19 ≈ 0.00045"),
+        (f"{LONG} It is 0.72^19 ≈ 0.045", f"{LONG} It is 0.72^19 ≈ 0.00245"),
+        (f"{LONG} It is $5 × (-2) = 15$", f"{LONG} It is $5 × (-2) = 10$"),
+        (f"{LONG} It is 5 × (-2) = 10 so", f"{LONG} It is $5 × (-2) = 10$ so"),
         (
             f"{LONG} It is 8 × 4 = 50." + "\n\n1 + 1 = 2" * 29,
             f"{LONG} It is 8 × 4 = 50." + "\n\n1 + 1 = 2" * 30,

@@ -24,6 +24,8 @@ _NAMED, _LONG, _ALONE = 3, 10, 100
 _SHORT = 1000
 """A text with fewer characters has nothing around an equation that could be evidence."""
 
+_REVERSED = Decimal("0.01")
+
 _MANY = 6
 """At least so many numbers, with signs between them, are nearly always one computation."""
 
@@ -47,6 +49,8 @@ def is_confirmed(pair: Pair, cause: str | None) -> bool:
         or (is_short(pair.text) and _is_within(pair, _ALONE))
         or (_is_long(pair) and _is_within(pair, _LONG))
         or (_is_a_formula(pair) and _is_within(pair, _LONG))
+        or (_raises(pair) and _is_within(pair, _LONG) and not _is_negated(pair))
+        or (_is_reversed(pair) and pair.is_alone)
     )
 
 
@@ -71,6 +75,17 @@ def _is_a_formula(pair: Pair) -> bool:
     begins = pair.previous is not None or _OPENS.search(pair.before)
     ends = pair.following is not None or _CLOSES.match(pair.after)
     return len(pair.numbers) >= _SEVERAL and is_one and bool(begins and ends)
+
+
+def _raises(pair: Pair) -> bool:
+    """Return whether the value of a power is given as an approximate one: 0.72^19 ≈ 0.00045."""
+    powers = (isinstance(part, ex.Power) for part in ex.every(pair.left))
+    return pair.is_approximate and ex.is_printed(pair.right) and any(powers)
+
+
+def _is_reversed(pair: Pair) -> bool:
+    """Return whether the sides differ in nothing but their signs."""
+    return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED
 
 
 def _is_within(pair: Pair, factor: int) -> bool:
