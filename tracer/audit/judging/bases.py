@@ -71,6 +71,8 @@ def _may_be_a_remainder(pair: Pair) -> bool:
     if pair.found.computed is None:
         return True
     moduli = pair.systems.moduli(pair.start, pair.end)
+    if pair.is_between_expressions:
+        return systems.are_congruent(pair.found.computed, pair.found.printed, moduli)
     return systems.is_remainder(pair.found.computed, pair.found.printed, moduli)
 
 

@@ -14,7 +14,7 @@ _WORD_BEHIND = re.compile(_MARKUP + r"(\\(?:mu|Omega|micro|milli|kilo|mega|giga)
 _PREFIXED = r"(?:[pfnumcdhkKMGTPEZµμ]|[KMGTPE]i)?"
 _SYMBOLS = (
     "s B b bit bits byte bytes A V W Wh F H Ω S m g J eV Pa mol L l N bps Hz h FLOP FLOPs FLOPS"
-    " Gy Sv Bq T lm lx cd C Å"
+    " Gy Sv Bq T lm lx cd C Å rad"
 )
 _NAMES = """
 sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months
@@ -28,7 +28,7 @@ segundos minutos horas días semanas meses años ciento grados céntimos
 secondi minuti ore giorni settimane mesi anni percento
 """
 _POWER_OF_TEN = re.compile(
-    r"(?:(?:pico|nano|micro|milli|kilo|mega|giga|tera)\w+|thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
+    r"(?:(?:pico|nano|micro|milli|kilo|mega|giga|tera)\w*|thousand|tausend|mille?\b|mil|bil|tril|mrd|mio|мил|млн|млрд|тыс)"
     r"|\w+illi(?:on|ard)|[百千万萬亿億兆천만억]",
     re.IGNORECASE,
 )

@@ -140,6 +140,8 @@ def _is_negated(pair: Pair) -> bool:
     """Return whether a dash before the left side may be a bullet, or parentheses mean a minus."""
     if _DASH.match(pair.sources[0]) and pair.holds_as(readings.unsigned):
         return True
+    if _BULLET.match(pair.sources[0]) and pair.before.endswith("=") and pair.ratio == -1:
+        return True  # other =- 724 * 0.4 = 289.6
     if _BULLET.match(pair.sources[0]) and re.search(r"(?:\A|\n)[ \t>]*\Z", pair.before):
         return pair.ratio == -1 or pair.is_whole
     return bool(_PARENTHESIZED.search(pair.sources[0])) and pair.holds_as(

@@ -86,7 +86,8 @@ def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         return next(_with_marks(part), part) if isinstance(part, ex.Number) else part
 
     if sum(any(_with_marks(number)) for number in found) > 1:
-        yield ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+        one, other = ex.mapped(left, with_powers), ex.mapped(right, with_powers)
+        yield from ((one, other), (one, right), (left, other))
     powers = {number.printed[-1] for number in found}
     if len(powers) == 1 and all(_SAME_POWER.fullmatch(number.printed) for number in found):
         yield ex.mapped(left, _with_last), ex.mapped(right, _with_last)

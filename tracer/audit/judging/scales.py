@@ -73,7 +73,7 @@ def is_priced(pair: Pair) -> bool:
 def are_rounded(pair: Pair) -> bool:
     """Return whether it holds if numbers with words, and earlier results, are rounded.
 
-    Examples are $59 million, and 347 after 1,250,000 / 3600 ≈ 347. A sum whose digits are cut, not
+    Examples are $59 million, and 347 after 1,250,000 / 3600 = 347. A sum whose digits are cut, not
     rounded, is none.
     """
     is_near = pair.found.verdict is not Verdict.CUT and pair.is_off_by_less_than("0.05")
@@ -90,7 +90,7 @@ def are_rounded(pair: Pair) -> bool:
 
 
 def _is_a_result(pair: Pair, number: ex.Number) -> bool:
-    """Return whether a whole number of some digits rounds one before it, or follows ≈."""
+    """Return whether a whole number of some digits rounds one before it, or is a quotient."""
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
     if number.digits >= _LONG:
@@ -102,7 +102,8 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
         if any(abs(other - number.value) <= Decimal("0.5") for other in decimals):
             return True
     written = pair.source(number)
-    result = rf"(?:[≈~]|\\approx)[\s$]*{re.escape(written)}(?![\w.,]*\d)"
+    rounded = r"[≈~]|\\approx|(?:[/÷]|\\[dt]?frac)[^=\n]{1,60}="
+    result = rf"(?:{rounded})[\s$]*{re.escape(written)}(?![\w.,]*\d)"
     return written in pair.before and re.search(result, pair.before) is not None
 
 

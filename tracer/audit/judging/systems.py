@@ -183,6 +183,12 @@ def is_remainder(computed: Decimal, printed: Decimal, moduli: set[int]) -> bool:
     return any(apart % modulus == 0 and abs(printed) < modulus for modulus in moduli | _WORDS)
 
 
+def are_congruent(one: Decimal, other: Decimal, moduli: set[int]) -> bool:
+    """Return whether two numbers leave the same remainder: 1 = 7 - 2·63 modulo 60."""
+    apart = one - other
+    return apart != apart.to_integral_value() or any(not int(apart) % each for each in moduli)
+
+
 def wraps(computed: Decimal | None, printed: Decimal) -> bool:
     """Return whether numbers differ by all values of a word of bits: 127 + 1 = -128."""
     return computed is not None and abs(computed - printed) in _WORDS

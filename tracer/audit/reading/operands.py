@@ -27,6 +27,8 @@ class UnreadableError(Exception):
 _RAISED = frozenset(("sin", "cos", "tan", "tanh", "ln", "log"))
 """The functions whose exponent may precede their argument."""
 
+_OF_ANGLES = frozenset(("sin", "cos", "tan"))
+
 END = Token(Is.BREAK, "\n", 0, 0, 0)
 """Stands for the token after the last one."""
 
@@ -174,7 +176,21 @@ class Operands(ABC):
         if name in _RAISED and following.text[0] == "^":
             self.go(self.at + 1)
             return self.raised(name, following)
-        return ex.Call(name, self.arguments())
+        return ex.Call(name, self.angle() if name in _OF_ANGLES else self.arguments())
+
+    def angle(self) -> tuple[ex.Expression, ...]:
+        """Read the argument of a sine: all of 2π/3 in sin 2π/3."""
+        is_bare = self.next.kind is not Is.OPEN
+        [*found] = self.arguments()
+        if is_bare and self.next.text == "π":
+            self.go(self.at + 1)
+            found = [ex.Product((("*", *found), ("*", ex.Constant("π"))))]
+        following = self.tokens[self.at + 1] if self.at + 1 < self.end else END
+        ends_with_pi = self.tokens[self.at - 1].text == "π"
+        if is_bare and ends_with_pi and self.next.text == "/" and following.kind is Is.NUMBER:
+            self.go(self.at + 1)
+            found = [ex.Product((("*", *found), ("/", self.primary())))]
+        return tuple(found)
 
     def raised(self, name: str, sign: Token) -> ex.Expression:
         """Read cos²(0.5), the power of a call, or sin⁻¹(0.5), the inverse function."""
