@@ -181,16 +181,16 @@ class Operands(ABC):
     def angle(self) -> tuple[ex.Expression, ...]:
         """Read the argument of a sine: all of 2π/3 in sin 2π/3."""
         is_bare = self.next.kind is not Is.OPEN
-        [*found] = self.arguments()
+        found = self.arguments()
         if is_bare and self.next.text == "π":
             self.go(self.at + 1)
-            found = [ex.Product((("*", *found), ("*", ex.Constant("π"))))]
+            found = (ex.Product((("*", found[0]), ("*", ex.Constant("π")))),)
         following = self.tokens[self.at + 1] if self.at + 1 < self.end else END
         ends_with_pi = self.tokens[self.at - 1].text == "π"
         if is_bare and ends_with_pi and self.next.text == "/" and following.kind is Is.NUMBER:
             self.go(self.at + 1)
-            found = [ex.Product((("*", *found), ("/", self.primary())))]
-        return tuple(found)
+            found = (ex.Product((("*", found[0]), ("/", self.primary()))),)
+        return found
 
     def raised(self, name: str, sign: Token) -> ex.Expression:
         """Read cos²(0.5), the power of a call, or sin⁻¹(0.5), the inverse function."""
