@@ -110,6 +110,7 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
         ("2 × 3 = 6 • 3 × 3 = 9 ∎", "2 × 3 = 6 • 3 × 3 = 8 ∎"),
         (r"$2 × 3 = 6 \checkmark$", r"$2 × 3 = 7 \checkmark$"),
         ("It is `2 * 3` = 6.", "It is `2 * 3` = 7."),
+        ("It is _v = 2 × 3 = 6_ now.", "It is _v = 2 × 3 = 7_ now."),
     ],
     "digits in text": [
         (r"$2 \times \text{1,000} = \text{2,000}$", r"$2 \times \text{1,000} = \text{2,100}$"),
@@ -141,6 +142,8 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
         ("θ = arctan(3/4) ≈ 36.87°", "θ = arctan(3/4) ≈ 37.87°"),
         (r"$\tan^{-1}(\frac43) = 53.13^\circ$", r"$\tan^{-1}(\frac43) = 54.13^\circ$"),
         ("sin⁻¹(0.8) = 0.9273, acos(0.8) ≈ 36.87", "sin⁻¹(0.8) = 0.9273, acos(0.8) ≈ 37.87"),
+        (r"$180 - 125 = 55^\circ$", r"$180 - 125 = 65^\circ$"),
+        (r"$60^\circ \cdot \frac{\pi}{180} = 1.047$", r"$60^\circ \cdot \frac{\pi}{180} = 1.147$"),
         (r"$90^{\circ} - 35^\circ = 55^\circ$", r"$90^{\circ} - 35^\circ = 65^\circ$"),
         (
             r"$\cos^{-1}\frac{-3}{\sqrt{35}} = 120^\circ$",

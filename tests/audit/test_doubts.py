@@ -165,6 +165,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [
+        ("Classes are equal: $[-2/3]=[7/3]$", "Numbers are equal: $-2/3=7/3$"),
+        (
+            r"Modulo 73, $-\left(\frac{383}{3}\right) = -\left(\frac{2}{3}\right)$",
+            r"It is $\left(\frac{8}{3}\right) = \left(\frac{7}{3}\right)$",
+        ),
         ("$5^{(4)}=120$", "$5^{4}=120$"),
         ("cos   0.86 / (1.0 x 1.005)   = 0.8557", "cos 0.86 / (1.0 x 1.005)   = 0.8557"),
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
@@ -388,6 +393,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
     ],
     Doubt.DELIBERATE: [
+        (r"$18 = 2\cdot 3^3$ should be $2\cdot 3^2$", r"$18 = 2\cdot 3^3$ is $2\cdot 3^2$"),
+        (
+            r"$214 - 68 = 156$: comprobación $156 + 68 = 224 \neq 214$",
+            r"$214 - 68 = 156$: comprobación $146 + 68 = 214$",
+        ),
         (
             r"$\frac{1}{2} + \frac{1}{3} = \frac{2}{5}$. Ова е ГРЕШНО!",
             r"$\frac{1}{2} + \frac{1}{3} = \frac{2}{5}$. Ова е!",
@@ -473,6 +483,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.NAMED: [
         ("Probability for Z = -1.04 = 1 - 0.8508 = 0.1492", "It is -1.04 = 1 - 0.8508 = 0.1492"),
         ("The complement of 318 = 681 + 1", "So 318 = 681 + 1"),
+        ("99.9 = 8760 * 0.1% = 8.76", "x = 99.9 = 8760 * 0.1% = 8.76"),
         ("Step $1 = 6/3 = 2$", "Step $x = 1 = 6/3 = 2$"),
         ("all correct; Ex 6.16 = 2/5", "all correct; So 6.16 = 2/5"),
         ("at x=12 = (1)(-2)(-5)", "so 12 = (1)(-2)(-5)"),
@@ -524,6 +535,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("290 × $22 = $6.4 million", "290 × $22 = $6.4"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 ≈ 0.83 minutes"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 = 43 minutes"),
+        (f"{LONG} It is 1.44 / 1.2 = 1200", f"{LONG} It is 1.44 / 1.2 = 12.0"),
         ("80 / 800,000 = 100 micro seconds", "80 / 800 = 0.12 in all"),
         ("sin 0.5° + 0.0023 = 11.0 mrad", "sin 0.5° + 0.0023 = 0.012"),
     ],
@@ -545,7 +557,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (f"{LONG} It is 8 + 4 = 50 in all", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 50 in all"),
         (f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 250", f"{LONG} It is 8 + 4 + 3 + 2 + 1 = 150"),
         (f"{LONG} It is 2^24 = 1977216.", f"{LONG} It is 2^24 = 1677216."),
-        (f"{LONG} It is 1.44 / 1.2 = 1200", f"{LONG} It is 1.44 / 1.2 = 12.0"),
         (f"{LONG} It is √1.44 = 12.0", f"{LONG} It is 1.44 / 1.2 = 12.0"),
         (f"{LONG} It is 0.72^19 = 0.00045", f"{LONG} It is 0.72^19 ≈ 0.00045"),
         (f"{LONG} It is 0.72^19 ≈ 0.045", f"{LONG} It is 0.72^19 ≈ 0.00245"),

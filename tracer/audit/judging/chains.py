@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
@@ -68,7 +69,43 @@ class Weighing(NamedTuple):
 
 
 def weighed(equation: Equation, systems: Systems) -> Weighing:
-    """Judge the neighboring sides of an equation."""
+    """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
+    calls = {part.name for side in equation.sides for part in _calls(side.expression)}
+    if "degrees" not in calls or calls & _OF_ANGLES:
+        return _weighed(equation, systems)
+    sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
+    found = _weighed(replace(equation, sides=tuple(sides)), systems)
+    other = _weighed(equation, systems)  # 180° = π
+    return min(found, other, key=_differing)
+
+
+_OF_ANGLES = {"sin", "cos", "tan", "arcsin", "arccos", "arctan"}
+
+
+def _calls(expression: ex.Expression) -> list[ex.Call]:
+    return [part for part in ex.every(expression) if isinstance(part, ex.Call)]
+
+
+def _in_degrees(expression: ex.Expression) -> ex.Expression:
+    """Return an expression without the signs of degrees."""
+
+    def of(part: ex.Expression) -> ex.Expression:
+        match part:
+            case ex.Call("degrees", (angle,)):
+                return angle
+        return part
+
+    return ex.mapped(expression, of)
+
+
+def _differing(weighing: Weighing) -> int:
+    """Return how many pairs of sides do not hold."""
+    pairs = weighing.chain.pairs if weighing.chain else ()
+    return len(weighing.doubtful) + sum(not pair.verdict.holds for pair in pairs)
+
+
+def _weighed(equation: Equation, systems: Systems) -> Weighing:
+    """Judge the neighboring sides of an equation as they are read."""
     pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
     agreeing = 0
     text = systems.text

@@ -41,8 +41,7 @@ _CLOSES = re.compile(r"(?:[\s}.,;]|\\(?:quad|[,;! ])|\\text\s?\{[^{}$]*\})*(?:\$
 def is_confirmed(pair: Pair, cause: str | None) -> bool:
     """Return whether there is such evidence at the place of two sides; `cause` explains them."""
     if pair.found.verdict is Verdict.SCALE:
-        is_of_units = any(map(_changes_units, pair.parts)) or _is_of_thousands(pair.found.factor)
-        return is_short(pair.text) or not is_of_units
+        return is_short(pair.text) or not any(map(_changes_units, pair.parts))
     return (
         (pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP)
         or (cause is not None and not _is_negated(pair))
@@ -58,11 +57,6 @@ def is_confirmed(pair: Pair, cause: str | None) -> bool:
 def _changes_units(part: ex.Expression) -> bool:
     """Return whether it is a function, such as a root: its result often has another prefix."""
     return isinstance(part, ex.Call) and not ex.is_percent(part)
-
-
-def _is_of_thousands(factor: Decimal) -> bool:
-    """Return whether a factor is that of a prefix such as milli or mega."""
-    return factor.adjusted() % 3 == 0
 
 
 def _follows_a_sign(pair: Pair) -> bool:

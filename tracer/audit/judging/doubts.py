@@ -123,10 +123,12 @@ def _is_named(pair: Pair) -> bool:
 
 
 def _is_label(pair: Pair) -> bool:
-    """Return whether a whole number before a computation with its result names it: 1 = 6/3 = 2."""
+    """Return whether a number before a computation with its result names it: 1 = 6/3 = 2."""
     match pair.left:
         case ex.Number() | ex.Negative(ex.Number()):
-            is_first = pair.previous is None and all(n.is_whole for n in ex.numbers(pair.left))
+            begins = not pair.before.rpartition("\n")[2].strip(" >`|")
+            is_whole = all(number.is_whole for number in ex.numbers(pair.left))
+            is_first = pair.previous is None and (is_whole or begins)
             is_computed = not ex.is_printed(pair.right)
             is_result = pair.before.rstrip(" $&").endswith("=")
             if is_result or not (is_first and is_computed and pair.following is not None):
@@ -217,8 +219,11 @@ def _are_multiples(pair: Pair) -> bool:
 
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
-    if wording.is_questioned(pair.before, pair.after):
+    if wording.is_questioned(pair.before, pair.after) or wording.is_corrected(pair.after):
         return True
+    printed = re.escape(pair.sources[1].strip(" $"))
+    if re.match(rf"[^\n]{{0,40}}{printed}[^\n]{{0,40}}(?:≠|\\neq?(?![a-z]))", pair.after):
+        return True  # 214 - 68 = 156: check 156 + 68 = 224 ≠ 214
     is_long = len(pair.numbers) > _STATEMENT or not pair.is_whole
     if wording.calls_false(pair.before, pair.after, near=_NEAR_A_LONG_ONE if is_long else _NEAR):
         return True
@@ -268,6 +273,20 @@ def _is_in_parentheses(pair: Pair) -> bool:
     return any(map(_ALONE.fullmatch, pair.sources))
 
 
+_SYMBOL = re.compile(
+    r"[\s+−-]*(?:(?:\\left|\\[bB]igg?l?)?\s*\(\s*\\[dt]?frac[^()]+(?:\\right|\\[bB]igg?r?)?\s*\)\s*)+"
+)
+_CLASS = re.compile(r"\s*\[[^\[\],]+\]\s*")
+
+
+def _are_symbols(pair: Pair) -> bool:
+    """Return whether both sides are Legendre symbols, which look like fractions, or [classes]."""
+    if all(map(_CLASS.fullmatch, pair.sources)):
+        return True
+    are_fractions = all(map(_SYMBOL.fullmatch, pair.sources))
+    return are_fractions and pair.systems.is_modular(pair.start, pair.end)
+
+
 _CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
 
 
@@ -304,9 +323,11 @@ def _are_angles(pair: Pair) -> bool:
     calls = {part.name for part in pair.parts if isinstance(part, ex.Call)}
     if calls & {"arcsin", "arccos", "arctan"}:
         return _may_be_of_another_quadrant(pair)
+    one, other = pair.found.computed, pair.found.printed
+    if one is not None and re.search(r"°|\\circ|\\degree", pair.sources[1]):
+        return (one - other) % 360 == 0
     if not ("degrees" in calls or ex.Constant("π") in pair.parts):
         return False
-    one, other = pair.found.computed, pair.found.printed
     if one is None or pair.holds_as(readings.degrees):
         return one is not None
     return abs(one - other) < 200 * PI and _is_whole((one - other) / (2 * PI), Decimal("1e-9"))
@@ -357,6 +378,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BINARY, bases.is_binary),
     (Doubt.SYSTEM, bases.is_of_another_system),
     (Doubt.CYCLES, _are_cycles),
+    (Doubt.FUNCTION, _are_symbols),
     (Doubt.REMARK, _is_in_parentheses),
     (Doubt.SHAPE, shapes.are_shapes),
     (Doubt.PERCENT, _is_percent_of),
@@ -364,6 +386,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.UNIT, scales.is_of_words),
     (Doubt.UNIT, scales.is_priced),
     (Doubt.UNIT, scales.is_in_thousands),
+    (Doubt.UNIT, scales.is_of_a_prefix),
     (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from tracer.audit.judging import readings
+from tracer.audit.judging.confirmation import is_short
 from tracer.audit.judging.judgement import Verdict, judge, judge_as_rounded
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
@@ -63,6 +64,12 @@ _THOUSANDS = re.compile(
     r"\d(?:\\text\{)?\s?[Kk]\b|\b(?:in|000s?) (?:thousands|tausend|milliers)|\(000"
     r"|‰|\b[Pp](?:er|ro|our) ?mille\b"
 )
+
+
+def is_of_a_prefix(pair: Pair) -> bool:
+    """Return whether the sides differ by a factor such as milli or mega, and there is more text."""
+    is_power = pair.found.verdict is Verdict.SCALE and pair.found.factor.adjusted() % 3 == 0
+    return is_power and not is_short(pair.text)
 
 
 def is_priced(pair: Pair) -> bool:

@@ -57,7 +57,7 @@ _FALSE = re.compile(
     r"(?=[✗✘❌↯⚡\\acdefimnpstuwyно错誤误不矛假反間틀잘г])(?:"
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
     r"|\bwrong|\bincorrect|\bfallac|\bcounter-?example|\bnot true|\buntrue|\bnonsense"
-    r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypo\b"
+    r"|\babsurd|\bparadox|\bmistake|\bmisconception|\berroneous|\bwhat if\b|\btypos?\b"
     r"|\bcorrected\b|\bimposs?ible|\bunmöglich|不可能|\bcommon error|\bcreer que"
     r"|\berror (?:muy )?(?:frecuente|común|habitual|típico)"
     r"|\berror in\b|\berror:|\\lightning|[✗✘❌↯⚡]|\bcontradict"
@@ -88,6 +88,14 @@ def is_questioned(before: str, after: str) -> bool:
     opens, closes = _QUOTED
     is_quoted = opens.search(before) and closes.match(after)
     return bool(is_quoted or _ASKED.match(after) or _TESTED.search(before))
+
+
+_CORRECTED = re.compile(r"[\s$`*)]*(?:which |that |it )?should (?:be|read|have)\b")
+
+
+def is_corrected(after: str) -> bool:
+    """Return whether a text begins with what an equation should be."""
+    return _CORRECTED.match(after) is not None
 
 
 def calls_false(before: str, after: str, near: int) -> bool:

@@ -90,7 +90,7 @@ _TOKEN = rf"""
     | (?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
     | (?P<break><-+(?=\s)|[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}，。、；：！？（）【】《》•∎\ufe0f]
         |[\u2500-\u257f\u25a0-\u25ff\u2600-\u2714\u2720-\u274b\u2798-\u27bf\U0001f300-\U0001faff])
-    | (?P<mark>["'`“”‘’«»「」『』])
+    | (?P<mark>["'`“”‘’«»「」『』]|_(?![\w{{\\]))
     | (?P<other>.)
 """
 _TOKENS = {
@@ -120,7 +120,8 @@ _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", 
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
 
-_TO_BASE_TEN = re.compile(r"_(?:\{10\}|10\b)")
+_SUBSCRIPT = re.compile(r"_(?!\{10\}|10\b|[^\w{\\]|\Z)")
+"""A base other than 10, not the end of _emphasis_."""
 
 _BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
 """No unit begins with these; looking for one would take time."""
@@ -183,7 +184,7 @@ class _Scanner:
         if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
             self.row(written, start, gap)
             return end
-        if self.text.startswith("_", end) and not _TO_BASE_TEN.match(self.text, end):
+        if _SUBSCRIPT.match(self.text, end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
         kind, plain = numerals.plain(written, self.decimal)
