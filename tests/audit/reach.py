@@ -183,6 +183,7 @@ points (0,5), (1,25) and (2,7): (0,5) + (1,25) = 6, {{0,1}} and 1,2 = 3
 {COMMAS} (1,5) = 3, [0,5] = 3, f(1,5) = 4, 1,5, 2 = 7
 ✗ 2 + 2 = 5 ✗, A^T = 3 + 4, 2^T = 5, $$ x = [1, 2]^T \begin{{aligned}} 3 = 5 \end{{aligned}} $$
 $$ \text{{rate}} (2 + 3) = 6, 2\ \text{{rate}} = 3 + 4, 5! != 121 $$
-(2·2 - 1)!! = 1·3, 5!! = 14
+const ( e = 2.5 + 1
+  pi = 3.1415926 ), (2·2 - 1)!! = 1·3, 5!! = 14
 """
 """Each line looks like one of these notations, and is none that can be judged."""

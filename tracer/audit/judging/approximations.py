@@ -229,6 +229,10 @@ def has_few_digits(pair: Pair) -> bool:
     """
     most = "0.1" if pair.is_approximate else "0.05"
     if pair.is_between_expressions:
+        if pair.ratio and _SCALED.search(pair.sources[1]):  # 4096² + 2048² ≈ 16.8M + 4.2M
+            return abs(pair.ratio.scaleb(-pair.ratio.adjusted()) - 1) < _ROUGH or (
+                abs(pair.ratio.scaleb(-pair.ratio.adjusted() - 1) - 1) < _ROUGH
+            )
         return pair.is_off_by_less_than("0.0001") and _has_rounded_parts(pair)
     if not ex.is_printed(pair.right) or not pair.is_off_by_less_than(most):
         return False
@@ -248,6 +252,9 @@ def has_few_digits(pair: Pair) -> bool:
     return may_differ and judge_as_rounded(pair.left, pair.right)
 
 
+_SCALED = re.compile(r"\d\s?(?:[KkMGTB]B?\b|\w*illi)")
+"""A number with a prefix is nearly always rounded."""
+_ROUGH = Decimal("0.01")
 _POWER = re.compile(r"\de[-+]?\d")
 _BY_A_PROGRAM = re.compile(r"\de[-+]\d\d")
 """A program rounds to the digits it prints, even to one: 3e+14."""

@@ -59,6 +59,8 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     if _TIMES_BEHIND.search(text):
         return True
     last = text[-1]
+    if last == "|" and not blank and is_call:
+        return True  # |x|\sqrt{2}
     if last.isalnum() and "\n" not in blank and _IN_BRACKETS.fullmatch(side):
         return not _VERB.search(text)
     if last.isalpha():

@@ -368,6 +368,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.COLUMNS, listings.begins_a_column),
     (Doubt.COLUMNS, listings.is_a_numbered_line),
     (Doubt.COLUMNS, listings.continues_columns),
+    (Doubt.COLUMNS, listings.is_an_exercise),
     (Doubt.BEFORE, listings.is_of_a_spreadsheet),
     (Doubt.BEFORE, listings.is_an_assignment),
     (Doubt.BEFORE, listings.has_dots_between),

@@ -153,6 +153,15 @@ def is_of_a_spreadsheet(pair: Pair) -> bool:
     return begins and is_other and bool(_FORMULA.search(near))
 
 
+_NEXT_LINE = re.compile(r"[ \t]*\n[^=\n]+")
+_OPEN_END = re.compile(r"[ \t]*=[ \t]*(?:\n|\Z)")
+
+
+def is_an_exercise(pair: Pair) -> bool:
+    """Return whether two lines leave their results to the reader: 19/43=, and below it 53/38=."""
+    return bool(_NEXT_LINE.fullmatch(pair.sources[1]) and _OPEN_END.match(pair.after))
+
+
 _STATEMENT = re.compile(r"\s*;|\s+\}")
 
 

@@ -121,6 +121,8 @@ class _Reader(Operands):
     def _is_juxtaposed(self) -> bool:
         """Return whether a factor follows without an operator: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next
+        if self.spaced and self.tokens[self.at - 1].kind is Is.LINE:
+            return False
         if token.gap and token.text in ("(", "[") and self._may_be_remark():
             self.doubts(Doubt.REMARK)
         elif token.gap > 1:
