@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import partial
 
 from tracer.audit.judging import (
+    angles,
     approximations,
     bases,
     boundaries,
@@ -22,9 +23,9 @@ from tracer.audit.judging import (
     scales,
     shapes,
     slips,
+    symbols,
     wording,
 )
-from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.judgement import judge
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.steps import is_by_steps
@@ -156,23 +157,6 @@ _BULLET = re.compile(r"[-−–]\s+")
 _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?\s*\)")
 
 
-def _is_misread(pair: Pair) -> bool:
-    """Return whether a determinant, a row's power, or commas in arguments may be misread.
-
-    So may be digits, each with its own markup, and a root of what has a line above it.
-    """
-    source = "".join(pair.sources)
-    if '<span class="m' in source or "√<span" in source:
-        return True
-    powers = (part.base for part in pair.parts if isinstance(part, ex.Power))
-    if any(isinstance(base, ex.Vector) for base in powers):
-        return True
-    return "vmatrix" in source or (
-        any(isinstance(part, ex.Call) and len(part.arguments) > 1 for part in pair.parts)
-        and re.search(r"\d,\d{3},\d{3}", pair.sources[0]) is not None
-    )
-
-
 _REMARK = re.compile(r"\d\s?\(\d+\)")
 _FORMULA = re.compile(r"\s*\(\$[^$]*\$\)\s*")
 
@@ -207,23 +191,12 @@ def _is_a_range(pair: Pair) -> bool:
     return bool(_RANGE.fullmatch(pair.sources[0]) or _TO.match(pair.after))
 
 
-def _are_multiples(pair: Pair) -> bool:
-    """Return whether two vectors have the same direction, as eigenvectors: (1/3, 1) = (1, 3)."""
-    match pair.left, pair.right:
-        case ex.Vector((one, *ones)), ex.Vector((other, *others)) if len(ones) == len(others):
-            found = [judge(*of) for of in zip((one, *ones), (other, *others), strict=True)]
-            ratios = {each.printed / each.computed for each in found if each and each.computed}
-            return len(ratios) == 1 and all(each is not None for each in found)
-    return False
-
-
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted, or words near it speak of what is false."""
     if wording.is_questioned(pair.before, pair.after) or wording.is_corrected(pair.after):
         return True
-    printed = re.escape(pair.sources[1].strip(" $"))
-    if re.match(rf"[^\n]{{0,40}}{printed}[^\n]{{0,40}}(?:≠|\\neq?(?![a-z]))", pair.after):
-        return True  # 214 - 68 = 156: check 156 + 68 = 224 ≠ 214
+    if wording.refutes(pair.after, pair.sources[1].strip(" $")):
+        return True
     is_long = len(pair.numbers) > _STATEMENT or not pair.is_whole
     if wording.calls_false(pair.before, pair.after, near=_NEAR_A_LONG_ONE if is_long else _NEAR):
         return True
@@ -265,36 +238,6 @@ def _is_part(pair: Pair) -> bool:
     return False
 
 
-_ALONE = re.compile(r"\s*\(\d+\)\s*")
-
-
-def _is_in_parentheses(pair: Pair) -> bool:
-    """Return whether a side is a number in parentheses: an ideal (6), an equation's number (3)."""
-    return any(map(_ALONE.fullmatch, pair.sources))
-
-
-_SYMBOL = re.compile(
-    r"[\s+−-]*(?:(?:\\left|\\[bB]igg?l?)?\s*\(\s*\\[dt]?frac[^()]+(?:\\right|\\[bB]igg?r?)?\s*\)\s*)+"
-)
-_CLASS = re.compile(r"\s*\[[^\[\],]+\]\s*")
-
-
-def _are_symbols(pair: Pair) -> bool:
-    """Return whether both sides are Legendre symbols, which look like fractions, or [classes]."""
-    if all(map(_CLASS.fullmatch, pair.sources)):
-        return True
-    are_fractions = all(map(_SYMBOL.fullmatch, pair.sources))
-    return are_fractions and pair.systems.is_modular(pair.start, pair.end)
-
-
-_CYCLES = re.compile(r"(?:\s*\(\d{2,}\))+\s*")
-
-
-def _are_cycles(pair: Pair) -> bool:
-    """Return whether both sides are whole numbers in parentheses: (123) = (13)(12)."""
-    return all(map(_CYCLES.fullmatch, pair.sources))
-
-
 def _has_other_separators(pair: Pair) -> bool:
     """Return whether it holds if its points separate thousands, or its commas decimals."""
     reading = partial(readings.separators, pair.source)
@@ -316,34 +259,6 @@ def _is_exclusive_or(pair: Pair) -> bool:
     """Return whether ^ may be an operator of a program: 10 ^ 5 = 15, outside LaTeX."""
     is_code = "^" in "".join(pair.sources) and "\\" not in "".join(pair.sources)
     return is_code and pair.holds_as(readings.exclusive_or)
-
-
-def _are_angles(pair: Pair) -> bool:
-    """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
-    calls = {part.name for part in pair.parts if isinstance(part, ex.Call)}
-    if calls & {"arcsin", "arccos", "arctan"}:
-        return _may_be_of_another_quadrant(pair)
-    one, other = pair.found.computed, pair.found.printed
-    if one is not None and re.search(r"°|\\circ|\\degree", pair.sources[1]):
-        return (one - other) % 360 == 0
-    if not ("degrees" in calls or ex.Constant("π") in pair.parts):
-        return False
-    if one is None or pair.holds_as(readings.degrees):
-        return one is not None
-    return abs(one - other) < 200 * PI and _is_whole((one - other) / (2 * PI), Decimal("1e-9"))
-
-
-def _may_be_of_another_quadrant(pair: Pair) -> bool:
-    """Return whether another angle has the same sine or tangent: arctan(-1) = 135°."""
-    one, other = pair.found.computed, pair.found.printed
-    half = Decimal(180) if pair.found.meaning.turn == "degrees" else PI
-    return one is not None and any(
-        _is_whole(apart / half, Decimal("0.001")) for apart in (one - other, one + other)
-    )
-
-
-def _is_whole(number: Decimal, tolerance: Decimal) -> bool:
-    return abs(number - round(number)) < tolerance
 
 
 def _has_whole_quotients(pair: Pair) -> bool:
@@ -378,9 +293,9 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.LEADING_ZEROS, bases.has_leading_zeros),
     (Doubt.BINARY, bases.is_binary),
     (Doubt.SYSTEM, bases.is_of_another_system),
-    (Doubt.CYCLES, _are_cycles),
-    (Doubt.FUNCTION, _are_symbols),
-    (Doubt.REMARK, _is_in_parentheses),
+    (Doubt.CYCLES, symbols.are_cycles),
+    (Doubt.FUNCTION, symbols.are_symbols),
+    (Doubt.REMARK, symbols.is_in_parentheses),
     (Doubt.SHAPE, shapes.are_shapes),
     (Doubt.PERCENT, _is_percent_of),
     (Doubt.UNIT, conversions.may_convert),
@@ -391,8 +306,8 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
-    (Doubt.FUNCTION, _is_misread),
-    (Doubt.RATIO, _are_multiples),
+    (Doubt.FUNCTION, symbols.is_misread),
+    (Doubt.RATIO, symbols.are_multiples),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),
     (Doubt.APPROXIMATION, approximations.is_approximation),
@@ -404,7 +319,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.NAMED, slips.are_names),
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
-    (Doubt.ANGLE, _are_angles),
+    (Doubt.ANGLE, angles.are_angles),
     (Doubt.XOR, _is_exclusive_or),
     (Doubt.RATIO, _is_part),
     (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),

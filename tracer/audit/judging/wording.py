@@ -98,6 +98,20 @@ def is_corrected(after: str) -> bool:
     return _CORRECTED.match(after) is not None
 
 
+_UNEQUAL = re.compile(r"≠|\\neq?(?![a-z])")
+
+
+def refutes(after: str, printed: str) -> bool:
+    """Return whether a text compares a result with what it should be: check 156 + 68 ≠ 214."""
+    line = after[:_CHECK].partition("\n")[0]
+    found = _UNEQUAL.search(line)
+    return found is not None and bool(printed) and printed in line[: found.start()]
+
+
+_CHECK = 80
+"""A check of a result is so near behind it."""
+
+
 def calls_false(before: str, after: str, near: int) -> bool:
     """Return whether words, at most so many characters away, speak of errors."""
     *others, sentence = _SENTENCE_END.split(before[-near:])
