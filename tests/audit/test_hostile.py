@@ -99,6 +99,26 @@ def test_no_mixture_of_digits_and_signs_raises_anything(seed: int) -> None:
         audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
 
 
+FUNCTIONS = (
+    r"sin cos tan \sin \tan^{-1} sin⁻¹ arccos arctan sinh cosh atanh π \pi ° ^\circ ^{\circ} \frac"
+    r" ( ) { } [ ] / * - + = ≈ ≠ ! !! _ | · % M 2 3 0.5 229 1,000 3e+14 <br/> \bigl( \bigr) =- mod"
+).split()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
+    drawn = random.Random(seed)
+    for _ in range(100):
+        parts = drawn.choices([*FUNCTIONS, "\n"], k=drawn.randint(3, 60))
+        text = drawn.choice(("", " ")).join(parts)
+        audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
+
+
+@pytest.mark.parametrize("text", ["tan π = π", r"$\cosh 229 = \pi^{\circ}$"])
+def test_a_doubt_about_no_number_or_a_large_one_raises_nothing(text: str) -> None:
+    audited(text, Markup.MARKDOWN)
+
+
 @pytest.mark.parametrize(
     ("written", "holds"),
     [

@@ -11,6 +11,10 @@ from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
 
+_LARGEST = 100_000
+"""Nobody turns as often as larger angles do."""
+
+
 def are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
     calls = {part.name for part in pair.parts if isinstance(part, ex.Call)}
@@ -18,7 +22,7 @@ def are_angles(pair: Pair) -> bool:
         return _may_be_of_another_quadrant(pair)
     one, other = pair.found.computed, pair.found.printed
     if one is not None and re.search(r"°|\\circ|\\degree", pair.sources[1]):
-        return (one - other) % 360 == 0
+        return abs(one - other) < _LARGEST and (one - other) % 360 == 0
     if not ("degrees" in calls or ex.Constant("π") in pair.parts):
         return False
     if one is None or pair.holds_as(readings.degrees):

@@ -99,10 +99,10 @@ def _kind(marker: str) -> str:
 
 def is_a_numbered_line(pair: Pair) -> bool:
     """Return whether its first number is its line's: 190 + - 3 + 3 = 6, below line 189."""
-    first = next(iter(pair.numbers))
+    first = next(iter(pair.numbers), None)
     content = pair.text.content
     start = content.rfind("\n", 0, pair.start) + 1
-    if _TAGS.sub("", content[start : first.start]).strip() or not first.is_whole:
+    if first is None or not first.is_whole or _TAGS.sub("", content[start : first.start]).strip():
         return False
     above = content[max(0, start - NEAR) : max(0, start - 1)].rpartition("\n")[2]
     following = content.find("\n", pair.end) + 1
