@@ -99,10 +99,11 @@ def test_no_mixture_of_digits_and_signs_raises_anything(seed: int) -> None:
         audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
 
 
-FUNCTIONS = (
-    r"sin cos tan \sin \tan^{-1} sin⁻¹ arccos arctan sinh cosh atanh π \pi ° ^\circ ^{\circ} \frac"
-    r" ( ) { } [ ] / * - + = ≈ ≠ ! !! _ | · % M 2 3 0.5 229 1,000 3e+14 <br/> \bigl( \bigr) =- mod"
-).split()
+_FUNCTIONS = r"""
+sin cos tan \sin \tan^{-1} sin⁻¹ arccos arctan sinh cosh atanh π \pi ° ^\circ ^{\circ} \frac
+( ) { } [ ] / * - + = ≈ ≠ ! !! _ | · % M 2 3 0.5 229 1,000 3e+14 <br/> \bigl( \bigr) =- mod
+"""
+FUNCTIONS = _FUNCTIONS.split()
 
 
 @pytest.mark.parametrize("seed", range(20))
