@@ -10,7 +10,6 @@ from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
-
 _LARGEST = 100_000
 """Nobody turns as often as larger angles do."""
 
