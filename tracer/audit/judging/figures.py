@@ -17,7 +17,7 @@ MOST_DIGITS = 12
 
 FEWEST_DIGITS = 3
 
-_EXACT = Context(prec=30)
+_EXACT = Context(prec=20)
 """Degrees, which are computed in radians, are exact to so many digits."""
 
 
