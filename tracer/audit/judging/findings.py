@@ -30,9 +30,6 @@ ENOUGH = 10
 EXCEPTIONS = 10
 """One equation in this many may be an exception."""
 
-FORM = 4
-"""Forms with fewer numbers, such as 3/4 = 0.75, are also those of what is misread."""
-
 SEVERAL = 5
 """With fewer equations that differ, as many may be mistakes."""
 
@@ -103,7 +100,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
         if _counts_in_thousands(found.chains):
             _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
         if not _is_surely_read(found):
-            _doubt_all(found, text, Doubt.UNCONFIRMED, _unconfirmed(found.chains, text))
+            _doubt_all(found, text, Doubt.UNCONFIRMED, _is_unconfirmed)
         if _is_of_another_notation(found) and not is_short(text):
             _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
@@ -180,20 +177,8 @@ def _is_far(_: Chain, pair: Weighed) -> bool:
     return pair.verdict in (Verdict.SCALE, Verdict.FALSE)
 
 
-def _unconfirmed(chains: Sequence[Chain], text: Text) -> Callable[[Chain, Weighed], bool]:
-    """Return a check whether nothing confirms how a pair is read.
-
-    Its place may, another pair of its chain that agrees, or an equation of its form that holds.
-    """
-    held = {_form(text, chain.start, chain.end) for chain in chains if not chain.pairs}
-
-    def is_unconfirmed(chain: Chain, pair: Weighed) -> bool:
-        if pair.is_confirmed or chain.agreeing:
-            return False
-        form = _form(text, pair.finding.start, pair.finding.end)
-        return form not in held or form.count("0") < FORM
-
-    return is_unconfirmed
+def _is_unconfirmed(_: Chain, pair: Weighed) -> bool:
+    return not pair.is_confirmed
 
 
 def _doubt_all(
@@ -211,14 +196,6 @@ def _doubt_all(
         if len(kept) < len(chain.pairs):
             found.chains[i] = chain._replace(pairs=tuple(kept))
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
-
-
-_NUMBER = re.compile(r"\d[\d.,]*\d|\d")
-
-
-def _form(text: Text, start: int, end: int) -> str:
-    """Return how an equation is written, without the digits of its numbers."""
-    return _NUMBER.sub("0", "".join(text.content[start:end].split()))
 
 
 SAME = 3
