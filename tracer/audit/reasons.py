@@ -11,7 +11,7 @@ class Doubt(StrEnum):
     # found while the equation is read
     AFTER = "it may continue in the text after it"
     BEFORE = "it may continue the text before it"
-    BULLET = "a sign at the start of a line may be a bullet"
+    BULLET = "a minus sign may be a bullet or a dash"
     COLUMNS = "numbers side by side may be columns"
     EXCLAMATION = "the ! may be a factorial, or end a sentence"
     FUNCTION = "may be another function"
@@ -37,7 +37,7 @@ class Doubt(StrEnum):
     TWICE = "the formula may stand there twice, as on a copied page"
     SEPARATOR = "points or commas may separate thousands, or decimals"
     # what is meant
-    ANGLE = "π may stand for 180 degrees"
+    ANGLE = "may be the same angle in degrees, or after a turn"
     SYMBOL = "e or π may be a variable"
     RATIO = "may be a ratio"
     STEPS = "may be computed step by step"

@@ -9,6 +9,7 @@ from tracer.audit.judging import readings
 from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.vocabulary import ANGLES
 
 _LARGEST = 100_000
 """Nobody turns as often as larger angles do."""
@@ -17,7 +18,7 @@ _LARGEST = 100_000
 def are_angles(pair: Pair) -> bool:
     """Return whether it holds with 180 for π, or up to whole turns: 0 = 2π, 270° = -90°."""
     calls = {part.name for part in pair.parts if isinstance(part, ex.Call)}
-    if calls & {"arcsin", "arccos", "arctan"}:
+    if calls & ANGLES:
         return _may_be_of_another_quadrant(pair)
     one, other = pair.found.computed, pair.found.printed
     if one is not None and re.search(r"°|\\circ|\\degree", pair.sources[1]):

@@ -17,6 +17,7 @@ from tracer.audit.judging.systems import Systems
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Equation
 from tracer.audit.reading.texts import Text
+from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
 
 FURTHEST = 5
 """An unrounded number may come from up to this many sides earlier in a chain."""
@@ -71,15 +72,12 @@ class Weighing(NamedTuple):
 def weighed(equation: Equation, systems: Systems) -> Weighing:
     """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
     calls = {part.name for side in equation.sides for part in _calls(side.expression)}
-    if "degrees" not in calls or calls & _OF_ANGLES:
+    if "degrees" not in calls or calls & (OF_ANGLES | ANGLES):
         return _weighed(equation, systems)
     sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
     found = _weighed(replace(equation, sides=tuple(sides)), systems)
     other = _weighed(equation, systems)  # 180° = π
     return min(found, other, key=_differing)
-
-
-_OF_ANGLES = {"sin", "cos", "tan", "arcsin", "arccos", "arctan"}
 
 
 def _calls(expression: ex.Expression) -> list[ex.Call]:

@@ -1,8 +1,8 @@
 """The evidence that two sides that do not agree are read as they are meant.
 
 A slip usually comes near the correct result, and often has a name; a misreading gives any number.
-In texts by others, nine in ten of the findings with such evidence were true, and fewer than half of
-the others: tests/audit/judged.csv.
+In texts by others, four in five of the findings with such evidence were true, and fewer than half
+of the others: tests/audit/judged.csv.
 """
 
 from __future__ import annotations

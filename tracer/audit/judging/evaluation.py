@@ -13,6 +13,7 @@ from typing import TypeAlias
 from tracer.audit.judging import intervals
 from tracer.audit.judging.intervals import Interval, UndefinedError, point, rising
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
 from tracer.dataclass import frozen
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
@@ -82,7 +83,7 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
         yield USUAL
         return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
-    turns = ("radians", "degrees") if named & {*_OF_ANGLES, *_ANGLES} else ("radians",)
+    turns = ("radians", "degrees") if named & (OF_ANGLES | ANGLES) else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
@@ -225,7 +226,6 @@ def _sum(items: Sequence[Interval]) -> Interval:
     return sum(items, point(Decimal(0)))
 
 
-_OF_ANGLES, _ANGLES = ("sin", "cos", "tan"), ("arcsin", "arccos", "arctan")
 _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
 LARGEST_FACTORIAL = 30
 LARGEST_SET = 1000
@@ -252,9 +252,9 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
     x = given[0]
     if name == "factorial":
         return point(_factorial(scalar(x)))
-    if name in _OF_ANGLES and meaning.turn == "degrees":
+    if name in OF_ANGLES and meaning.turn == "degrees":
         x = _each(_RISING["degrees"], x)
-    if name in _ANGLES and meaning.turn == "degrees":
+    if name in ANGLES and meaning.turn == "degrees":
         return _each(lambda angle: angle / point(intervals.PI / 180), _each(_RISING[name], x))
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
     return _each(_RISING[name], x)

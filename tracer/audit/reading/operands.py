@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
 from tracer.audit.reading.tokens import Token
-from tracer.audit.reading.vocabulary import FUNCTIONS, INVERSES, Is
+from tracer.audit.reading.vocabulary import FUNCTIONS, INVERSES, OF_ANGLES, Is
 from tracer.audit.reasons import Doubt
 
 DEEPEST = 40
@@ -26,8 +26,6 @@ class UnreadableError(Exception):
 
 _RAISED = frozenset(("sin", "cos", "tan", "tanh", "ln", "log"))
 """The functions whose exponent may precede their argument."""
-
-_OF_ANGLES = frozenset(("sin", "cos", "tan"))
 
 END = Token(Is.BREAK, "\n", 0, 0, 0)
 """Stands for the token after the last one."""
@@ -176,7 +174,7 @@ class Operands(ABC):
         if name in _RAISED and following.text[0] == "^":
             self.go(self.at + 1)
             return self.raised(name, following)
-        return ex.Call(name, self.angle() if name in _OF_ANGLES else self.arguments())
+        return ex.Call(name, self.angle() if name in OF_ANGLES else self.arguments())
 
     def angle(self) -> tuple[ex.Expression, ...]:
         """Read the argument of a sine: all of 2π/3 in sin 2π/3."""

@@ -75,6 +75,9 @@ _COMMANDS: dict[str, tuple[Is, str]] = {
     "rceil": (Is.CLOSE, "⌉"),
 }
 _SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
+OF_ANGLES, ANGLES = frozenset(("sin", "cos", "tan")), frozenset(("arcsin", "arccos", "arctan"))
+"""The functions of an angle, and those that give one."""
+
 INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "tanh": "artanh"}
 """The function that an exponent of -1 means: sin⁻¹."""
 
