@@ -5,7 +5,6 @@ import gc
 import os
 import sys
 import threading
-from types import ModuleType
 from typing import NoReturn
 
 
@@ -29,16 +28,6 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def find_no_plugins() -> None:
-    """Keep pydantic from looking for plugins of its own.
-
-    It would load `importlib.metadata` for that, even where they are switched off.
-    """
-    none = ModuleType("pydantic.plugin._loader")
-    vars(none)["get_plugins"] = tuple
-    sys.modules[none.__name__] = none
-
-
 def main() -> None:
     """Run the command line; Ctrl-C ends it from the first moment on."""
     try:
@@ -49,7 +38,6 @@ def main() -> None:
         os.write(2, b"interrupted\n")
         os._exit(130)
     collect_seldom()
-    find_no_plugins()
     # OpenBLAS's threads wait by spinning: most products of a pass are too small to share.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tracer.console import streams

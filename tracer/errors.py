@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
-
-from tracer.dataclass import frozen
 
 MOST_PROBLEMS = 20
 """So many are read; the others mostly follow from them."""
@@ -19,7 +17,7 @@ EXCERPT = 72
 """Characters of a line that are shown around a place."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong: `alex.yaml:12:7: layer1.ffn.W_1: 5 rows, expected 6`."""
 

@@ -1,42 +1,18 @@
-"""What expressions and documents are made of: plain data, compared by its parts."""
+"""What expressions and documents are made of: frozen dataclasses, walked by their parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
-from typing import Any, ClassVar, TypeVar, dataclass_transform
-
-from tracer.dataclass import declare
+from typing import Any, ClassVar, TypeVar
 
 _Kind = TypeVar("_Kind")
 _Node = TypeVar("_Node", bound="Node")
 
 
-@dataclass_transform(field_specifiers=(field,))
 class Node:
-    """A dataclass, as is each class derived from it; not changed once it is made.
-
-    It is equal to another of its class with equal parts.
-    """
+    """The base of these dataclasses."""
 
     __match_args__: ClassVar[tuple[str, ...]]
-
-    def __init_subclass__(cls) -> None:
-        if cls.__annotations__ or not hasattr(cls, "__match_args__"):  # what has new fields
-            declare(cls)
-
-    def _parts(self) -> tuple[Any, ...]:
-        """What it is compared by."""
-        return tuple(getattr(self, name) for name in self.__match_args__)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._parts() == other._parts()
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._parts()))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}{self._parts()!r}"
 
 
 def nodes_in(part: Node | tuple[Any, ...]) -> Iterator[Any]:

@@ -22,7 +22,7 @@ from tests.benchmarks.generated import write_wide_scenario
 
 ROUNDS, FEW_ROUNDS = 21, 7
 
-START, VERSION, GROWTH, TAPE = 1.35, 1.15, 1.3, 1.15
+START, VERSION, GROWTH, TAPE = 1.6, 1.15, 1.3, 1.15
 THEIRS, PART, MEMORY = 1.5, 0.25, 1.3
 WAY_BACK = 3.0
 

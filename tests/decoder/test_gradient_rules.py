@@ -5,6 +5,7 @@ A field that is new in the operation, such as a gain of 1 + γ, is tried here wi
 
 from __future__ import annotations
 
+from dataclasses import fields
 from decimal import Decimal
 from itertools import product
 
@@ -12,14 +13,13 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_roles import tape
-from tracer.dataclass import fields_of
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.gradients import _BackwardPass
 from tracer.decoder.value import Value
 
 TOKENS, FEATURES = Axis("token", ("a", "b")), Axis("feature", ("x", "y"))
-FLAGS = [field.name for field in fields_of(el.Normalize) if field.type == "bool"]
+FLAGS = [field.name for field in fields(el.Normalize) if field.type == "bool"]
 WAYS = [dict(zip(FLAGS, each, strict=True)) for each in product((False, True), repeat=len(FLAGS))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tracer.audit.judging.findings import audit
@@ -17,7 +17,6 @@ from tracer.audit.project.settings import Settings
 from tracer.audit.reading.texts import ENDINGS, texts
 from tracer.audit.reports.results import Kind, Result, result, without
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_input
 from tracer.files.reading import read_document, read_standard_input
@@ -26,7 +25,7 @@ from tracer.names import count
 STANDARD_INPUT = "-"
 
 
-@frozen
+@dataclass(frozen=True)
 class Job:
     """A file to audit."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.decoder.comparison import gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
@@ -20,7 +20,7 @@ HIDDEN_FROM = -1e4
 """Programs use the smallest float or -10⁹ instead of -∞; numbers below this count as -∞."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Compared:
     """A value compared with theirs; without `at` their shapes differ.
 

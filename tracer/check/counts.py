@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.check.figures import Figure, parameters
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
@@ -15,7 +15,7 @@ MOST_TOKENS = 1_000_000
 Shape = tuple[int | Decimal, ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Counted:
     """Whether a figure agrees, and what is right; for `tokens` tokens it would be right."""
 

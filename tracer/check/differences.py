@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite, isnan
 
 from tracer.check.against import Compared
 from tracer.check.figures import step_in
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number
@@ -26,7 +26,7 @@ MOST_NAMES = 8
 """The most names of arrays without a counterpart that the headline lists."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Differences:
     """The compared values, in the order of computation, and the names of other arrays."""
 

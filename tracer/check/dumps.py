@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tracer.checkpoints.json_file import read_json
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.scenario.activations import Dumped, Numbers, activations
 from tracer.scenario.carry import Carry
@@ -20,7 +20,7 @@ ARRAYS, JSON = (".npz", ".safetensors"), ".json"
 INFINITE = {"inf", "-inf"}
 
 
-@frozen
+@dataclass(frozen=True)
 class Dump:
     """Arrays by address, and the rounding of the pass to compare them with.
 

@@ -5,6 +5,7 @@ The author of the text writes it; `tracer.check.figures` finds its numbers in a 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -12,7 +13,6 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError
 from pydantic_core import PydanticCustomError
 
 from tracer.check.printed import Printed, printed
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.scenario import fields
@@ -99,7 +99,7 @@ class FiguresFile(Frozen):
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class Read:
     """A figures file as read."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.dataclass import frozen
 from tracer.formula.numbers import round_half_away
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 
@@ -20,7 +20,7 @@ MOST_DIGITS, MOST_POWER, MOST_UNITS = 50, 900_000, 15
 PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
 
-@frozen
+@dataclass(frozen=True)
 class Printed:
     """A number of a text; `text` is its printed form."""
 

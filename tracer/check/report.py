@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.check.verdicts import Finding, Verdict
-from tracer.dataclass import frozen
 from tracer.lesson.steps import Step
 
 
-@frozen
+@dataclass(frozen=True)
 class Mistake:
     """Wrong figures of one place in a text, and what follows from them."""
 
@@ -19,7 +19,7 @@ class Mistake:
     following: tuple[Finding, ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Report:
     """The findings of a figures file, in its order; `title` is the title of the text."""
 

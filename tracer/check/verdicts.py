@@ -18,7 +18,6 @@ from tracer.check.counts import count_of
 from tracer.check.figures import Figure, NumberFigure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
-from tracer.dataclass import frozen
 from tracer.decoder.elementwise import Divide
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Dot
@@ -109,7 +108,7 @@ def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
             yield Finding(figure, Verdict.VARIANT, counted.right, by)
 
 
-@frozen
+@dataclass(frozen=True)
 class _Pencil:
     """The result of the text's own numbers for a figure, the wrong ones among them, and whether all
     operands are printed and right, so that no other result is possible."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
-
-from tracer.dataclass import frozen
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
@@ -16,7 +14,7 @@ RotaryFactor: TypeAlias = Callable[[int, int], float]
 """Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Rotary:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
@@ -33,7 +31,7 @@ class Rotary:
     """The share of each head's columns that is rotated: the first of them."""
 
 
-@frozen
+@dataclass(frozen=True)
 class FactorKeys:
     """The keys of the constants that Granite has beside Llama's parts."""
 
@@ -47,7 +45,7 @@ class FactorKeys:
     """That of the divisor of the logits."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Architecture:
     """A decoder, or an encoder.
 

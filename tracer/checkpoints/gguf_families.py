@@ -7,7 +7,7 @@ called llama in these files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tracer.checkpoints.architecture import (
@@ -18,10 +18,9 @@ from tracer.checkpoints.architecture import (
     RotaryLayout,
 )
 from tracer.checkpoints.layouts import Layout, layout
-from tracer.dataclass import frozen
 
 
-@frozen
+@dataclass(frozen=True)
 class GGUFFamily:
     """What a family's values and tensors mean; a key that nothing here names is refused."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from tracer.checkpoints.gguf_tensors import TensorLocation, tensors_at
 from tracer.checkpoints.tensor import Bytes, Tensor, mapped
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
 """Limits for the entries of a list, the bytes of a text, the axes of a tensor."""
 
 
-@frozen
+@dataclass(frozen=True)
 class GGUFFile:
     """The values by key, and the tensors by name."""
 

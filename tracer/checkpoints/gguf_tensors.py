@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 from typing import Any
@@ -12,13 +13,12 @@ from numpy.typing import NDArray
 
 from tracer.checkpoints.extras import extra
 from tracer.checkpoints.tensor import Bytes, Tensor
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 PLAIN = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 
-@frozen
+@dataclass(frozen=True)
 class TensorLocation:
     """The position of a tensor after the header of its file."""
 
@@ -29,7 +29,7 @@ class TensorLocation:
     """Bytes after the header."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Quantisation:
     """A storage format: `block` numbers in `size` bytes."""
 

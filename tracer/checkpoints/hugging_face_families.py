@@ -6,7 +6,7 @@ They follow the configuration and the forward pass of each family in transformer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
@@ -14,7 +14,6 @@ from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
 from tracer.checkpoints.layouts import Layout, layout
 from tracer.checkpoints.settings import Settings
-from tracer.dataclass import frozen
 
 Only: TypeAlias = Mapping[str, tuple[Any, str]]
 """Config keys with one supported value, and what other values mean."""
@@ -25,7 +24,7 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 KEY_HEADS, HEAD_DIM, WINDOW = "num_key_value_heads", "head_dim", "sliding_window"
 
 
-@frozen
+@dataclass(frozen=True)
 class EncoderKeys:
     """The keys of the encoder's sizes; the other sizes are those of the decoder."""
 
@@ -34,7 +33,7 @@ class EncoderKeys:
     hidden: str
 
 
-@frozen
+@dataclass(frozen=True)
 class HuggingFaceFamily:
     """What a family's config.json and tensors mean; a key that nothing here names is refused."""
 

@@ -7,12 +7,10 @@ A `{}` stands for the layer's number, counted from 0. All heads are side by side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-
-from tracer.dataclass import frozen
+from dataclasses import dataclass, field
 
 
-@frozen
+@dataclass(frozen=True)
 class Layout:
     """The tensor of each parameter; the names of a layer's own parameters begin with `layer.`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,6 @@ from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import UNEMBEDDING, UNEMBEDDING_BIAS, parameters
 from tracer.checkpoints.safetensors_files import read_folder
 from tracer.checkpoints.tensor import Tensor
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
 from tracer.tokenization.tokenizer import Tokenizer
@@ -37,7 +36,7 @@ CONFIG, ADAPTER = "config.json", "adapter_config.json"
 GENERATION_CONFIG = "generation_config.json"
 
 
-@frozen
+@dataclass(frozen=True)
 class Checkpoint:
     """A trained model; its numbers stay in its files until they are used."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tracer.checkpoints.tensor import Floats, Rows, Tensor
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 
-@frozen
+@dataclass(frozen=True)
 class Parameter:
     """A matrix or vector whose numbers are read from the file, as float64, at each access.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from tracer.checkpoints.architecture import Architecture
@@ -11,7 +11,6 @@ from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.tensor import Tensor, written
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
@@ -56,7 +55,7 @@ def parameters(
     return found
 
 
-@frozen
+@dataclass(frozen=True)
 class _Expected:
     """A tensor that the architecture needs, and its parameter."""
 

@@ -6,8 +6,7 @@ llama.cpp's `llama-vocab.cpp` lists the names. The patterns are those of the mod
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from tracer.dataclass import frozen
+from dataclasses import dataclass
 
 WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """GPT-2's: endings; words, numbers and signs, each with a space before it; other spaces."""
@@ -28,7 +27,7 @@ ALL_BUT_SIGNS = r" ?[^(\s|.,!?…。，、।۔،)]+"
 NUMBERS_BY_THREE = "[0-9][0-9][0-9]"
 
 
-@frozen
+@dataclass(frozen=True)
 class Splitting:
     """The splitting steps of a tokenizer, and what comes with them."""
 

@@ -6,6 +6,7 @@ The numbers of the fields are those of sentencepiece_model.proto in SentencePiec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import numpy as np
 
 from tracer.checkpoints.settings import Settings
 from tracer.checkpoints.tensor import mapped
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.normalization import Normalization
 
@@ -21,7 +21,7 @@ MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
 NORMAL, USER_DEFINED, BYTE = 1, 4, 6
 
 
-@frozen
+@dataclass(frozen=True)
 class SentencePieceModel:
     """A unigram model of SentencePiece."""
 

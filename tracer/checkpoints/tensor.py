@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import open_file, reading_from
 
@@ -23,7 +23,7 @@ AT_ONCE = 2**18
 """Numbers converted to float64 at once, which bounds the temporary memory."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Tensor:
     """A vector or a matrix in a file that is mapped into memory."""
 

@@ -6,9 +6,9 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.dataclass import frozen
 from tracer.decoder import operations as op, roles
 from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
@@ -24,7 +24,7 @@ from tracer.scenario.fields import Scale
 from tracer.scenario.layers import Attention, Head
 
 
-@frozen
+@dataclass(frozen=True)
 class RotaryAngles:
     """cos and sin of the angles by which queries and keys are rotated, each (n, r / 2)."""
 
@@ -33,7 +33,7 @@ class RotaryAngles:
     sin: Value
 
 
-@frozen
+@dataclass(frozen=True)
 class AttentionInputs:
     """What the queries attend to: vectors (m, d_model), the mask (n, m), and the cache.
 
@@ -100,7 +100,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-@frozen
+@dataclass(frozen=True)
 class Projected:
     """What a head projects: Q (n, d_k), K (m, d_k) and V (m, d_v); it may share K and V."""
 

@@ -18,9 +18,8 @@ All directions are (1, d), for the one token.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
@@ -35,7 +34,7 @@ ATTRIBUTED = (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
 """The values whose entries are sums of parts."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Part:
     """What a value adds; `terms` are the tokens that a head reads or the hidden units, if split."""
 
@@ -44,7 +43,7 @@ class Part:
     terms: Value | None = None
 
 
-@frozen
+@dataclass(frozen=True)
 class Attribution:
     """The pass with the records of an attribution, and its parts, the largest in size first.
 
@@ -137,7 +136,7 @@ def _is_attributed(found: Trace, value: Value) -> bool:
     return value.role in ATTRIBUTED and value.place == roles.Place() and not capped
 
 
-@frozen
+@dataclass(frozen=True)
 class Back(OneToken):
     """Carries the direction of an entry back to where it ends."""
 

@@ -6,7 +6,8 @@ whole rows: no later value reads it.
 
 from __future__ import annotations
 
-from tracer.dataclass import frozen
+from dataclasses import dataclass
+
 from tracer.decoder import operations as op, roles
 from tracer.decoder.elementwise import (
     BelowMaximum,
@@ -22,7 +23,7 @@ from tracer.decoder.value import Value
 EXP = VanishingExp()
 
 
-@frozen
+@dataclass(frozen=True)
 class Running:
     """Of the blocks so far: the maximum m (n,), the sum l (n,) and the output O (n, d_v)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
@@ -10,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
@@ -27,7 +27,7 @@ Indices: TypeAlias = NDArray[np.int_]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Gap:
     """The largest difference of two arrays, its index, and its share of our largest number."""
 
@@ -47,7 +47,7 @@ def gap(ours: Floats, theirs: Floats) -> Gap:
     return Gap(at, float(off[at]), float(off[at]) / size)
 
 
-@frozen
+@dataclass(frozen=True)
 class Alignment:
     """The tokens of two texts that are compared: so many from the left and from the right."""
 
@@ -92,7 +92,7 @@ def _shared(first: Names, second: Names) -> int:
     return sum(takewhile(bool, equal))
 
 
-@frozen
+@dataclass(frozen=True)
 class Difference:
     """A value of both passes: the two entries that are furthest apart, and how far.
 
@@ -114,7 +114,7 @@ class Difference:
         return not self.relative <= TOLERANCE
 
 
-@frozen
+@dataclass(frozen=True)
 class Comparison:
     """Two passes, and the tokens that are compared.
 

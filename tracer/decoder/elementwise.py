@@ -5,7 +5,9 @@ Operands are (n, d) and results (n, d), unless a docstring says otherwise. Field
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import ClassVar
 
 from tracer.decoder.axes import Axes, Axis, SameAxes
@@ -21,6 +23,7 @@ B_OF_COLUMN, ONE_B = ex.Operand(1, "column"), ex.Operand(1, "one")
 ONE, TWO = ex.Number.of(1), ex.Number.of(2)
 
 
+@dataclass(frozen=True)
 class Elementwise(Node, SameAxes):
     """An operation that computes each entry by the same formula."""
 
@@ -35,14 +38,12 @@ class Elementwise(Node, SameAxes):
     @property
     def formula(self) -> Formula:
         """The formula, made once for all operations that are equal."""
-        key = (type(self), *vars(self).values())
-        found = _FORMULAS.get(key)
-        if found is None:
-            found = _FORMULAS[key] = Formula(self.expression())
-        return found
+        return _formula(self)
 
 
-_FORMULAS: dict[tuple[object, ...], Formula] = {}
+@cache
+def _formula(operation: Elementwise) -> Formula:
+    return Formula(operation.expression())
 
 
 class Add(Elementwise):
@@ -155,6 +156,7 @@ class Square(Elementwise):
     entry = ex.Power(A, TWO)
 
 
+@dataclass(frozen=True)
 class SquareRoot(Elementwise):
     """√(a + ε), or √a + ε."""
 
@@ -170,18 +172,20 @@ class SquareRoot(Elementwise):
         return ex.Root(ex.Subtotal(ex.Sum((A, ex.Number(self.epsilon)))))
 
 
+@dataclass(frozen=True)
 class Activate(Elementwise):
     """An activation function."""
 
     function: str
 
     def __post_init__(self) -> None:
-        self.name = self.function
+        object.__setattr__(self, "name", self.function)
 
     def expression(self) -> ex.Expression:
         return ACTIVATIONS[self.function].formula.expression
 
 
+@dataclass(frozen=True)
 class SoftCap(Elementwise):
     """c · tanh(a / c), which is between -c and c (Bello et al. 2017)."""
 
@@ -200,6 +204,7 @@ class Penalize(Elementwise):
     entry = ex.Difference(A, ex.Part(ex.Product((ONE_B, ex.Operand(2)))))
 
 
+@dataclass(frozen=True)
 class Adapt(Elementwise):
     """a + α b / r: frozen weights and a product of rank r (Hu et al. 2021)."""
 
@@ -231,6 +236,7 @@ class RescaleRows(Elementwise):
     entry = ex.Sum((ex.Part(ex.Product((B_OF_ROW, A))), ex.Operand(2)))
 
 
+@dataclass(frozen=True)
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016).
 
@@ -257,6 +263,7 @@ def _one_more(than: ex.Expression) -> ex.Expression:
     return ex.Subtotal(ex.Sum((ONE, than)))
 
 
+@dataclass(frozen=True)
 class NegativeLogLikelihood(Elementwise):
     """-ln p of the correct word in each row: (n, words) → (n,). A row without a target gets 0."""
 
@@ -293,6 +300,7 @@ class NegativeLog(Elementwise):
     entry = ex.Negative(ex.Call("ln", (A,)))
 
 
+@dataclass(frozen=True)
 class SquaredErrorGrad(Elementwise):
     """2 d / n: the gradient of the mean of n squares d², or with n = 1 of their sum."""
 
@@ -304,6 +312,7 @@ class SquaredErrorGrad(Elementwise):
         return twice if self.n == 1 else ex.Quotient(ex.Part(twice), ex.Number.of(self.n))
 
 
+@dataclass(frozen=True)
 class BinaryCrossEntropyGrad(Elementwise):
     """(p - t) / n: the gradient of the mean of n losses at their logits, p = σ(z)."""
 
@@ -315,6 +324,7 @@ class BinaryCrossEntropyGrad(Elementwise):
         return missed if self.n == 1 else ex.Quotient(ex.Part(missed), ex.Number.of(self.n))
 
 
+@dataclass(frozen=True)
 class SoftmaxCrossEntropyGrad(Elementwise):
     """(p - t) / n: the gradient of softmax and cross-entropy together, (n, words) → (n, words).
 
@@ -332,6 +342,7 @@ class SoftmaxCrossEntropyGrad(Elementwise):
         return ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
 
 
+@dataclass(frozen=True)
 class TimesRow(Elementwise):
     """a ⊙ b, with b (d,); with `unit_offset`, a ⊙ (1 + b)."""
 
@@ -349,6 +360,7 @@ class Times(Elementwise):
     entry = ex.Product((A, ONE_B))
 
 
+@dataclass(frozen=True)
 class TimesExpertWeight(Elementwise):
     """g · w of one expert, for its tokens: (n, d), (n, experts) → (k, d)."""
 
@@ -358,6 +370,7 @@ class TimesExpertWeight(Elementwise):
     entry = ex.Product((A, B))
 
 
+@dataclass(frozen=True)
 class Slope(Elementwise):
     """The slope of an activation function."""
 
@@ -368,6 +381,7 @@ class Slope(Elementwise):
         return ACTIVATIONS[self.function].formula.slope.expression
 
 
+@dataclass(frozen=True)
 class RootSlope(Elementwise):
     """g / (2 (σ - ε)): the gradient of σ = √a + ε, or of σ = √(a + ε) with ε = 0."""
 
@@ -379,6 +393,7 @@ class RootSlope(Elementwise):
         return ex.Quotient(A, ex.Product((TWO, root)))
 
 
+@dataclass(frozen=True)
 class AdaptGrad(Elementwise):
     """α g / r: the gradient of b in a + α b / r."""
 
@@ -397,6 +412,7 @@ class TwiceProduct(Elementwise):
     entry = ex.Product((TWO, A, B))
 
 
+@dataclass(frozen=True)
 class GradientOf(Elementwise):
     """g · ∂f/∂x for an operand x of any operation; the operands are g and the operation's own."""
 
@@ -404,7 +420,7 @@ class GradientOf(Elementwise):
     operand: int
 
     def __post_init__(self) -> None:
-        self.name = f"{self.operation.name}_gradient"
+        object.__setattr__(self, "name", f"{self.operation.name}_gradient")
 
     def expression(self) -> ex.Expression:
         derived = slope(self.operation.expression(), self.operand) or ex.Number.of(0)
@@ -412,6 +428,7 @@ class GradientOf(Elementwise):
         return times(A, behind_g)
 
 
+@dataclass(frozen=True)
 class BroadcastDivide(Elementwise):
     """g / n in every column: (n,) → (n, columns)."""
 
@@ -423,6 +440,7 @@ class BroadcastDivide(Elementwise):
         return ex.Quotient(A_OF_ROW, ex.Number.of(self.over))
 
 
+@dataclass(frozen=True)
 class Combine(Elementwise):
     """a x + b y: momentum, weight decay, a step against the gradient."""
 
@@ -436,6 +454,7 @@ class Combine(Elementwise):
         return ex.Difference(left, right) if self.b < 0 else ex.Sum((left, right))
 
 
+@dataclass(frozen=True)
 class Scale(Elementwise):
     """a x: the output of a sub-layer; a running mean or a weight decay whose other term is 0."""
 
@@ -446,6 +465,7 @@ class Scale(Elementwise):
         return ex.Product((ex.Number(self.a), A))
 
 
+@dataclass(frozen=True)
 class DivideBy(Elementwise):
     """x / c."""
 
@@ -456,6 +476,7 @@ class DivideBy(Elementwise):
         return ex.Quotient(A, ex.Number(self.divisor))
 
 
+@dataclass(frozen=True)
 class BiasCorrection(Elementwise):
     """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
 
@@ -469,6 +490,7 @@ class BiasCorrection(Elementwise):
         return ex.Quotient(A, ex.Subtotal(ex.Difference(ONE, power)))
 
 
+@dataclass(frozen=True)
 class Ratio(Elementwise):
     """m / (√v + ε) (Kingma and Ba 2015), or with ε = 0 m / √v."""
 

@@ -9,11 +9,10 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries), Shazee
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.alibi import distances
 from tracer.decoder.attention import AttentionInputs, attention
@@ -39,7 +38,7 @@ from tracer.scenario.layers import Attention, Layer, MixtureOfExperts
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
-@frozen
+@dataclass(frozen=True)
 class Trace:
     """The records of a pass; `name` is the scenario's short name."""
 
@@ -91,7 +90,7 @@ class Trace:
         return self.values[address]
 
 
-@frozen
+@dataclass(frozen=True)
 class PassOptions:
     """What a pass records besides the forward pass, and what it computes with.
 
@@ -134,7 +133,7 @@ class PassOptions:
         )
 
 
-@frozen
+@dataclass(frozen=True)
 class Earlier:
     """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
 
@@ -273,14 +272,17 @@ def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -
     return tape.record(roles.ENCODER_OUTPUT, Copy(), last)
 
 
-@frozen
+NO_TOKENS = Axis(ENCODER_TOKEN, ())
+
+
+@dataclass(frozen=True)
 class AttentionOptions:
     """How the tokens of a tower attend to each other and to the encoder's vectors."""
 
     shifted: bool
     unmasked: bool = False
     encoder: Value | None = None
-    encoder_tokens: Axis = Axis(ENCODER_TOKEN, ())
+    encoder_tokens: Axis = NO_TOKENS
 
 
 def run_layers(

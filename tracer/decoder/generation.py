@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
 from tracer.decoder.roles import LOGITS, PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
@@ -18,7 +18,7 @@ from tracer.scenario.model import Scenario
 DRAW_DECIMALS = 4
 
 
-@frozen
+@dataclass(frozen=True)
 class Choice:
     """How words are drawn; see `Sampling`."""
 
@@ -37,7 +37,7 @@ def choice(
     return Choice(seed or 0, Decimal(1) if temperature is None else temperature, top_k, top_p)
 
 
-@frozen
+@dataclass(frozen=True)
 class GenerationStep:
     """One pass, the words predicted after each token, and the one that is appended."""
 
@@ -46,7 +46,7 @@ class GenerationStep:
     word: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Generated:
     """The steps and the final text; `ended` by the end token, or stopped by the error `met`."""
 
@@ -64,7 +64,7 @@ class UnreadableError(TracerError):
         self.token = token
 
 
-@frozen
+@dataclass(frozen=True)
 class GenerationOptions:
     """How a text begins, how its words are chosen, and how many there are at most.
 

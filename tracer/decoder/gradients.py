@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import assert_never
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
@@ -28,7 +27,7 @@ SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """The names of an operation's operands, to which it passes its gradient."""
 
 
-@frozen
+@dataclass(frozen=True)
 class GradientPath:
     """One path along which a value acts on the loss: what computes its part of the gradient.
 
@@ -110,7 +109,7 @@ def _learned(records: Sequence[Record], is_trained: Callable[[Value], bool]) -> 
     return found
 
 
-@frozen
+@dataclass(frozen=True)
 class _BackwardPass:
     tape: Tape
     producers: dict[Value, Record]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tracer.dataclass import mutable
 from tracer.decoder.axes import Axis
 from tracer.decoder.inputs import attention_mask
 from tracer.decoder.tape import Tape
@@ -14,7 +13,7 @@ from tracer.scenario.layers import Attention
 from tracer.scenario.model import Scenario, Tower
 
 
-@mutable
+@dataclass(eq=False)
 class LayerMasks:
     """The masks of a tower, each (n, m), or None where every token may attend to every token.
 

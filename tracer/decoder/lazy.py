@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.decoder import memory
 from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
@@ -23,7 +23,7 @@ MANY_ROWS = 32
 """Fewer rows are computed at once, and always fit into memory: the model's weights are larger."""
 
 
-@frozen
+@dataclass(frozen=True)
 class LazyContext:
     """What lazy values compute with. It holds no values: dropping a trace frees its memory."""
 
@@ -199,7 +199,7 @@ class LazyRows(LazyResult):
         return found
 
 
-@frozen
+@dataclass(frozen=True)
 class Patch:
     """A value of another pass that replaces one of this pass: all of it, or pairs of rows."""
 

@@ -7,10 +7,10 @@ what each sub-layer leaves. Attention and FFN of a parallel layer leave one vect
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
@@ -23,7 +23,7 @@ MOST_ROWS = 16
 """The rows of a trained model that are read at once: their logits need memory, and W_U time."""
 
 
-@frozen
+@dataclass(frozen=True)
 class LensRow:
     """The logits, the probabilities and the most probable word of a row of a value."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import Join, Mean, MeanOf, Rows, SumOf, Total
 from tracer.decoder.tape import Tape
@@ -25,7 +25,7 @@ ROLES = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class PassOutput:
     """What a pass ends with: the output y (n, d_model), and with a vocabulary the logits."""
 

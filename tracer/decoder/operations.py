@@ -7,11 +7,11 @@ parameters: with them and the operands an operation can be repeated.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
-from tracer.dataclass import frozen
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.elementwise import Elementwise, Mask
 
@@ -22,7 +22,7 @@ class Given:
     name: ClassVar[str] = "given"
 
 
-@frozen
+@dataclass(frozen=True)
 class Pinned:
     """Numbers that replace computed ones; the operands are those of the replaced operation.
 
@@ -110,7 +110,7 @@ def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     )
 
 
-@frozen
+@dataclass(frozen=True)
 class Interleave:
     """Sines in even columns, cosines in odd ones, cut to width d: twice (n, ⌈d/2⌉) → (n, d)."""
 
@@ -122,7 +122,7 @@ class Interleave:
         return (sin[0], Axis("feature", self.features))
 
 
-@frozen
+@dataclass(frozen=True)
 class Select:
     """Some columns of the last row, in a new order: (n, m) → (1, k)."""
 
@@ -136,7 +136,7 @@ class Select:
         return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
 
 
-@frozen
+@dataclass(frozen=True)
 class Rows:
     """Some rows, such as those with a target or of an expert's tokens: (n, d) → (k, d).
 
@@ -156,7 +156,7 @@ class Rows:
         return (Axis(tokens.name, labels, positions), a[1])
 
 
-@frozen
+@dataclass(frozen=True)
 class Keep(SameAxes):
     """The chosen columns of each row; the other entries become -∞ or 0: (n, m) → (n, m)."""
 
@@ -165,7 +165,7 @@ class Keep(SameAxes):
     others: Decimal
 
 
-@frozen
+@dataclass(frozen=True)
 class MixExperts:
     """Σ w_e y_e: weights w (n, experts), each expert's y_e with a row for each of its tokens.
 
@@ -184,7 +184,7 @@ class MixExperts:
         return [(e, rows.index(row)) for e, rows in enumerate(self.rows) if row in rows]
 
 
-@frozen
+@dataclass(frozen=True)
 class DivTerm:
     """base^(-2k/d) for each pair k, divided by its factor, if any: (d/2,) (Vaswani et al. 2017)."""
 
@@ -198,7 +198,7 @@ class DivTerm:
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
-@frozen
+@dataclass(frozen=True)
 class PowerOfTwo:
     """2^(over / under), one number: the slope of a head (Press et al. 2022)."""
 
@@ -211,7 +211,7 @@ class PowerOfTwo:
         return ()
 
 
-@frozen
+@dataclass(frozen=True)
 class Rotate(SameAxes):
     """Pairs (a, b) of columns rotated: (a cos - b sin, a sin + b cos): (n, d), twice (n, r/2).
 
@@ -275,7 +275,7 @@ class LargestSoFar(RowAxes):
     name: ClassVar[str] = "running_max"
 
 
-@frozen
+@dataclass(frozen=True)
 class Mean(RowAxes):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
@@ -283,7 +283,7 @@ class Mean(RowAxes):
     sample: bool = False
 
 
-@frozen
+@dataclass(frozen=True)
 class MeanOf:
     """The mean of the entries that count: (n,) → one number."""
 
@@ -295,7 +295,7 @@ class MeanOf:
         return ()
 
 
-@frozen
+@dataclass(frozen=True)
 class SumOf:
     """The sum of the entries that count: (n,) → one number."""
 
@@ -317,7 +317,7 @@ class Cumulate(SameAxes):
     name: ClassVar[str] = "cumulate"
 
 
-@frozen
+@dataclass(frozen=True)
 class ArgMax:
     """The word of each row's largest probability (n, words): (n,); ties go to the larger logit."""
 
@@ -329,7 +329,7 @@ class ArgMax:
         return p[:1]
 
 
-@frozen
+@dataclass(frozen=True)
 class Pick:
     """The word whose interval of the running sums (1, k) holds the draw, or the last word: (1,)."""
 
@@ -341,7 +341,7 @@ class Pick:
         return cumulative[:1]
 
 
-@frozen
+@dataclass(frozen=True)
 class Columns:
     """Adjacent columns, from `start` to before `stop`, counted from 0."""
 
@@ -381,7 +381,7 @@ class ColumnDot:
     name: ClassVar[str] = "column_dot"
 
 
-@frozen
+@dataclass(frozen=True)
 class RowDot:
     """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); if `negative`, its negative."""
 
@@ -395,7 +395,7 @@ class NegativeTotal:
     name: ClassVar[str] = "negative_sum"
 
 
-@frozen
+@dataclass(frozen=True)
 class RotateBack:
     """Pairs (a, b) of columns rotated back: (a cos + b sin, b cos - a sin)."""
 
@@ -403,7 +403,7 @@ class RotateBack:
     layout: Literal["pairs", "halves"]
 
 
-@frozen
+@dataclass(frozen=True)
 class TakeColumn:
     """One column as a row: (d, m) → (1, d); of a vector (m,), one entry: (1,)."""
 
@@ -411,7 +411,7 @@ class TakeColumn:
     column: int
 
 
-@frozen
+@dataclass(frozen=True)
 class TakeEntry:
     """One entry: (n, m) → one number."""
 
@@ -420,7 +420,7 @@ class TakeEntry:
     column: int
 
 
-@frozen
+@dataclass(frozen=True)
 class TakeEntries:
     """Some entries, one after the other: (n, m) → (k,)."""
 
@@ -440,7 +440,7 @@ class AccumulateGradients:
     name: ClassVar[str] = "add_all"
 
 
-@frozen
+@dataclass(frozen=True)
 class ByWord:
     """The sum of the rows of each word, by its index in the table: (n, d) → (table, d)."""
 
@@ -449,7 +449,7 @@ class ByWord:
     table: int
 
 
-@frozen
+@dataclass(frozen=True)
 class AsRows:
     """The columns of a (d, words) as rows of the table they come from: (table, d)."""
 
@@ -458,7 +458,7 @@ class AsRows:
     table: int
 
 
-@frozen
+@dataclass(frozen=True)
 class PlaceRows:
     """Rows at their places among n, and zeros elsewhere: (k, d) → (n, d)."""
 
@@ -467,7 +467,7 @@ class PlaceRows:
     n: int
 
 
-@frozen
+@dataclass(frozen=True)
 class PlaceColumns:
     """Adjacent columns at their place among n, and zeros elsewhere: (k, d) → (k, n)."""
 
@@ -476,7 +476,7 @@ class PlaceColumns:
     n: int
 
 
-@frozen
+@dataclass(frozen=True)
 class ExpertDots:
     """g · y_e for each token and each of its experts: (n, d), (k_1, d), … → (n, experts)."""
 

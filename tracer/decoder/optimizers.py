@@ -7,10 +7,9 @@ clipping by norm (Pascanu, Mikolov and Bengio 2013).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from tracer.dataclass import frozen, mutable
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import AccumulateGradients, Copy, Recorded, SumOfSquares
 from tracer.decoder.tape import Tape
@@ -20,7 +19,7 @@ from tracer.scenario.optimizer import Optimizer
 ONE = Decimal(1)
 
 
-@frozen
+@dataclass(frozen=True)
 class OptimizerState:
     """The number of earlier steps, and the moments and velocities of the last one by address."""
 
@@ -60,7 +59,7 @@ def _clipped(
     return {w: record(w, g, "clipped", el.Times(), factor) for w, g in gradients.items()}
 
 
-@mutable
+@dataclass(eq=False)
 class _Update:
     tape: Tape
     optimizer: Optimizer

@@ -6,10 +6,9 @@ Vig et al. 2020 (heads), Meng et al. 2022 (tokens and layers), Wang et al. 2023.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.decoder import memory, roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
@@ -19,7 +18,7 @@ from tracer.errors import Located, Problem, TracerError
 from tracer.names import distinct, name_text
 
 
-@frozen
+@dataclass(frozen=True)
 class Site:
     """A value of the first pass, or one token's row of it, that the second pass replaces."""
 
@@ -109,7 +108,7 @@ def _shape(value: Value) -> str:
     return "×".join(map(str, value.shape)) or "one number"
 
 
-@frozen
+@dataclass(frozen=True)
 class Effect:
     """How much of the difference between the two answers a patch restores.
 
@@ -141,7 +140,7 @@ def effect(comparison: Comparison, run: Trace) -> float:
     return (new - ours) / (theirs - ours)
 
 
-@frozen
+@dataclass(frozen=True)
 class Experiment:
     """What is computed of two passes; `names` are those of the runs.
 

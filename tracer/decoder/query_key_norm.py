@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tracer.dataclass import frozen, mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.sub_layers import Learned, learned, normalize, normalized
 from tracer.decoder.tape import Tape
@@ -13,7 +12,7 @@ from tracer.decoder.value import Value
 from tracer.scenario.layers import QueryKeyNorm
 
 
-@frozen
+@dataclass(frozen=True)
 class Normed:
     """The roles of a norm of queries or keys: all heads' rows, the norm, and a head's columns."""
 
@@ -26,7 +25,7 @@ QUERIES = Normed(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
 KEYS = Normed(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
 
 
-@mutable
+@dataclass(eq=False)
 class HeadNorm:
     """The norm of the heads' queries or keys (Henry et al. 2020); its γ and β are recorded once.
 

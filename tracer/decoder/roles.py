@@ -7,12 +7,10 @@ head 1. `tracer.lesson.steps` explains each role.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
 from typing import Literal, TypeAlias
-
-from tracer.dataclass import frozen, mutable
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """The parts of a layer, and the logit lens that reads its output."""
@@ -27,7 +25,7 @@ Phase: TypeAlias = Literal["forward", "gradient", "update", "attribution"]
 """The forward pass, the backward pass, the update of the weights; a logit's attribution."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Place:
     """A place in the decoder or the encoder, in one phase; layers, heads and experts from 1."""
 
@@ -133,7 +131,7 @@ UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
 """Derived values that keep the value's name; the phase in the address distinguishes them."""
 
 
-@mutable
+@dataclass(eq=False)
 class Role:
     """A value of a pass: `name` is the end of its address."""
 
@@ -157,7 +155,7 @@ def derived(role: Role, derivation: Derivation) -> Role:
     return Role(name, of=role, derivation=derivation)
 
 
-@frozen
+@dataclass(frozen=True)
 class Softmax:
     """The roles of a softmax; `largest` and `shifted` exist only where scores are shifted."""
 
@@ -168,7 +166,7 @@ class Softmax:
     shares: Role
 
 
-@frozen
+@dataclass(frozen=True)
 class Sink:
     """The roles of a softmax in which a sink takes part; the result is that of the softmax."""
 
@@ -176,7 +174,7 @@ class Sink:
     shares: Role
 
 
-@frozen
+@dataclass(frozen=True)
 class LossRoles:
     """The roles of a loss: of each position, of all examples of a batch, and the loss itself."""
 
@@ -185,7 +183,7 @@ class LossRoles:
     loss: Role
 
 
-@frozen
+@dataclass(frozen=True)
 class Lora:
     """The roles of weights with LoRA; `adapted` is the sum, at the address of the weights."""
 
@@ -196,7 +194,7 @@ class Lora:
     adapted: Role
 
 
-@frozen
+@dataclass(frozen=True)
 class Waves:
     """The roles of sinusoidal or rotary positions."""
 
@@ -207,7 +205,7 @@ class Waves:
     cos: Role
 
 
-@frozen
+@dataclass(frozen=True)
 class Norm:
     """The roles of a norm: what LayerNorm computes, what RMSNorm computes, and γ and β.
 

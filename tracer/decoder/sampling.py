@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Divide, DivideByRowSum
 from tracer.decoder.operations import Cumulate, Pick, Select, Total
@@ -16,7 +16,7 @@ from tracer.decoder.value import Value
 from tracer.scenario.fields import Names
 
 
-@frozen
+@dataclass(frozen=True)
 class Sampling:
     """How the next word is drawn; `draw` is a random number between 0 and 1."""
 

@@ -7,11 +7,10 @@ s = Σ q_a · k_b / √d, over all pairs of a part of the query and a part of th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.attribution import Attribution, rounding_of, with_records
 from tracer.decoder.axes import Axis
@@ -23,7 +22,7 @@ from tracer.decoder.vector_parts import KEY, QUERY, parts_of, side_label
 from tracer.errors import Problem, TracerError
 
 
-@frozen
+@dataclass(frozen=True)
 class SideParts:
     """The components of a query or a key, what they add to it, and to the score.
 
@@ -37,7 +36,7 @@ class SideParts:
     sums: Value
 
 
-@frozen
+@dataclass(frozen=True)
 class ScoreAttribution(Attribution):
     """The parts of an attention score; `pairs` are those of a query and a key part, by index.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.operations import Copy, MatMul, Mean
@@ -55,7 +55,7 @@ def normalized(
     return normalize(tape, x, norm, learned(tape, norm, of, x), of)
 
 
-@frozen
+@dataclass(frozen=True)
 class Learned:
     """γ and β of a norm, each (d,), as far as it has them."""
 

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
-from tracer.dataclass import mutable
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
@@ -73,7 +72,7 @@ class Record:
         return self if is_given else Record(given.computed, self.inputs, self.output)
 
 
-@mutable
+@dataclass(eq=False)
 class Tape:
     """Records a pass inside `computing()`, with one arithmetic and the pencil's rounding.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.forward import Trace
@@ -23,7 +22,7 @@ LINEAR = (
 """The operations that are linear if the divisors of norms are held."""
 
 
-@frozen
+@dataclass(frozen=True)
 class OneToken:
     """Records an attribution for one token, counted from 0 in the tower of each value."""
 

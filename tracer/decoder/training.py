@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
@@ -21,7 +20,7 @@ from tracer.scenario.reader import YamlPath
 from tracer.scenario.replacing import with_parameters
 
 
-@frozen
+@dataclass(frozen=True)
 class Training:
     """Traces of the training steps, each up to the new weights, and of the pass after the last.
 
@@ -39,7 +38,7 @@ class Training:
         return (*self.steps, self.after)
 
 
-@frozen
+@dataclass(frozen=True)
 class TrainingOptions:
     """How weights are updated, how often, and on which example, counted from 1; None for all."""
 

@@ -13,9 +13,9 @@ linear if the σ of each norm and the weights of the experts are held as compute
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.forward import Trace
@@ -28,7 +28,7 @@ Pieces: TypeAlias = Mapping[Value, Sequence[Value]]
 """What adds up to the token's row of each value: the parts of some components, (parts, d) each."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Side:
     """A side of a score, and what is derived from a value of the pass for it.
 
@@ -46,7 +46,7 @@ QUERY = Side("a", "query_row", "query_part", "query_parts")
 KEY = Side("b", "key_row", "key_part", "key_parts")
 
 
-@frozen
+@dataclass(frozen=True)
 class VectorParts(OneToken):
     """Carries the parts of a token's vectors forward; `components` are those so far, by number."""
 

@@ -5,16 +5,16 @@ nostalgebraist 2020 reads the output of each layer; a path also has that of each
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.lens_of_rows import lens_of_rows, points, to_words_of
 from tracer.decoder.value import Value
 
 
-@frozen
+@dataclass(frozen=True)
 class PathPoint:
     """A word at a point: its rank among all words, its logit and its probability.
 
@@ -31,7 +31,7 @@ class PathPoint:
     """The probability of the leader."""
 
 
-@frozen
+@dataclass(frozen=True)
 class WordPath:
     """A word after a token, counted from 0, at each point of a pass."""
 

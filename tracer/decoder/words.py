@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tracer.dataclass import frozen
+from dataclasses import dataclass
+
 from tracer.decoder import roles
 from tracer.decoder.elementwise import DivideBy, SoftCap
 from tracer.decoder.operations import ArgMax, MatMul
@@ -13,7 +14,7 @@ from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario
 
 
-@frozen
+@dataclass(frozen=True)
 class Predicted:
     """The logits z and the probabilities p, both (n, vocabulary)."""
 

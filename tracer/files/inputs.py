@@ -11,13 +11,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tracer.dataclass import mutable
 from tracer.errors import Problem, TracerError
 
 
-@mutable
+@dataclass(eq=False)
 class _Files:
     read: list[os.stat_result] = field(default_factory=list)
     written: list[tuple[os.stat_result, Problem]] = field(default_factory=list)

@@ -7,15 +7,15 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_target
 from tracer.files.reading import reason
 
 
-@frozen
+@dataclass(frozen=True)
 class Target:
     """A file to be written, with the name that the user gave."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.console.interruption import defer_sigint
-from tracer.dataclass import frozen
 from tracer.files.attributes import carry_over
 from tracer.files.drafts import Drafts
 from tracer.files.targets import Target, check, refused, writing_to
@@ -66,7 +66,7 @@ def create(path: Path, text: str) -> None:
             raise refused(path, "it is there already, expected a new file") from None
 
 
-@frozen
+@dataclass(frozen=True)
 class _Replacement:
     """A file, the draft that replaces it, and a copy of the old file to restore."""
 

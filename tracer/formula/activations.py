@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from tracer.dataclass import frozen
 from tracer.formula import expression as ex
 from tracer.formula.formula import Formula
 
@@ -18,7 +18,7 @@ CUBED = Decimal("0.044715")
 """The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Activation:
     """An activation function: its formula for one number, its name, and its effect in words."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -27,15 +28,12 @@ InSymbols: TypeAlias = OfRows | OfTokens | OfModels
 """Functions of matrices, which occur in formulas and have no value."""
 
 
+@dataclass(frozen=True)
 class Number(Node):
     """A number, or -∞, with its printed digits; `entry` is the trace entry that it shows."""
 
     value: Decimal
-    entry: Any = None
-
-    def _parts(self) -> tuple[Decimal]:
-        """Equality ignores the entry."""
-        return (self.value,)
+    entry: Any = field(default=None, compare=False, repr=False)
 
     @staticmethod
     def of(number: int) -> Number:
@@ -49,6 +47,7 @@ class Number(Node):
         return -exponent if isinstance(exponent, int) else 0
 
 
+@dataclass(frozen=True)
 class Blank(Node):
     """A number that a worksheet leaves out: its blank and the answer, `filled` in the key."""
 
@@ -57,22 +56,22 @@ class Blank(Node):
     filled: bool = False
 
 
+@dataclass(frozen=True)
 class Rest(Node):
     """The terms of a long sum that are not written out: their number and their total."""
 
     terms: int
     total: Number
-    hidden: Callable[[], list[Any]] | None = None
+    hidden: Callable[[], list[Any]] | None = field(default=None, compare=False, repr=False)
     """Returns the entries of these terms."""
 
-    def _parts(self) -> tuple[int, Number]:
-        return (self.terms, self.total)
 
-
+@dataclass(frozen=True)
 class Pi(Node):
     """π, which has infinitely many digits."""
 
 
+@dataclass(frozen=True)
 class Symbol(Node):
     """A name such as W_Q¹: a base with an index below and one above."""
 
@@ -84,6 +83,7 @@ class Symbol(Node):
 Along: TypeAlias = Literal["entry", "row", "column", "one"]
 
 
+@dataclass(frozen=True)
 class Operand(Node):
     """An operand by its position: its entry at the same row and column, or as `along` says."""
 
@@ -91,24 +91,28 @@ class Operand(Node):
     along: Along = "entry"
 
 
+@dataclass(frozen=True)
 class Part(Node):
     """An intermediate number that the worked line shows, rounded by the pencil."""
 
     of: Expression
 
 
+@dataclass(frozen=True)
 class Subtotal(Node):
     """An intermediate number that the worked line shows with all its digits, such as 1 + e^-x."""
 
     of: Expression
 
 
+@dataclass(frozen=True)
 class Sum(Node):
     """a + b + …"""
 
     terms: tuple[Expression, ...]
 
 
+@dataclass(frozen=True)
 class Difference(Node):
     """a - b."""
 
@@ -116,12 +120,14 @@ class Difference(Node):
     right: Expression
 
 
+@dataclass(frozen=True)
 class Product(Node):
     """a×b."""
 
     factors: tuple[Expression, ...]
 
 
+@dataclass(frozen=True)
 class Quotient(Node):
     """a / b."""
 
@@ -129,6 +135,7 @@ class Quotient(Node):
     under: Expression
 
 
+@dataclass(frozen=True)
 class Power(Node):
     """a^b."""
 
@@ -136,18 +143,21 @@ class Power(Node):
     exponent: Expression
 
 
+@dataclass(frozen=True)
 class Root(Node):
     """√a."""
 
     of: Expression
 
 
+@dataclass(frozen=True)
 class Exponential(Node):
     """e^a."""
 
     exponent: Expression
 
 
+@dataclass(frozen=True)
 class Call(Node):
     """A function by its name: sin(a), max(a, b)."""
 
@@ -155,12 +165,14 @@ class Call(Node):
     arguments: tuple[Expression, ...]
 
 
+@dataclass(frozen=True)
 class Negative(Node):
     """-a, unless a is a plain number."""
 
     of: Expression
 
 
+@dataclass(frozen=True)
 class MatrixProduct(Node):
     """A · B, in formulas."""
 
@@ -168,18 +180,21 @@ class MatrixProduct(Node):
     right: Expression
 
 
+@dataclass(frozen=True)
 class Transposed(Node):
     """Aᵀ, in formulas."""
 
     of: Expression
 
 
+@dataclass(frozen=True)
 class Brackets(Node):
     """[a b …]: matrices side by side, in formulas."""
 
     items: tuple[Expression, ...]
 
 
+@dataclass(frozen=True)
 class Sized(Node):
     """A (4 × 2), in formulas: a symbol with its shape."""
 
@@ -190,6 +205,7 @@ class Sized(Node):
 LOSS: Symbol = Symbol("L")
 
 
+@dataclass(frozen=True)
 class Partial(Node):
     """∂L/∂A, in formulas; for the loss of one example of a batch, ∂L₂/∂A."""
 
@@ -207,6 +223,7 @@ Expression: TypeAlias = Atom | Combined | Applied | InFormulas
 Relation: TypeAlias = Literal["=", "≈"]
 
 
+@dataclass(frozen=True)
 class Chain(Node):
     """side = side ≈ side …: one relation fewer than sides."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
 
-from tracer.dataclass import mutable
 from tracer.formula import expression as ex
 from tracer.formula.computation import Computation, computation
 from tracer.formula.evaluation import value
@@ -20,7 +20,7 @@ NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
 """Evaluates a part of a line as the number that takes its place."""
 
 
-@mutable
+@dataclass(eq=False)
 class Formula:
     """An expression of operands, read in four ways."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Columns
@@ -26,7 +25,7 @@ MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
 """Longer rows of a trained model are cut: the longest whole row, the columns of a cut one."""
 
 
-@frozen
+@dataclass(frozen=True)
 class LessonContext:
     """A trace, the token that is followed (counted from 0), and the symbol of each value.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
@@ -13,36 +13,42 @@ if TYPE_CHECKING:
     from tracer.decoder.forward import Trace
 
 
+@dataclass(frozen=True)
 class Name(Node):
     """A token or a label, of any characters; inside a sentence it is set apart."""
 
     text: str
 
 
+@dataclass(frozen=True)
 class Percent(Node):
     """A number between 0 and 1, shown as a percentage."""
 
     number: Number | Blank
 
 
+@dataclass(frozen=True)
 class Reference(Node):
     """Another step of the text: “step 4”."""
 
     number: int
 
 
+@dataclass(frozen=True)
 class Plain(Node):
     """Words of the scenario's author, of any characters."""
 
     text: str
 
 
+@dataclass(frozen=True)
 class Code(Node):
     """Words of the author that are set as code."""
 
     text: str
 
 
+@dataclass(frozen=True)
 class Emphasis(Node):
     """Pieces that the author emphasizes: in italics, or in bold if they are `strong`."""
 
@@ -60,6 +66,7 @@ Sign: TypeAlias = tuple[str | Expression, ...]
 """The short name of a step in a picture."""
 
 
+@dataclass(frozen=True)
 class Line(Node):
     """A worked line: its equations, and a label unless the symbol says enough."""
 
@@ -67,12 +74,14 @@ class Line(Node):
     chain: Chain
 
 
+@dataclass(frozen=True)
 class Paragraph(Node):
     """One or more sentences."""
 
     parts: tuple[Inline, ...]
 
 
+@dataclass(frozen=True)
 class Choices(Node):
     """What a reader chooses from: labels, and which are right; `several` or none may be."""
 
@@ -81,6 +90,7 @@ class Choices(Node):
     several: bool
 
 
+@dataclass(frozen=True)
 class Question(Paragraph):
     """A question with its answer; a worksheet's key has the answer, a page asks it with choices."""
 
@@ -88,18 +98,21 @@ class Question(Paragraph):
     choices: Choices
 
 
+@dataclass(frozen=True)
 class Formula(Node):
     """A chain in symbols."""
 
     chain: Chain
 
 
+@dataclass(frozen=True)
 class Working(Node):
     """Worked lines."""
 
     lines: tuple[Line, ...]
 
 
+@dataclass(frozen=True)
 class Figure(Node):
     """A block as a figure: file name without ending, title, names of its rows and columns.
 
@@ -113,6 +126,7 @@ class Figure(Node):
     scale: Number | None = None
 
 
+@dataclass(frozen=True)
 class Matrix(Node):
     """Numbers with labels for rows and columns; `marked` is the followed token's row.
 
@@ -128,6 +142,7 @@ class Matrix(Node):
     words: tuple[tuple[str, ...], ...] = ()
 
 
+@dataclass(frozen=True)
 class Curve(Node):
     """A number after each step, the first before any: the loss in training, the rank of a word.
 
@@ -141,6 +156,7 @@ class Curve(Node):
     of_ranks: bool = False
 
 
+@dataclass(frozen=True)
 class Bar(Node):
     """A number and its name. It is the sum of so many `parts`."""
 
@@ -149,6 +165,7 @@ class Bar(Node):
     parts: int = 1
 
 
+@dataclass(frozen=True)
 class Bars(Node):
     """Signed numbers below each other, as bars with a common scale."""
 
@@ -156,12 +173,14 @@ class Bars(Node):
     figure: Figure
 
 
+@dataclass(frozen=True)
 class Illustration(Node):
     """A drawing of numbers that the text has as well: only formats with pictures show it."""
 
     figure: Figure
 
 
+@dataclass(frozen=True)
 class Arcs(Illustration):
     """Attention weights as arcs, from each token in `rows` to those in `columns`.
 
@@ -175,6 +194,7 @@ class Arcs(Illustration):
     crosses: bool
 
 
+@dataclass(frozen=True)
 class Group(Node):
     """Numbers as bars below each other, and their title."""
 
@@ -182,6 +202,7 @@ class Group(Node):
     numbers: tuple[Number, ...]
 
 
+@dataclass(frozen=True)
 class Groups(Illustration):
     """Groups of bars beside each other, a row for each label.
 
@@ -193,6 +214,7 @@ class Groups(Illustration):
     alike: bool = False
 
 
+@dataclass(frozen=True)
 class Point(Node):
     """A named point of a graph."""
 
@@ -205,6 +227,7 @@ Samples: TypeAlias = tuple[tuple[float, float], ...]
 """Points of a function, from left to right."""
 
 
+@dataclass(frozen=True)
 class Panel(Node):
     """A function, by points that are close together, and numbers of the trace on it."""
 
@@ -213,6 +236,7 @@ class Panel(Node):
     points: tuple[Point, ...]
 
 
+@dataclass(frozen=True)
 class Graph(Illustration):
     """Functions above each other, with a common horizontal axis."""
 
@@ -220,6 +244,7 @@ class Graph(Illustration):
     across: Sign
 
 
+@dataclass(frozen=True)
 class Arrow(Node):
     """A vector in a plane, and whose it is."""
 
@@ -228,6 +253,7 @@ class Arrow(Node):
     y: Number
 
 
+@dataclass(frozen=True)
 class Arrows(Illustration):
     """A query and keys as arrows from the origin of a plane; the note says of which columns.
 
@@ -240,6 +266,7 @@ class Arrows(Illustration):
     note: str = ""
 
 
+@dataclass(frozen=True)
 class Box(Node):
     """A step in the picture of a model: its number, sign and result's shape.
 
@@ -257,6 +284,7 @@ Row: TypeAlias = tuple[Box, ...]
 """Boxes beside each other: none of them reads another."""
 
 
+@dataclass(frozen=True)
 class Heads(Node):
     """Heads beside each other, the rows of each from below.
 
@@ -269,6 +297,7 @@ class Heads(Node):
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True)
 class Part(Node):
     """A sub-layer, from below: what is inside the residual connection, the sum, what follows.
 
@@ -282,6 +311,7 @@ class Part(Node):
     reads: Box | None = None
 
 
+@dataclass(frozen=True)
 class Layer(Node):
     """A layer that stands for all up to `last`; `others` are the first and last step of those."""
 
@@ -291,6 +321,7 @@ class Layer(Node):
     others: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True)
 class Tower(Node):
     """The decoder or the encoder, from below: inputs, layers, outputs."""
 
@@ -300,6 +331,7 @@ class Tower(Node):
     outputs: tuple[Row, ...]
 
 
+@dataclass(frozen=True)
 class Wire(Node):
     """From the box of a step to the box of a step that reads it."""
 
@@ -307,6 +339,7 @@ class Wire(Node):
     reader: int
 
 
+@dataclass(frozen=True)
 class Picture(Node):
     """The model at a glance, and which box reads which.
 
@@ -324,6 +357,7 @@ Cell: TypeAlias = Name | Expression
 """A cell of a table: a token or label, or a symbol."""
 
 
+@dataclass(frozen=True)
 class Table(Node):
     """Text in columns."""
 
@@ -351,6 +385,7 @@ Drawing: TypeAlias = Arcs | Groups | Graph | Arrows
 Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars | Drawing
 
 
+@dataclass(frozen=True)
 class Section(Node):
     """A step of the text; `number` is its place in the whole run, if it has one.
 
@@ -370,6 +405,7 @@ class Section(Node):
     trace: Trace | None = field(default=None, kw_only=True)
 
 
+@dataclass(frozen=True)
 class Document(Node):
     """A text about a scenario, by its short name; unless `whole`, it shows no title."""
 

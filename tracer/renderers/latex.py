@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import assert_never
 
-from tracer.dataclass import frozen
 from tracer.formula.expression import Sized
 from tracer.lesson import document as doc
 from tracer.renderers import links
@@ -99,7 +99,7 @@ HEADINGS = ("section", "subsection", "subsubsection")
 """Of the whole text, of its parts, of the steps in them."""
 
 
-@frozen
+@dataclass(frozen=True)
 class _Page:
     document: doc.Document
     outline: links.Outline

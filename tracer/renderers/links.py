@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 
-from tracer.dataclass import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
 from tracer.node import found
 
@@ -20,7 +20,7 @@ WORTH_CONTENTS = 3
 """The fewest headings for a table of contents."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Heading:
     """The title over a section: of a part (level 1), a step in it (2), or one without a part (1).
 
@@ -33,7 +33,7 @@ class Heading:
     opens_part: bool = False
 
 
-@frozen
+@dataclass(frozen=True)
 class Fold:
     """Neighboring sections that can be skipped."""
 

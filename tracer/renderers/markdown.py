@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
-from tracer.dataclass import frozen
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import name_text, visible
@@ -74,7 +74,7 @@ def _entities(markup: re.Pattern[str], words: str) -> str:
     return markup.sub(lambda found: f"&#{ord(found[0])};", words)
 
 
-@frozen
+@dataclass(frozen=True)
 class _Page:
     document: doc.Document
     outline: links.Outline

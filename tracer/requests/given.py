@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from tracer.dataclass import fields_of, frozen
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
 from tracer.scenario.given import Given, GivenRows, Repeated, parse_all
@@ -15,7 +14,7 @@ from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
 
 
-@frozen
+@dataclass(frozen=True)
 class Plain:
     """A scenario without given values of the command line, and its pass."""
 
@@ -41,7 +40,7 @@ class Plain:
             return None
 
 
-@frozen
+@dataclass(frozen=True)
 class Overridden(Loaded):
     """A loaded scenario with given values of the command line, and the same without them."""
 
@@ -72,7 +71,7 @@ def with_given(loaded: Loaded, texts: Iterable[str]) -> Loaded:
         return loaded
     scenario = loaded.scenario.without_words()
     addresses = frozenset(each.address for each in given)
-    options = {each.name: getattr(loaded, each.name) for each in fields_of(Loaded)}
+    options = {each.name: getattr(loaded, each.name) for each in fields(Loaded)}
     options |= {"scenario": scenario, "overrides": addresses}
     plain = Plain(replace(loaded, scenario=scenario))
     found = Overridden(**options, plain=plain)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any
 
 import typer
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.renderers import Format
 from tracer.requests.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
@@ -33,7 +32,7 @@ OPTIMIZING = "optimizer learning_rate momentum weight_decay clip"
 WORKSHEET = "blanks level seed key vary"
 
 
-@frozen
+@dataclass(frozen=True)
 class Usage:
     """A command and its help; `takes` names its argument (in capitals) and options."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
-from tracer.dataclass import frozen
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
@@ -44,7 +43,7 @@ DEFAULT_SEED = 1
 """The seed of a worksheet."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Answer:
     """The content; whether a check holds; the scenario with the weights after training."""
 

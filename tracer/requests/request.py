@@ -5,12 +5,12 @@ A request comes from the command line or from a mark in an author's text.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tracer.dataclass import fields_of, frozen
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.renderers import Format, Heading
@@ -97,7 +97,7 @@ _WRITES = values.Rule("--output, --figures, --save or --key", lambda r: r.writes
 _SCREEN = values.Rule("the screen, not --output", lambda r: r.output is None)
 
 
-@frozen
+@dataclass(frozen=True)
 class Request:
     """A command with its options; options of other commands have their defaults."""
 
@@ -353,9 +353,9 @@ ARGUMENTS = {
 """By the name of their field, in capitals: a scenario is an option, too."""
 
 OPTIONS: dict[str, values.Option] = {
-    field.name: field.metadata["option"] for field in fields_of(Request) if field.metadata
+    field.name: field.metadata["option"] for field in fields(Request) if field.metadata
 }
-DEFAULTS = {field.name: field.default for field in fields_of(Request)}
+DEFAULTS = {field.name: field.default for field in fields(Request)}
 
 
 def check(request: Request) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracer.dataclass import fields_of, frozen
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
 
-@frozen
+@dataclass(frozen=True)
 class Subject:
     """A scenario by name, its overrides, and what a pass of it records.
 
@@ -53,9 +52,7 @@ def subject_of(request: Request) -> Subject:
         standardized=asked.standardized,
     )
     same = {
-        each.name: getattr(request, each.name)
-        for each in fields_of(Subject)
-        if each.name != "options"
+        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
     }
     return Subject(options=options, **same)
 
@@ -152,7 +149,7 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
         return found
 
 
-@frozen
+@dataclass(frozen=True)
 class Computed:
     """A pass of a scenario, and the training that is explained with it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
-from tracer.dataclass import frozen
 from tracer.names import closest
 from tracer.requests import completion
 
@@ -106,7 +105,7 @@ def refuse(typed: str, expected: str) -> NoReturn:
 # --- declaring an option -------------------------------------------------------------------------
 
 
-@frozen
+@dataclass(frozen=True)
 class Rule:
     """A condition without which an option would change nothing."""
 
@@ -114,7 +113,7 @@ class Rule:
     holds: Callable[[Any], bool]
 
 
-@frozen
+@dataclass(frozen=True)
 class Option:
     """An option of the command line: its help, the placeholder for its value, and its parser.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from tracer.dataclass import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import (
     FFN,
@@ -29,7 +29,7 @@ from tracer.scenario.parts import Sizes, declared
 Part = TypeVar("Part", bound=BaseModel)
 
 
-@frozen
+@dataclass(frozen=True)
 class Blueprint:
     """Builds a decoder; `numbers` returns a parameter by address and sizes, or None."""
 

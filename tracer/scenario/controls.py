@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario.edits import with_value
@@ -17,7 +17,7 @@ from tracer.scenario.sizes import part
 NORMS = ("layer_norm", "rms_norm")
 
 
-@frozen
+@dataclass(frozen=True)
 class Control:
     """A setting: its place, its value as typed or by default, and the values to choose from.
 

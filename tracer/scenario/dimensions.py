@@ -6,6 +6,7 @@ The defaults are those of GPT-2 (Radford et al. 2019).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from itertools import count, islice
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
@@ -171,7 +171,7 @@ TOGETHER = 64
 Floats = NDArray[np.float64]
 
 
-@frozen
+@dataclass(frozen=True)
 class Drawn:
     """A matrix whose numbers are drawn on each access.
 
@@ -285,7 +285,7 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
     return WithoutNumbers.model_construct(embeddings=table, mask=mask, **said)
 
 
-@frozen
+@dataclass(frozen=True)
 class _Made:
     """The parameters of a decoder: with numbers if there is a seed, else only their shapes."""
 

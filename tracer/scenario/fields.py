@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema as core
-
-from tracer.dataclass import frozen
 
 LARGEST = Decimal(10) ** 12
 SMALLEST = Decimal(10) ** -40
@@ -115,7 +114,7 @@ def _whole(value: Any) -> Any:
     return value
 
 
-@frozen
+@dataclass(frozen=True)
 class Or:
     """An alternative to a mapping, for the JSON schema."""
 

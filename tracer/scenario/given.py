@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Pinned
 from tracer.scenario.reader import read
@@ -20,7 +20,7 @@ MEAN = "mean"
 FORM = re.compile(r"(?P<address>[^\s\[=]+)(?:\[(?P<token>.*?)\])?=(?P<numbers>.*)", re.DOTALL)
 
 
-@frozen
+@dataclass(frozen=True)
 class Repeated:
     """Numbers that fill a value or a row: one number, or the mean of each column.
 
@@ -37,7 +37,7 @@ class Repeated:
         return np.broadcast_to(numbers, shape) if fits else numbers
 
 
-@frozen
+@dataclass(frozen=True)
 class GivenRows:
     """A value with given rows, by token as typed; the others are computed, or in `whole`."""
 
@@ -45,7 +45,7 @@ class GivenRows:
     whole: Any = None
 
 
-@frozen
+@dataclass(frozen=True)
 class Given:
     """What one option gives: numbers or `mean`, for a whole value or for a token's row."""
 

@@ -6,14 +6,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
@@ -47,7 +46,7 @@ def bundled() -> dict[str, Path]:
     return {name: path for name, path in found.items() if not path.name.endswith(FIGURES)}
 
 
-@frozen
+@dataclass(frozen=True)
 class Origin:
     """Where a scenario comes from: its short name, its file, and the folder of paths in it."""
 
@@ -56,7 +55,7 @@ class Origin:
     folder: Path
 
 
-@frozen
+@dataclass(frozen=True)
 class Loaded:
     """A scenario, its short name, and the place of each part in its file."""
 

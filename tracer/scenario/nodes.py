@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import yaml
 
-from tracer.dataclass import frozen
 from tracer.scenario.reader import LIBYAML, YamlPath
 
 Node: TypeAlias = yaml.Node
@@ -22,7 +22,7 @@ PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 """An anchor and a tag before a value."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Nodes:
     """A scenario's text that was read without a problem, and its nodes."""
 

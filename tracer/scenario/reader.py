@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import yaml
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
@@ -58,7 +57,7 @@ class _Mapping:
 Where: TypeAlias = _List | _Mapping | At
 
 
-@frozen
+@dataclass(frozen=True)
 class Source:
     """A scenario as read: its data, and the line and column of each part."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
@@ -17,7 +17,7 @@ from tracer.scenario.parts import shape_of
 from tracer.scenario.rotary import Rotary, RotaryOfLayer
 
 
-@frozen
+@dataclass(frozen=True)
 class Blank:
     """A matrix or a row that has a shape but no numbers."""
 
@@ -48,7 +48,7 @@ class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
     """An encoder with shapes instead of numbers."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Outline:
     """A scenario without numbers, and the layers that each of its layers represents."""
 

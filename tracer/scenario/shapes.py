@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from tracer.dataclass import mutable
 from tracer.names import count
 from tracer.scenario import lora, parallel, rotated_heads, typed_heads
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
@@ -56,7 +55,7 @@ def shapes(source: Source) -> Counting:
     return counted
 
 
-@mutable
+@dataclass(eq=False)
 class _Counted(Counting):
     widths: dict[YamlPath, Size] = field(default_factory=dict)
     """The number of columns of the weights of queries, keys and values, or of these, if typed."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
-from tracer.dataclass import mutable
 from tracer.errors import Problem
 from tracer.names import count
 from tracer.scenario.fields import Positive, Random
@@ -75,7 +74,7 @@ def is_tied(data: Data | None) -> bool:
     return "tied" in (part(data, ("unembedding",)), part(data, ("unembedding", "W_U")))
 
 
-@mutable
+@dataclass(eq=False)
 class Counting:
     """Counts the parts of a scenario and reports what does not fit."""
 

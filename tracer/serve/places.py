@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
@@ -31,7 +31,7 @@ KEYS: Mapping[roles.Role, YamlPath] = {
 """The keys of given values that are no parameters."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Places:
     """The typed numbers of a pass, by address and index."""
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from tracer.dataclass import frozen, mutable
 from tracer.errors import Problem, TracerError, format_problems
 from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
@@ -76,7 +75,7 @@ Edit: TypeAlias = NumberEdit | TokensEdit | SettingEdit
 EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
 
-@frozen
+@dataclass(frozen=True)
 class State:
     """A text that was read and computed."""
 
@@ -156,7 +155,7 @@ class State:
                 return with_setting(text, self.controls[edit.control], edit.value)
 
 
-@mutable
+@dataclass(eq=False)
 class Session:
     """A scenario that is being changed: its state, its page, and the texts to return to.
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import chain
-
-from tracer.dataclass import frozen
 
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")
@@ -49,7 +48,7 @@ class ByteLetters(Alphabet):
             return symbol.encode()
 
 
-@frozen
+@dataclass(frozen=True)
 class Characters(Alphabet):
     """Characters as they are, ▁ for a space, and <0xC3> for each byte of an unknown character."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Literal, Protocol, TypeAlias
 
-from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import Alphabet
 
 Method: TypeAlias = Literal["merges", "scores", "unigram"]
@@ -14,7 +14,7 @@ Method: TypeAlias = Literal["merges", "scores", "unigram"]
 scores of the joined tokens; or a unigram language model chooses the tokens."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Merge:
     """Two neighboring symbols that are merged."""
 
@@ -43,7 +43,7 @@ class Ranks(Protocol):
         """Return the rank of a pair; None if it is never merged."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Merging:
     """Byte-pair encoding as a trained model's tokenizer does it."""
 

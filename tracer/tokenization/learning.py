@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
-from tracer.dataclass import frozen
 from tracer.tokenization.bpe import bpe, merged
 
 Pair = tuple[str, str]
 
 
-@frozen
+@dataclass(frozen=True)
 class Learned:
     """A merge that was learned: the counts before it, and the words after it."""
 

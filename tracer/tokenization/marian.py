@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.tokenization.bpe import Merge
 from tracer.tokenization.normalization import Normalization
 from tracer.tokenization.unigram import Unigram
@@ -14,7 +14,7 @@ from tracer.tokenization.unigram import Unigram
 UNKNOWN = "<unk>"
 
 
-@frozen
+@dataclass(frozen=True)
 class MarianPieces:
     """What surrounds the unigram model, with the methods of `library.Library`."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import SPACE
 
 _SIZE = 4
@@ -15,7 +15,7 @@ _LABEL, _VALUE, _HAS_LEAF = 1 << 31 | 0xFF, (1 << 31) - 1, 1 << 8
 """The bits of a unit: the byte that leads to the node, a leaf's value, whether it has a leaf."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Normalization:
     """How a text is normalized before it is split into tokens."""
 

@@ -7,13 +7,13 @@ score is merged first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import SPACE
 
 
-@frozen
+@dataclass(frozen=True)
 class SentencePiece:
     """What surrounds the merges, with the methods of `library.Library`."""
 

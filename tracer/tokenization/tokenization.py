@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tracer.dataclass import frozen
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge, Method
 from tracer.tokenization.learning import Learned
@@ -14,7 +13,7 @@ UNKNOWN = "[UNK]"
 """The token for a character that the corpus does not have."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Token:
     """A symbol of the vocabulary."""
 
@@ -31,7 +30,7 @@ class Token:
         return as_text(self.content)
 
 
-@frozen
+@dataclass(frozen=True)
 class Piece:
     """A part of the text that is tokenized separately: no merge crosses its ends."""
 
@@ -48,7 +47,7 @@ class Piece:
         return self.text.encode()
 
 
-@frozen
+@dataclass(frozen=True)
 class Tokenization:
     """A text and its pieces, in order."""
 

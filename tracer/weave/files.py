@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.console import progress
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.weave.directives import renderer
@@ -14,7 +14,7 @@ from tracer.weave.patch import Change, patch
 from tracer.weave.woven import weave
 
 
-@frozen
+@dataclass(frozen=True)
 class File:
     """A file, its old and new text, its number of marks, and its changes."""
 

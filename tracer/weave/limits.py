@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from tracer.dataclass import frozen
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.variant import TRIES
@@ -50,7 +49,7 @@ class LimitError(TracerError):
     """The marks of a file exceed a limit; the marks after it are not rendered."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Cost:
     """The cost of a pass over `length` tokens, computed from shapes alone.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from tracer.dataclass import frozen
 from tracer.weave.structure import DEEPEST, MARKED, NO_END, blocks
 from tracer.weave.tags import Tag, tags
 
@@ -24,7 +24,7 @@ _NO_END_ON_LINE = f"{_NO_END} on the same line (or the start alone on it)"
 _TOO_DEEP = f"nested quotations and lists, expected at most {DEEPEST} levels"
 
 
-@frozen
+@dataclass(frozen=True)
 class Mark:
     """A start, the content up to its end, and how to replace the content."""
 
@@ -40,7 +40,7 @@ class Mark:
     """Whether all fences that open in the content also end in it."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Complaint:
     """A problem with a mark; line and column count from 1."""
 

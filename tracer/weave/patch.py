@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
-
-from tracer.dataclass import frozen
 
 AROUND = 3
 """Unchanged lines shown before and after a change."""
@@ -19,7 +18,7 @@ MOST_COMPARED = 400
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 
-@frozen
+@dataclass(frozen=True)
 class Change:
     """A range of old lines, counted from 0, and the range of new lines in their place."""
 

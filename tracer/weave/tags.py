@@ -6,9 +6,8 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-
-from tracer.dataclass import frozen
 
 START = re.compile(r"<!--[ \t]*+decoder-trace:")
 END = re.compile(r"<!--[ \t]*+/decoder-trace[ \t]*+-->")
@@ -17,7 +16,7 @@ _SIGN_OF_HTML = re.compile("<!--")
 _EMPTY = re.compile("-?>")
 
 
-@frozen
+@dataclass(frozen=True)
 class Tag:
     """A start or an end; `asked` is None for an end, and for a start cut off by its line end."""
 

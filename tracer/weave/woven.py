@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 from tracer.weave.limits import LONGEST_MARK, MOST_MARKS, LimitError
 from tracer.weave.marks import Complaint, Mark, find
@@ -16,7 +15,7 @@ from tracer.weave.patch import Change
 BYTE_ORDER_MARK = "\ufeff"
 
 
-@frozen
+@dataclass(frozen=True)
 class Woven:
     """A text after weaving, its number of marks, and the changed lines."""
 

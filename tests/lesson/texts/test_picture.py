@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tracer.lesson.steps import blocks
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
+from tracer.node import rewritten_within
 from tracer.renderers.text import text
 
 several = settings(
@@ -127,8 +129,8 @@ def plain(encoder: doc.Tower) -> doc.Tower:
         assert box.step and ("ᴱ" in sign(box)) == bool(
             re.search("[A-Zθ]", WORDS.sub("", sign(box)))
         )
-        box.sign = (sign(box).replace("ᴱ", ""),)
-    return encoder
+    unmarked = lambda box: replace(box, sign=(sign(box).replace("ᴱ", ""),))  # noqa: E731
+    return rewritten_within(encoder, doc.Box, unmarked)
 
 
 WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU|ALiBi")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +16,6 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import is_short, traced, traced_or_rejected, worked, writer
 from tests.helpers.truth import false_equations, unreadable
-from tracer.dataclass import fields_of
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression, Number
@@ -220,7 +220,7 @@ def leaves(expression: Expression) -> Iterator[Decimal]:
     if isinstance(expression, Number):
         yield expression.value
         return
-    for field in fields_of(expression):
+    for field in fields(expression):
         inner = getattr(expression, field.name)
         for part in inner if isinstance(inner, tuple) else (inner,):
             if not isinstance(part, str | int):

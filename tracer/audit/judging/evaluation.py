@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial, reduce
 from itertools import product
@@ -14,7 +15,6 @@ from tracer.audit.judging import intervals
 from tracer.audit.judging.intervals import Interval, UndefinedError, point, rising
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
-from tracer.dataclass import frozen
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, or a matrix as a vector of rows."""
@@ -61,7 +61,7 @@ def as_decimals(number: ex.Number) -> Interval:
     return face(number) if is_power else as_part(number)
 
 
-@frozen
+@dataclass(frozen=True)
 class Meaning:
     """The meanings chosen for ambiguous notation, such as the base of log."""
 

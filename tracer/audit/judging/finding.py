@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -13,7 +14,6 @@ from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Side
 from tracer.audit.reading.texts import Text
 from tracer.audit.reasons import Doubt
-from tracer.dataclass import frozen
 
 CODES: dict[Verdict | str, tuple[str, str, str]] = {
     Verdict.FALSE: ("A01", "false", "error"),
@@ -28,7 +28,7 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class Finding:
     """An error and its location."""
 

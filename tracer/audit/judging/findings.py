@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import localcontext
 from functools import cache, partial
 
@@ -22,7 +22,6 @@ from tracer.audit.reading.operands import printed_number
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import Text
 from tracer.audit.reasons import Doubt
-from tracer.dataclass import mutable
 
 ENOUGH = 10
 """This many equations in which rounding could hide an error show how a text computes."""
@@ -37,7 +36,7 @@ SURE = 30
 """A text is read as it is meant if so many equations hold for each pair of sides that differs."""
 
 
-@mutable
+@dataclass(eq=False)
 class Audit:
     """What was read of a text, and the errors in it."""
 

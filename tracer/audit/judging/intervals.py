@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
-
-from tracer.dataclass import frozen
 
 DIGITS = 40
 
@@ -28,7 +27,7 @@ class UndefinedError(ArithmeticError):
     """There is no value, or none that can be computed here: 1/0, ln(-1), e^1000000."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Interval:
     """All numbers from `low` to `high`."""
 

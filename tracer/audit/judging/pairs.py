@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
@@ -12,7 +13,6 @@ from tracer.audit.judging.systems import Systems
 from tracer.audit.judging.wording import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Markup, Text
-from tracer.dataclass import frozen
 
 MOST_NUMBERS = 12
 """An equation with more numbers is not read otherwise."""
@@ -23,7 +23,7 @@ _AFTER_ALONE = re.compile(r"[\s*_`~$.,;✓✅]*(?:\|.*)?")
 """What precedes an equation on its line, perhaps its name; and what follows it."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Pair:
     """Two sides that do not agree, and the text around."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
@@ -13,7 +14,6 @@ from tracer.audit.judging.readings import Reading, Sides, exclusive_or
 from tracer.audit.judging.wording import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Text
-from tracer.dataclass import frozen
 
 CHAPTER = 5000
 """The characters before and after an equation in which a subject is looked for."""
@@ -65,7 +65,7 @@ _BITS = re.compile(r"\b(\d{1,2})[ -][Bb]it")
 _NAMED_BASE = re.compile(r"\bbase[ -](\d{1,2})\b|_\{?(\d{1,2})\}?")
 
 
-@frozen
+@dataclass(frozen=True)
 class Systems:
     """A text, and where it speaks of number systems."""
 

@@ -6,12 +6,11 @@ import os
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tracer.audit.project.codes import unknown
-from tracer.dataclass import fields_of, frozen
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
@@ -24,7 +23,7 @@ NAMES = (".decoder-trace.toml", "pyproject.toml")
 SECTION = ("tool", "decoder-trace", "audit")
 
 
-@frozen
+@dataclass(frozen=True)
 class Configuration:
     """The keys of the section; `per_file_ignores` is called per-file-ignores there."""
 
@@ -35,7 +34,7 @@ class Configuration:
     per_file_ignores: dict[str, list[str]] = field(default_factory=dict)
 
 
-KEYS = tuple(each.name.replace("_", "-") for each in fields_of(Configuration))
+KEYS = tuple(each.name.replace("_", "-") for each in fields(Configuration))
 
 
 def configured(folder: Path) -> tuple[Configuration, Path]:

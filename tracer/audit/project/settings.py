@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.audit.project.codes import chosen, matching
 from tracer.audit.project.configuration import configured
 from tracer.audit.project.patterns import Patterns
 from tracer.audit.reports.results import Kind
-from tracer.dataclass import frozen
 
 
-@frozen
+@dataclass(frozen=True)
 class Settings:
     """The settings of a run."""
 

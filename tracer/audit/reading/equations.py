@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tracer.audit.reading import units
 from tracer.audit.reading.brackets import Span, partners
@@ -16,7 +16,6 @@ from tracer.audit.reading.syntax import read
 from tracer.audit.reading.tokens import Token, tokens
 from tracer.audit.reading.vocabulary import Is
 from tracer.audit.reasons import Doubt
-from tracer.dataclass import frozen
 
 MOST_TOKENS = 20_000
 """A side of an equation with more tokens than this is not read."""
@@ -26,7 +25,7 @@ LONGEST_NAME = 200
 LONGEST_LABEL = 3
 
 
-@frozen
+@dataclass(frozen=True)
 class Side:
     """One side of an equation, with its start and end in the text."""
 
@@ -38,7 +37,7 @@ class Side:
     """Why the side may have another meaning, or be part of a longer expression."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Equation:
     """A chain of at least two sides, with a relation sign between neighbors."""
 
@@ -47,7 +46,7 @@ class Equation:
     """The position of each relation sign."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Named:
     """A row of numbers, and the name before its relation sign."""
 
@@ -55,7 +54,7 @@ class Named:
     row: Side
 
 
-@frozen
+@dataclass(frozen=True)
 class Found:
     """The result of reading a passage."""
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias
-
-from tracer.dataclass import frozen
 
 Measure: TypeAlias = tuple[tuple[str, int], ...]
 """Units with their exponents, sorted by name: (("h", -1), ("km", 1))."""
@@ -17,7 +15,7 @@ SIGNIFICANT = 3
 """A decimal number with at least this many significant digits may be rounded."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Number:
     """A number with its printed digits, and its start and end in the text.
 
@@ -59,35 +57,35 @@ class Number:
         return Decimal(1).scaleb(len(plain) - len(plain.rstrip("0")))
 
 
-@frozen
+@dataclass(frozen=True)
 class Constant:
     """e or π."""
 
     name: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Negative:
     """A negated expression."""
 
     of: Expression
 
 
-@frozen
+@dataclass(frozen=True)
 class Sum:
     """A sum of terms; a subtracted term is negative."""
 
     terms: tuple[Expression, ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Product:
     """Factors, each preceded by * (elementwise or matrix product), @ or /."""
 
     factors: tuple[tuple[str, Expression], ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Power:
     """A base and an exponent."""
 
@@ -95,7 +93,7 @@ class Power:
     exponent: Expression
 
 
-@frozen
+@dataclass(frozen=True)
 class Call:
     """A function call with one or more arguments."""
 
@@ -103,7 +101,7 @@ class Call:
     arguments: tuple[Expression, ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Vector:
     """Numbers in a row, or the rows of a matrix."""
 

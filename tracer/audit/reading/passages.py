@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
 from html import unescape
 
 from tracer.audit.reading.texts import Markup, Text
-from tracer.dataclass import frozen
 
 FILL = "\0"
 """Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
@@ -30,7 +30,7 @@ class Kind(Enum):
     """LaTeX's displayed mathematics."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Passage:
     """A piece of text, its kind, and its start."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
 
 from tracer.audit.reading.notebooks import cells
-from tracer.dataclass import frozen
 from tracer.errors import Problem, TracerError
 
 
@@ -34,7 +34,7 @@ ENDINGS = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class Text:
     """A text, with the name of its file."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tracer.audit.judging.chains import Chain
@@ -13,11 +13,10 @@ from tracer.audit.judging.judgement import Verdict
 from tracer.audit.reading.notebooks import lines_in_file
 from tracer.audit.reading.texts import Text
 from tracer.audit.reports.messages import message
-from tracer.dataclass import frozen
 from tracer.errors import EXCERPT, Problem, cut, excerpt
 
 
-@frozen
+@dataclass(frozen=True)
 class Place:
     """Where something stands; lines and columns are those of the cell in a notebook."""
 
@@ -39,7 +38,7 @@ class Place:
         return f"{self.text}:{self.line}:{self.column}"
 
 
-@frozen
+@dataclass(frozen=True)
 class Reported:
     """A finding to report."""
 
@@ -65,7 +64,7 @@ class Kind(StrEnum):
     UNREAD = "not read"
 
 
-@frozen
+@dataclass(frozen=True)
 class Listed:
     """An equation that was read, or is doubtful, or a sign that was not read."""
 
@@ -77,7 +76,7 @@ class Listed:
     """The verdict, or the reason for the doubt."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Result:
     """What was read of a file, and what is wrong in it."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.decoder.elementwise import Divide
 from tracer.decoder.operations import Dot, MatMul
 from tracer.decoder.tape import Record
@@ -31,7 +31,7 @@ def is_named(label: str) -> bool:
     return COUNTED.fullmatch(label) is None
 
 
-@frozen
+@dataclass(frozen=True)
 class Row:
     """The followed token's row of a value: its labels, and its numbers as computed and printed."""
 
@@ -104,7 +104,7 @@ def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence]
     return row.name(ranked[0]), row.ahead(ranked)
 
 
-@frozen
+@dataclass(frozen=True)
 class Part:
     """The part of a sum that is more than half of it, and which one it is, counted from 0."""
 

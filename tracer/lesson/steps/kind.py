@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from tracer.dataclass import frozen, mutable
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
@@ -14,7 +14,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Drawing, Sentence, Sign
 
 
-@frozen
+@dataclass(frozen=True)
 class Step:
     """Records of the tape that one section explains: the softmax of a head, a LayerNorm.
 
@@ -37,7 +37,7 @@ class Step:
         return any(isinstance(record.operation, Pinned) for record in self.records)
 
 
-@frozen
+@dataclass(frozen=True)
 class Naming:
     """What a symbol can depend on: the operands' symbols, the head, the sub-layer and its input."""
 
@@ -64,7 +64,7 @@ Claim: TypeAlias = Callable[[Step, LessonContext], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]
 
 
-@frozen
+@dataclass(frozen=True)
 class RoleText:
     """The text of one role: its symbol, and a few words before its lines."""
 
@@ -72,7 +72,7 @@ class RoleText:
     caption: CaptionOf = None
 
 
-@mutable
+@dataclass(eq=False)
 class StepKind:
     """Everything that a text says about a kind of step.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Trace
@@ -72,7 +72,7 @@ def _cells(word: str, found: Trace, row: int) -> Iterator[str | ex.Number]:
         yield number(found.pencil, value, (row, labels.index(word))) if there else "—"
 
 
-@frozen
+@dataclass(frozen=True)
 class _Answers:
     experiment: Experiment
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tracer.lesson import document as doc
@@ -22,6 +23,7 @@ RULES = ("emphasis", "backticks", "escape")
 """All else that Markdown knows, such as headings and HTML, is taken for words."""
 
 
+@dataclass(frozen=True)
 class Asked(Node):
     """A number of the pass: `ADDRESS[ROW,COLUMN] as percent`."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.comparison import TOLERANCE, Alignment, Comparison, Difference
 from tracer.decoder.patches import Experiment, outputs_of_layers
@@ -40,7 +40,7 @@ def comparison_text(experiment: Experiment) -> doc.Document:
     return _TextOfRuns(experiment).document()
 
 
-@frozen
+@dataclass(frozen=True)
 class _TextOfRuns:
     experiment: Experiment
 

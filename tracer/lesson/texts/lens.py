@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.lens_of_rows import layer_ends, lens_of_rows
 from tracer.decoder.word_path import WordPath
@@ -20,7 +20,7 @@ MOST_TOKENS = 6
 """The most columns of words; of more tokens, the last ones are shown."""
 
 
-@frozen
+@dataclass(frozen=True)
 class LensWord:
     """The word that a layer would predict after a token, and its probability."""
 

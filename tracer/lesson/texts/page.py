@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
@@ -30,7 +29,7 @@ SEED = 1
 """The seed of the questions of a page."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Source:
     """A value with the numbers that the page shows: its name, its labels and its entries.
 
@@ -46,7 +45,7 @@ class Source:
     moved: dict[Index, Entry] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True)
 class Result:
     """The value that a step's box shows, the row of each token in it, all values of the step."""
 
@@ -55,7 +54,7 @@ class Result:
     values: tuple[Value, ...]
 
 
-@frozen
+@dataclass(frozen=True)
 class Page:
     """A document, its variants for the other tokens, and the sources of its numbers.
 

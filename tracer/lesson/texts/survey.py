@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from math import prod
 
-from tracer.dataclass import frozen
 from tracer.decoder import roles
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, Trace, trace
@@ -37,7 +36,7 @@ LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
 OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
-@frozen
+@dataclass(frozen=True)
 class Shaped:
     """A matrix of the decoder, once for all heads, experts and layers that have one like it.
 
@@ -114,7 +113,7 @@ class Shaped:
         return NAMES[place.sub_layer]
 
 
-@frozen
+@dataclass(frozen=True)
 class Survey:
     """The matrices of a decoder in the order of computation, and what they come to."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from tracer.dataclass import frozen
 from tracer.decoder import operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record
@@ -27,7 +27,7 @@ Along: TypeAlias = tuple[int | slice, ...]
 """The index of a row or a column of a matrix, or of a vector."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Terms:
     """The terms of a long sum that are written out, followed by the total of the rest.
 
@@ -53,7 +53,7 @@ class Terms:
         return [int(at) for at in np.argsort(-terms, kind="stable")[: self.shown]]
 
 
-@frozen
+@dataclass(frozen=True)
 class Sums:
     """Writes sums on the way to the value at an address, with some guard digits."""
 
@@ -137,8 +137,8 @@ class Sums:
         both = [written(k) for k in shown]
         if left := _others(shown, len(terms)):
             rest = self._rest(terms[left])
-            rest.hidden = lambda: [entry for k in left for entry in entries_at(k)]
-            last.insert(0, rest)
+            hidden = replace(rest, hidden=lambda: [e for k in left for e in entries_at(k)])
+            last.insert(0, hidden)
         return [_sum([term for term, _ in both] + last), _sum([part for _, part in both] + last)]
 
     def _rest(self, terms: Array) -> ex.Rest:

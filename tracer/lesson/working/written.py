@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from tracer.dataclass import frozen
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import SCALE
@@ -26,7 +26,7 @@ EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
 
 
-@frozen
+@dataclass(frozen=True)
 class LineSides:
     """The sides of one entry's line, all but the result, with any number of guard digits."""
 

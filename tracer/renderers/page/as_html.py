@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
 from hashlib import sha256
@@ -15,7 +16,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from tracer.dataclass import mutable
 from tracer.lesson.document import Block, Picture, Section
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.page import Page
@@ -216,7 +216,7 @@ class _Text:
         return self.linked.get(self.outline.meant(section, number))
 
 
-@mutable
+@dataclass(eq=False)
 class Variant:
     """A written block, and the tokens (counted from 0) that it is for."""
 

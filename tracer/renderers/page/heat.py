@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from tracer.dataclass import frozen
 from tracer.decoder.value import Index
 from tracer.formula.expression import Number
 from tracer.lesson.texts.page import Source
@@ -16,7 +16,7 @@ MOST_ROWS, MOST_COLUMNS = 12, 16
 SHADES = 10
 
 
-@frozen
+@dataclass(frozen=True)
 class Cell:
     """A number of a value in a row and a column of its map; `depth` is from 0 to SHADES."""
 
@@ -27,7 +27,7 @@ class Cell:
     depth: int
 
 
-@frozen
+@dataclass(frozen=True)
 class Map:
     """The cells of a value. In a reduced map, a cell stands for a block of `block` numbers."""
 

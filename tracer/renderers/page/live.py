@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tracer.dataclass import frozen
 from tracer.scenario.controls import Control
 
 
-@frozen
+@dataclass(frozen=True)
 class Live:
     """The state of a scenario that is being changed.
 

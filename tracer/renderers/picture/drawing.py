@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from tracer.dataclass import frozen, mutable
 from tracer.renderers.rows import cells
 
 Sort: TypeAlias = Literal["box", "name", "title", "tokens", "steps"]
@@ -20,7 +19,7 @@ Cell: TypeAlias = tuple[int, int]
 """Column and row. A picture is built from below: rows are counted upward."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Words:
     """Centered lines of words; `row` is that of the last line."""
 
@@ -70,7 +69,7 @@ class Words:
             yield (self.column + (self.width - cells(line)) // 2, self.top - i), line
 
 
-@frozen
+@dataclass(frozen=True)
 class Stroke:
     """A line along a row or a column, between the middles of two cells."""
 
@@ -94,7 +93,7 @@ class Stroke:
             yield from (((x1, y), "N"), ((x1, y + 1), "S"))
 
 
-@mutable
+@dataclass(eq=False)
 class Drawing:
     """All words and strokes; words hide the strokes below them."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from tracer.dataclass import frozen
 from tracer.lesson.document import Heads, Row
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
@@ -18,7 +18,7 @@ MOST_STACKED = 3
 """The most stacked heads; of more, only the first is drawn."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Column:
     """A head with its rows from below, or a note about heads that are left out."""
 

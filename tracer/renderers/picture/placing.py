@@ -7,10 +7,9 @@ is a stack of its own. Below each level is a gap for its arrows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracer.dataclass import frozen, mutable
 from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row, Tower
 from tracer.renderers.picture.heads import columns_of
 
@@ -35,7 +34,7 @@ MOST_HEADS = {1: 4, 2: 3}
 """The most heads beside each other, by the number of towers; of more, some are left out."""
 
 
-@mutable
+@dataclass(eq=False)
 class Spot:
     """A box with its size; `x` is its middle, `y` its bottom."""
 
@@ -47,7 +46,7 @@ class Spot:
     y: float = 0
 
 
-@mutable
+@dataclass(eq=False)
 class Head:
     """A head: rows that are aligned with those of the other heads; or a note on heads left out."""
 
@@ -65,7 +64,7 @@ class Head:
         return max((width_of(self.rows[row]) / 2 for row in chosen), default=0)
 
 
-@mutable
+@dataclass(eq=False)
 class Level:
     """A row of boxes, or heads; `first` and `last` are the frames that it opens and closes."""
 
@@ -89,7 +88,7 @@ class Level:
         return width_of(self.spots)
 
 
-@mutable
+@dataclass(eq=False)
 class Frame:
     """A rectangle around a layer or a part of it, with its name."""
 
@@ -100,7 +99,7 @@ class Frame:
     top: float = 0
 
 
-@frozen
+@dataclass(frozen=True)
 class At:
     """Where a box is: its tower, its level, and its head and row there, if it is in one."""
 

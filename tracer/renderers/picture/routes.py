@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
-from tracer.dataclass import frozen, mutable
 from tracer.lesson.document import Wire
 from tracer.renderers.picture.placing import LANE, PADDING, At, Gap, Placing
 
 _T = TypeVar("_T", float, Gap)
 
 
-@frozen
+@dataclass(frozen=True)
 class Lane:
     """Where a line passes other rows: beside a tower, or beside the rows of a head."""
 
@@ -30,7 +30,7 @@ class Lane:
     end: Gap
 
 
-@mutable
+@dataclass(eq=False)
 class Route:
     """A line with its lower and its upper box, and its lanes; `at_side`: where it enters."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.dataclass import frozen
 from tracer.lesson.document import Picture, Wire
 from tracer.renderers.picture.placing import Gap, Placing, SizeOf, Spot
 from tracer.renderers.picture.routes import Route, Routes, numbered
@@ -23,7 +23,7 @@ PORT, EDGE = 12, 10
 """From one entry of a box to the next; from an entry to the edge of the box."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Line:
     """An arrow as the corners of its line, from the box at its source to that of its reader."""
 

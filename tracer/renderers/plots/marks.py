@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import hypot
 from typing import Literal, TypeAlias, assert_never
 
-from tracer.dataclass import frozen
 from tracer.formula.expression import Number
 from tracer.lesson.document import Sign
 from tracer.names import name_text
@@ -29,7 +29,7 @@ HEAD = 9
 """The length of an arrow's head."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Rect:
     """A filled rectangle. `of` is the number that a mark shows."""
 
@@ -41,7 +41,7 @@ class Rect:
     of: Number | None = None
 
 
-@frozen
+@dataclass(frozen=True)
 class Path:
     """A line through points; if it `bends`, from the first to the last toward the middle one."""
 
@@ -52,7 +52,7 @@ class Path:
     of: Number | None = None
 
 
-@frozen
+@dataclass(frozen=True)
 class Dot:
     """A filled circle."""
 
@@ -62,7 +62,7 @@ class Dot:
     of: Number | None = None
 
 
-@frozen
+@dataclass(frozen=True)
 class Label:
     """Words on a line, whose middle is at `y`."""
 
@@ -78,7 +78,7 @@ class Label:
 Mark: TypeAlias = Rect | Path | Dot | Label
 
 
-@frozen
+@dataclass(frozen=True)
 class Plot:
     """Marks, the later ones above the earlier ones, with a description in words.
 
