@@ -25,7 +25,7 @@ from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
-from tracer.lesson.steps import KIND_OF
+from tracer.lesson.steps import KIND_OF, kind_of
 from tracer.lesson.steps.attribution import VECTORS
 from tracer.lesson.texts.selection import steps
 from tracer.scenario.loading import load, parse
@@ -328,30 +328,26 @@ def test_every_declared_role_is_recorded(recorded: list[Trace]) -> None:
     assert [NAMES[role] for role in ROLES if role not in used] == []
 
 
-def test_what_training_derives_is_explained_just_where_it_is_recorded(
-    recorded: list[Trace],
-) -> None:
-    """Its roles are not declared: a step says which it explains."""
+def test_what_training_derives_is_explained(recorded: list[Trace]) -> None:
+    """Its roles are not declared: they belong to the steps of the values that they derive from."""
     used = {record.output.role for ran in recorded for record in ran.records}
-    derived_from = {(role.of, role.derivation) for role in used if role.of}
-    explained = {(role.of, role.derivation) for role in KIND_OF if role.of}
-    assert names_of(derived_from - explained) == []
-    assert names_of(explained - derived_from) == []
+    assert {kind_of(role).gradient for role in used if role.of} == {None}
+    texts = {(role.of, role.derivation) for role in KIND_OF if role.of}
+    assert names_of(texts - {(role.of, role.derivation) for role in used}) == []
 
 
-def names_of(derived: Iterable[tuple[Role, str | None]]) -> list[str]:
-    return sorted(f"{NAMES[of]} {derivation}" for of, derivation in derived)
+def names_of(derived: Iterable[tuple[Role | None, str | None]]) -> list[str]:
+    return sorted(f"{NAMES[of]} {derivation}" for of, derivation in derived if of)
 
 
-def test_a_gradient_that_no_step_explains_stops_the_program(
-    recorded: list[Trace], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gradient_that_no_step_explains_stops_the_program(recorded: list[Trace]) -> None:
     trained = next(ran for ran in recorded if any(r.output.role.of for r in ran.records))
-    role = next(r.output.role for r in trained.records if r.output.role.of)
     assert steps(trained.records)
-    monkeypatch.delitem(KIND_OF, role)
+    tape = Tape(DECIMALS, Pencil(Rounding()))
+    with tape.computing():
+        tape.given(roles.derived(roles.PREDICTION, "gradient"), (1,), (Axis("word", ("a",)),))
     with pytest.raises(KeyError):
-        steps(trained.records)
+        steps((*trained.records, *tape.records))
 
 
 def test_an_address_is_recorded_once(recorded: list[Trace]) -> None:

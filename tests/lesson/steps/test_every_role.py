@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tracer.decoder import roles
 from tracer.decoder.roles import ROLES, Role
 from tracer.lesson import steps
-from tracer.lesson.steps import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, undeclared
+from tracer.lesson.steps import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, StepKind, undeclared
 
 EVERY_KIND = (*KINDS, *AFTER_THE_PASS)
 PARTS = [(kind, role) for kind in EVERY_KIND for role in kind.roles]
@@ -51,12 +52,13 @@ def test_a_role_that_is_left_out_of_a_kind_is_named(
     assert undeclared() == [role.name]
 
 
-@pytest.mark.parametrize("role", [roles.GATED, roles.SCORES, roles.NORM], ids=str)
-def test_a_gradient_that_no_step_explains_is_named(
-    role: Role, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(steps.KIND_OF, roles.derived(role, "gradient"))
-    assert undeclared() == [f"the gradient of {role.name}"]
+def test_a_kind_must_say_whether_a_gradient_passes_and_what_is_drawn() -> None:
+    """A part that leaves the question open is refused when its file is imported."""
+    for missing in ("gradient", "sign"):
+        answers: dict[str, Any] = {"gradient": None, "sign": None}
+        del answers[missing]
+        with pytest.raises(TypeError, match=missing):
+            StepKind("name", "Title", "summary", ("Goal.",), {}, **answers)
 
 
 @pytest.mark.parametrize("role", OPERANDS, ids=lambda role: role.name)

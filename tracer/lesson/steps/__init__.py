@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import Counter
 
 from tracer.decoder import roles
-from tracer.decoder.roles import ROLES, Role, derived
+from tracer.decoder.roles import ROLES, Role
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
     attribution,
-    backward,
     experts,
     ffn,
     inputs,
@@ -27,6 +26,7 @@ from tracer.lesson.steps import (
     words,
 )
 from tracer.lesson.steps.alibi import DISTANCE
+from tracer.lesson.steps.backward import OF_GRADIENTS, SCALES, backward_kinds
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.steps.query_key_value import of_head
 from tracer.lesson.steps.sinks import SINK
@@ -65,8 +65,17 @@ OPERANDS: dict[Role, SymbolOf] = {
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask, targets."""
 
+BACKWARD = backward_kinds(KINDS)
+"""The kind of backward step for each kind of forward step."""
+
+FORWARD: dict[StepKind, StepKind] = {
+    **{back: forward for forward, back in reversed(BACKWARD.items())},
+    **SCALES,
+}
+"""The kind of forward step for each kind of backward step, of several the first."""
+
 AFTER_THE_PASS: tuple[StepKind, ...] = (
-    *(*backward.FORWARD, *updates.KINDS),
+    *(*FORWARD, *updates.KINDS),
     *(*attribution.KINDS, *score_attribution.KINDS),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
@@ -75,44 +84,38 @@ KIND_OF: dict[Role, StepKind] = {
     role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
 }
 
+_WITH_GRADIENT: dict[Role, StepKind] = {
+    role: BACKWARD[kind]
+    for kind in KINDS
+    if kind.gradient
+    for role in (*kind.roles, *kind.gradient.learned)
+}
+
+
+def kind_of(role: Role) -> StepKind:
+    """The kind of step that explains a role; a KeyError if none does.
+
+    What the backward pass derives from a value belongs to the backward step of the value's step.
+    """
+    if role not in KIND_OF and role.of and role.derivation in OF_GRADIENTS:
+        return _WITH_GRADIENT[role.of]
+    return KIND_OF[role]
+
 
 def symbol_of(role: Role) -> SymbolOf:
     """The symbol of a role."""
     return OPERANDS[role] if role in OPERANDS else KIND_OF[role].roles[role].symbol
 
 
-NO_GRADIENT = (
-    "learned_merges",
-    "tokenization",
-    "rotary",
-    "unmasked",
-    "block",
-    "blocks",
-    "probabilities",
-    "prediction",
-    "sampling",
-    "loss",
-)
-"""Steps that no gradient passes through, or that the loss takes back as one."""
-
-
 def undeclared() -> list[str]:
-    """The roles that no step explains, or several: parameters are operands; gradients count too."""
+    """The roles that no step explains, or several: parameters are operands."""
     kinds = (*KINDS, *AFTER_THE_PASS)
     explained = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
     misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
-    gradients = [
-        f"the gradient of {role.name}"
-        for kind in KINDS
-        for role in kind.roles
-        if kind.name not in NO_GRADIENT
-        and role not in backward.WITHOUT
-        and derived(role, "gradient") not in KIND_OF
-    ]
-    return [r.name for r in ROLES if explained[r] != 1 or r in misplaced] + gradients
+    return [r.name for r in ROLES if explained[r] != 1 or r in misplaced]
 
 
 if _gaps := undeclared():
     raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
 
-__all__ = ["KINDS", "KIND_OF", "OPERANDS", "Naming", "RoleText", "Step", "StepKind", "symbol_of"]
+__all__ = ["KINDS", "OPERANDS", "Naming", "RoleText", "Step", "StepKind", "kind_of", "symbol_of"]

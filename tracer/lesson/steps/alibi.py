@@ -6,7 +6,7 @@ from tracer.decoder import roles
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.query_key_value import of_head
 
 DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
@@ -48,6 +48,7 @@ ALIBI_STEP = InnerKind(
         roles.DISTANCE_SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
         roles.BIASED: RoleText(of_head("S", "D"), "Each score minus the slope times the distance:"),
     },
+    gradient=Gradient("each score after ALiBi"),
     sign=("ALiBi",),
     reasons=_reasons,
 )

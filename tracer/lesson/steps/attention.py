@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, Softmax
@@ -18,7 +22,17 @@ from tracer.lesson.steps import (
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import CaptionOf, InnerKind, Naming, RoleText, Step, SymbolOf, linear
+from tracer.lesson.steps.gradients import of_weights
+from tracer.lesson.steps.kind import (
+    CaptionOf,
+    Gradient,
+    InnerKind,
+    Naming,
+    RoleText,
+    Step,
+    SymbolOf,
+    linear,
+)
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
 from tracer.lesson.steps.sinks import (
@@ -90,6 +104,7 @@ SCORES_STEP = InnerKind(
         roles.SCALE: RoleText(_divisor, "The divisor:"),
         roles.SCORES: RoleText(of_head("S"), "The score for the key of each token:"),
     },
+    gradient=Gradient("each score and at its dot product"),
     sign=_scores_sign,
     reasons=why.scaled,
     claim=attention_claims.best_key,
@@ -102,6 +117,7 @@ MASK_STEP = InnerKind(
     "which tokens may be attended to",
     mask_goal,
     {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
+    gradient=Gradient("each score after the mask"),
     sign=("mask",),
     reasons=why_masked,
     claim=attention_claims.not_seen,
@@ -157,6 +173,21 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (f"{made} Every key is masked for ", ctx.name, nothing)
 
 
+OF_SOFTMAX = (
+    "The softmax divides by the sum of the row, so raising one score lowers the other weights. "
+    "Therefore the weighted mean of a row's gradients is subtracted from each of them, and the "
+    "difference is multiplied by the weight. Where a weight is 0"
+)
+
+
+def _of_softmax(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    masked = ctx.value(replace(step.place, phase="forward"), roles.MASKED)
+    hides = masked is not None and bool(np.isneginf(masked.array).any())
+    return (
+        (f"{OF_SOFTMAX}{', as at the masked scores' * hides}, the gradient at the score is 0.",),
+    )
+
+
 SOFTMAX_STEP = InnerKind(
     "softmax",
     "Softmax: the attention weights",
@@ -166,6 +197,7 @@ SOFTMAX_STEP = InnerKind(
         **softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), weights_caption),
         roles.WEIGHTS_AND_SINK: SHARES,
     },
+    gradient=Gradient("each attention weight", reasons=_of_softmax),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
     claim=attention_claims.shares,
@@ -183,6 +215,7 @@ UNMASKED_STEP = InnerKind(
         roles.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
         roles.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
     },
+    gradient=None,
     sign=("no mask",),
     claim=attention_claims.leak,
     groups=("mask", "softmax"),
@@ -241,12 +274,16 @@ def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (added + f" The values are those of head {shared}." * (shared is not None),)
 
 
+COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
+
+
 WEIGHTED_SUM_STEP = InnerKind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, weighted by attention",
     _weighted_goal,
     {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
+    gradient=Gradient(COLUMNS),
     sign=_weighted_sign,
     reasons=why.moved,
     claim=attention_claims.main_value,
@@ -258,6 +295,7 @@ CONCAT_STEP = InnerKind(
     "all heads in one row",
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
+    gradient=Gradient("the concatenated heads"),
     sign=_concat_sign,
     reasons=why.not_added,
 )
@@ -272,6 +310,7 @@ PROJECTION_STEP = InnerKind(
             lambda naming: ex.Call("Attention", Q_K_V if naming.typed else (naming.x,))
         )
     },
+    gradient=Gradient("the attention output", (roles.W_O, roles.B_O), reasons=of_weights),
     sign=_projection_sign,
     reasons=why.mixed,
     claim=main_column,

@@ -119,6 +119,8 @@ BLOCK_STEP = InnerKind(
         ),
         roles.RUNNING_OUTPUT: _symbol("O", "The output so far:"),
     },
+    gradient=None,
+    sign=None,
     reasons=(MEMORY,),
     claim=_block_claim,
 )
@@ -163,6 +165,8 @@ BLOCKS_STEP = InnerKind(
         "that sum is complete.",
     ),
     {roles.BLOCKS_OUTPUT: RoleText(lambda n: ex.Quotient(*n.inputs))},
+    gradient=None,
+    sign=None,
     claim=_blocks_claim,
 )
 

@@ -52,7 +52,16 @@ def _side_kinds(
     def kind(name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]) -> StepKind:
         together = {role: text for each in texts for role, text in each.items()}
         titled = f"{what.capitalize()}: {title}"
-        return InnerKind(f"{what}_{name}_parts", titled, title, goal, together, only_with=ONLY_WITH)
+        return InnerKind(
+            f"{what}_{name}_parts",
+            titled,
+            title,
+            goal,
+            together,
+            gradient=None,
+            sign=None,
+            only_with=ONLY_WITH,
+        )
 
     def norm(name: str, title: str, of: roles.Norm) -> StepKind:
         results = (of.layer_norm, of.rms_norm)
@@ -197,6 +206,8 @@ PAIRS_STEP = InnerKind(
         ),
         roles.PAIRS: RoleText(Symbol("s")),
     },
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -227,6 +238,8 @@ SUMS_STEP = InnerKind(
         roles.QUERY_SUMS: RoleText(Symbol("c", "a"), "Each part of the query:"),
         roles.KEY_SUMS: RoleText(Symbol("c", "b"), "Each part of the key:"),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_sums,
     only_with=ONLY_WITH,
 )

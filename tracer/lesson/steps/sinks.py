@@ -7,7 +7,8 @@ from tracer.decoder.operations import DropColumn
 from tracer.decoder.tape import Record
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.gradients import learns
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.query_key_value import of_head
 
 SINK = of_head("s")
@@ -26,12 +27,20 @@ NOTHING_TO_FIND: Sentence = (
     "token: if the sink is much larger than the scores, all weights are small.",
 )
 
+
+def _at_the_sink(step: Step, ctx: LessonContext) -> Sentence:
+    at = "Compute the gradient at the scores and the sink."
+    learned = " The sink takes part in all rows: its gradient adds up their last column."
+    return (at + learned * learns(step),)
+
+
 SINK_STEP = InnerKind(
     "sink",
     "Attention sink",
     "the scores, and the sink as a last column",
     _goal,
     {roles.SCORES_AND_SINK: RoleText(of_head("S", "s"))},
+    gradient=Gradient(_at_the_sink, (roles.SINK,)),
     sign=("sink",),
     reasons=(NOTHING_TO_FIND,),
 )

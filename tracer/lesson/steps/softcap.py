@@ -7,7 +7,7 @@ from tracer.decoder.elementwise import SoftCap
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.query_key_value import of_head
 
 
@@ -45,6 +45,7 @@ SOFTCAP_STEP = InnerKind(
     "the scores after the soft cap",
     _goal,
     {roles.CAPPED: RoleText(of_head("S", "c"))},
+    gradient=Gradient("each score after the soft cap"),
     sign=_sign,
     reasons=(IN_ORDER,),
 )

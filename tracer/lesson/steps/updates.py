@@ -71,6 +71,8 @@ CLIP_STEP = StepKind(
         roles.SHRINK: RoleText(Symbol("f"), "The factor for all gradients:"),
         **_of_each("clipped", "g", "The clipped gradient:"),
     },
+    gradient=None,
+    sign=None,
     reasons=(
         (
             "Clipping keeps the direction of the gradient and limits its length, so that one very "
@@ -105,6 +107,8 @@ UPDATE_STEP = StepKind(
         for role in PARAMETERS
         for derivation, telling in OF_UPDATES.items()
     },
+    gradient=None,
+    sign=None,
     reasons=(
         (
             "The gradient describes the loss only near the current weights; therefore each step of "

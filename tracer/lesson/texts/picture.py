@@ -14,8 +14,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step, blocks, learned_merges, lora, tokenization
-from tracer.lesson.steps.backward import BACK
+from tracer.lesson.steps import BACKWARD, Step
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
@@ -39,10 +38,8 @@ def picture(
 
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
-    # The lens looks at the model, the tokenization comes before it, and the blocks of a softmax
-    # compute what a head computes without them.
-    outside = (*learned_merges.KINDS, *tokenization.KINDS, *blocks.KINDS)
-    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in outside]
+    # The lens looks at the model from outside.
+    drawn = [step for step in steps if step.place.sub_layer != "lens"]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
@@ -65,7 +62,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
     for step in steps:
         # The backward pass begins at what a loss of numbers is computed from.
         value = (step.records[0] if step.kind in LOSSES else step.last).output
-        kind = BACK.get(step.kind)
+        kind = BACKWARD.get(step.kind)
         gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
         if gone:
             sign = (Partial(ctx.symbols[value.address]),)
@@ -234,8 +231,8 @@ def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
     """Arrange steps from bottom to top: side by side until one reads another of the row."""
     rows: list[list[Step]] = []
     for step in steps:
-        if step.kind in lora.KINDS:
-            continue  # it computes weights, through which no vector goes
+        if step.kind.sign is None:
+            continue
         if rows and not any(_reads(step, other) for other in rows[-1]):
             rows[-1].append(step)
         else:
