@@ -6,17 +6,17 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.alibi import penalized
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.blocks import softmax_in_blocks
-from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
+from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
+from tracer.decoder.part import HeadContext, OfTower, parts
 from tracer.decoder.query_key_norm import KEYS, QUERIES, HeadNorm
-from tracer.decoder.sinks import learned_sink, softmax_with_sink
+from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
 from tracer.decoder.value import Value
@@ -40,8 +40,8 @@ class AttentionInputs:
     Typed keys and values need no vectors, only the `tokens` of their rows.
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
-    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞. The scores fall
-    with the `distance` (n, m).
+    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞. `of_tower` is
+    what the parts of the model have recorded for all layers.
     """
 
     vectors: Value | None
@@ -53,7 +53,7 @@ class AttentionInputs:
     unmasked: bool = False
     rotary: RotaryAngles | None = None
     only_hides: bool = True
-    distance: Value | None = None
+    of_tower: OfTower = field(default_factory=dict)
 
 
 def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: Attention) -> Value:
@@ -86,10 +86,9 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
                 k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
                 k_v = with_earlier(tape, k, own.v, inputs, of_keys)
             read.append(k_v)
-            scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
-            scores = penalized(tape, scores, inputs.distance, number, len(parameters.heads))
-            sink = learned_sink(tape, head)
-            heads.append(attention_head(tape, scores, k_v[1], inputs, sink, parameters.blocks))
+            scores = scaled(tape, q, k_v[0], parameters.scale)
+            at = HeadContext(number, head, parameters, inputs.of_tower)
+            heads.append(attention_head(tape, scores, k_v[1], inputs, at))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
@@ -177,35 +176,39 @@ def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     return tape.record(roles.SCORES, Divide(), dot, tape.record(roles.SCALE, SquareRoot(), d_k))
 
 
-def capped(tape: Tape, scores: Value, cap: Decimal | None) -> Value:
-    """c · tanh(S / c), with the same shape; without a cap, S (Gemma 2, Riviere et al. 2024)."""
-    return scores if cap is None else tape.record(roles.CAPPED, SoftCap(cap), scores)
-
-
 def attention_head(
-    tape: Tape,
-    scores: Value,
-    v: Value,
-    inputs: AttentionInputs,
-    sink: Value | None,
-    blocks: int | None,
+    tape: Tape, scores: Value, v: Value, inputs: AttentionInputs, at: HeadContext
 ) -> Value:
-    """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v).
-
-    A sink (1,) takes part in the softmax. With `blocks`, it is also computed in that many blocks of
-    keys.
-    """
+    """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v)."""
+    for part in parts():
+        if part.scores:
+            scores = part.scores(tape, scores, at)
     masked, exp = scores, Exp()
     if inputs.mask and inputs.only_hides:
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
     elif inputs.mask:
         masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    own = (roles.ATTENTION_SOFTMAX, roles.ATTENTION_SINK)
-    shares = softmax_with_sink(tape, *own, masked, sink, shifted=inputs.shifted, exp=exp)
+    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, inputs, at, exp)
     if inputs.mask and inputs.unmasked:
-        own = (roles.UNMASKED_SOFTMAX, roles.UNMASKED_SINK)
-        softmax_with_sink(tape, *own, scores, sink, shifted=inputs.shifted, exp=Exp())
-    output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
-    if blocks:
-        softmax_in_blocks(tape, masked, v, blocks)
+        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, inputs, at, Exp())
+    output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), weights, v)
+    for part in parts():
+        if part.beside:
+            part.beside(tape, at, masked, v)
     return output
+
+
+def softmax_of_head(
+    tape: Tape,
+    own: roles.Softmax,
+    scores: Value,
+    inputs: AttentionInputs,
+    at: HeadContext,
+    exp: Exp,
+) -> Value:
+    """softmax(S), as the parts of the model change it: (n, m) → (n, m)."""
+    compute = partial(softmax, tape, shifted=inputs.shifted, exp=exp)
+    for part in parts():
+        if part.softmax:
+            compute = partial(part.softmax, tape, at, compute)
+    return compute(own, scores)

@@ -8,6 +8,7 @@ from math import inf
 from typing import TypeAlias, get_args
 
 from tracer.decoder import roles
+from tracer.decoder.part import all_roles
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
@@ -27,7 +28,7 @@ VECTORS = (roles.INPUT, *ENDS)
 AFTER_THE_OTHERS = 10**6
 """The rank of the shared expert among the experts."""
 
-RANKS = {role: rank for rank, role in enumerate(roles.ROLES)}
+RANKS = {role: rank for rank, role in enumerate(all_roles())}
 SUB_LAYERS = (*get_args(roles.SubLayer), None)
 
 

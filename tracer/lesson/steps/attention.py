@@ -9,6 +9,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
@@ -19,8 +20,6 @@ from tracer.lesson.steps import (
     query_key_norm,
     query_key_value,
 )
-from tracer.lesson.steps.alibi import ALIBI_STEP
-from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
 from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.kind import (
@@ -35,15 +34,6 @@ from tracer.lesson.steps.kind import (
 )
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
-from tracer.lesson.steps.sinks import (
-    LEFT_OUT,
-    SHARES,
-    SINK_STEP,
-    UNMASKED_SHARES,
-    has_sink,
-    weights_caption,
-)
-from tracer.lesson.steps.softcap import SOFTCAP_STEP
 
 W_O = ex.Symbol("W", "O")
 Q_K_V = (ex.Symbol("Q"), ex.Symbol("K"), ex.Symbol("V"))
@@ -157,15 +147,26 @@ def softmax_roles(
     }
 
 
+def _weights_caption(record: Record) -> str:
+    beside = attention_claims.left_out(record)
+    if beside:
+        return f"The weights, without the share of the {beside}:"
+    return "Each exponential divided by the sum:"
+
+
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     shifted = ctx.value(step.place, roles.SHIFTED) is not None
     made = softmax_goal("score", shifted=shifted)
-    if has_sink(step):
-        made += LEFT_OUT
+    beside = attention_claims.left_out(step.last)
+    if beside:
+        made += (
+            f" The share of the {beside} is left out, so that, before rounding, the weights of a "
+            "row add up to less than 1."
+        )
     if attention_claims.crosses(step):
         return (f"{made} No token is masked here.",)
     unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
-    gathers = weights is None or has_sink(step) or any(weights.numbers[ctx.row(weights)])
+    gathers = weights is None or beside or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
         return (made, *(zero if unseen else ()), *still_weighted(step, ctx))
@@ -193,10 +194,7 @@ SOFTMAX_STEP = InnerKind(
     "Softmax: the attention weights",
     "the scores as shares of 1",
     _softmax_goal,
-    {
-        **softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), weights_caption),
-        roles.WEIGHTS_AND_SINK: SHARES,
-    },
+    softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), _weights_caption),
     gradient=Gradient("each attention weight", reasons=_of_softmax),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
@@ -210,11 +208,7 @@ UNMASKED_STEP = InnerKind(
     "Without the mask",
     "the attention weights without the mask",
     ("The softmax is computed again from the same scores, without the mask.",),
-    {
-        **softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), weights_caption),
-        roles.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
-        roles.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
-    },
+    softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), _weights_caption),
     gradient=None,
     sign=("no mask",),
     claim=attention_claims.leak,
@@ -319,6 +313,6 @@ PROJECTION_STEP = InnerKind(
 KINDS = (
     *query_key_value.KINDS,
     *query_key_norm.KINDS,
-    *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SINK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
-    *(WEIGHTED_SUM_STEP, BLOCK_STEP, BLOCKS_STEP, CONCAT_STEP, PROJECTION_STEP),
+    *(SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

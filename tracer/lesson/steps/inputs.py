@@ -8,6 +8,7 @@ from typing import Literal
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
+from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
@@ -202,9 +203,11 @@ def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
     embeddings = f"the {'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
-        parts = (layer.attention for layer in ctx.tower.layers if layer.attention)
-        turns = any(map(ctx.tower.rotary_of, parts))
-        acts = turns or ctx.value(step.place, roles.DISTANCE)
+        attentions = (layer.attention for layer in ctx.tower.layers if layer.attention)
+        turns = any(map(ctx.tower.rotary_of, attentions))
+        of_tower = (part.roles.values() for part in parts() if part.tower)
+        own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
+        acts = turns or any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
         return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
     return (

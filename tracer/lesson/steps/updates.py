@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
+from tracer.decoder.part import all_roles
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
@@ -10,7 +11,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 
-PARAMETERS = tuple(role for role in roles.ROLES if role.parameter and role not in roles.FROZEN)
+PARAMETERS = tuple(role for role in all_roles() if role.parameter and role not in roles.FROZEN)
 
 ALIKE = 1.1
 """Steps are of about the same size if the largest is at most this many times the smallest."""

@@ -24,7 +24,7 @@ from tracer.lesson.steps.gradients import (
 )
 from tracer.lesson.steps.illustrations import next_words
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind, linear
-from tracer.lesson.steps.softcap import capped
+from tracer.lesson.steps.soft_cap import capped
 
 Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
 

@@ -17,8 +17,8 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import SUM_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.attribution_pictures import bars, maps, title
 from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
 from tracer.lesson.working.lines import Writer

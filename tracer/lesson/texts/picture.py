@@ -14,9 +14,10 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import BACKWARD, Step
+from tracer.lesson.steps.declared import BACKWARD
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder

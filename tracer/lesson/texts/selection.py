@@ -8,8 +8,9 @@ from dataclasses import replace
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
-from tracer.lesson.steps import KINDS, OPERANDS, Step, StepKind, kind_of
+from tracer.lesson.steps.declared import KINDS, OPERANDS, kind_of
 from tracer.lesson.steps.inputs import ENCODER_STEP
+from tracer.lesson.steps.kind import Step, StepKind
 from tracer.lesson.wiring import in_order
 from tracer.names import closest
 

@@ -1,0 +1,70 @@
+"""What a part of a model adds to the forward pass: its roles, and hooks into attention.
+
+Each hook is called for every head or tower of every model: it returns what it was given if the
+scenario does not have the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+from tracer.decoder import roles
+from tracer.decoder.axes import Axis
+from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.parts import declared
+from tracer.scenario.layers import Attention, Head
+from tracer.scenario.model import Tower
+
+OfTower: TypeAlias = Mapping[Role, Value]
+"""What the parts have recorded for all layers of a tower."""
+
+
+@dataclass(frozen=True)
+class HeadContext:
+    """A head of an attention, counted from 1, and what the parts have recorded for it."""
+
+    number: int
+    head: Head
+    attention: Attention
+    of_tower: OfTower
+    recorded: dict[Role, Value] = field(default_factory=dict)
+
+
+ComputeSoftmax: TypeAlias = Callable[[Softmax, Value], Value]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The declaration of a part; `roles` are its roles, by the role that they are listed behind."""
+
+    roles: Mapping[Role, tuple[Role, ...]]
+    tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
+    """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    scores: Callable[[Tape, Value, HeadContext], Value] | None = None
+    """Changes the scores (n, m) before the mask."""
+    softmax: Callable[[Tape, HeadContext, ComputeSoftmax, Softmax, Value], Value] | None = None
+    """Computes the softmax of scores (n, m), of which it is given the usual computation."""
+    beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
+    """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """The parts, in the order in which a pass meets them."""
+    return declared("decoder", Part)
+
+
+@cache
+def all_roles() -> tuple[Role, ...]:
+    """Every role that a pass can record, in the order of a pass."""
+    ordered = list(roles.ROLES)
+    for part in reversed(parts()):  # behind one role, the first part's come first
+        for before, own in part.roles.items():
+            at = ordered.index(before) + 1
+            ordered[at:at] = own
+    return tuple(ordered)
