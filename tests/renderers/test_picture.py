@@ -64,9 +64,9 @@ def test_each_step_is_named_once(scenario: Scenario) -> None:
     trace = traced_or_rejected(scenario)
     for width in WIDTHS:
         *lines, _ = in_characters(drawn(trace), width)  # the tokens may be numbers
-        # The blocks of a softmax compute nothing that the model goes on with.
-        of_model = [s for s in steps(trace.records) if s.kind.sign is not None]
-        assert sorted(numbers(lines)) == [step.number for step in of_model]
+        # A range of steps that are not shown may include steps without a box.
+        of_model = [s.number for s in steps(trace.records) if s.kind.sign is not None]
+        assert sorted(n for n in numbers(lines) if n in of_model) == of_model
 
 
 @several
