@@ -14,7 +14,7 @@ from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import HeadContext, OfTower, parts
+from tracer.decoder.part import HeadContext, OfTower, Sources, parts
 from tracer.decoder.query_key_norm import KEYS, QUERIES, HeadNorm
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -63,20 +63,24 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     (n, h · d_v). Of typed queries, x is only the tokens. A norm of queries or keys has the same γ
     and β in all heads, or reads all heads at once.
     """
+    sources = Sources(x, inputs.vectors)
+    for part in parts():
+        if part.sources:
+            sources = part.sources(tape, parameters, sources)
     of_queries = HeadNorm(QUERIES, parameters.query_norm)
     of_keys = HeadNorm(KEYS, parameters.key_norm)
     before: list[Projected] = []
     if of_queries.spans_heads or of_keys.spans_heads:
         for number, head in enumerate(parameters.heads, start=1):
             with tape.at(head=number):
-                before.append(projected(tape, x, inputs, head))
+                before.append(projected(tape, sources, inputs, head))
         of_queries.read(tape, [each.q for each in before])
         of_keys.read(tape, [each.k for each in before if each.k])
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
     for number, head in enumerate(parameters.heads, start=1):
         with tape.at(head=number):
-            own = before[number - 1] if before else projected(tape, x, inputs, head)
+            own = before[number - 1] if before else projected(tape, sources, inputs, head)
             q = of_queries.apply(tape, own.q)
             k = of_keys.apply(tape, own.k) if own.k else None
             q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
@@ -108,10 +112,12 @@ class Projected:
     v: Value | None = None
 
 
-def projected(tape: Tape, x: Value | Axis, inputs: AttentionInputs, head: Head) -> Projected:
+def projected(tape: Tape, sources: Sources, inputs: AttentionInputs, head: Head) -> Projected:
     """Q, K and V of a head."""
-    q = queries(tape, x, head)
-    return Projected(q, *(() if head.shares else keys_and_values(tape, inputs, head)))
+    q = queries(tape, sources.queries, head)
+    if head.shares:
+        return Projected(q)
+    return Projected(q, *keys_and_values(tape, sources.keys_and_values, inputs, head))
 
 
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
@@ -124,9 +130,11 @@ def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
     return tape.record(roles.QUERY, op.MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
 
 
-def keys_and_values(tape: Tape, inputs: AttentionInputs, head: Head) -> tuple[Value, Value]:
-    """K = memory W_K + b_K (m, d_k) and V = memory W_V + b_V (m, d_v), or an earlier pass's."""
-    m, earlier = inputs.vectors, inputs.earlier
+def keys_and_values(
+    tape: Tape, m: Value | None, inputs: AttentionInputs, head: Head
+) -> tuple[Value, Value]:
+    """K = m W_K + b_K (m, d_k) and V = m W_V + b_V (m, d_v), or an earlier pass's."""
+    earlier = inputs.earlier
     if m is None:
         return typed_keys_and_values(tape, head, inputs.tokens)
     assert head.W_K is not None and head.W_V is not None

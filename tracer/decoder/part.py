@@ -35,6 +35,17 @@ class HeadContext:
     recorded: dict[Role, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Sources:
+    """What queries (n, d) and keys and values (m, d) are computed from.
+
+    Typed queries need only their tokens, typed keys and values nothing.
+    """
+
+    queries: Value | Axis
+    keys_and_values: Value | None
+
+
 ComputeSoftmax: TypeAlias = Callable[[Softmax, Value], Value]
 
 
@@ -45,6 +56,8 @@ class Part:
     roles: Mapping[Role, tuple[Role, ...]]
     tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    sources: Callable[[Tape, Attention, Sources], Sources] | None = None
+    """Replaces the vectors that queries, keys and values are computed from."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, Softmax, Value], Value] | None = None

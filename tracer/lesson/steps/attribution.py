@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tracer.decoder import roles
@@ -315,6 +317,22 @@ VECTOR_STEP = InnerKind(
     sign=None,
     only_with=ONLY_WITH,
 )
+
+
+@cache
+def direction_at(forward: StepKind) -> StepKind:
+    """Return the kind of step for the direction at a value that the direction passes through."""
+    value = f"{forward.title[0].lower()}{forward.title[1:]}"
+    return type(forward)(
+        f"direction_{forward.name}",
+        f"Direction at the {value}",
+        f"the direction of the {value}",
+        ("The direction passes back through this step, with what it multiplies by held fixed.",),
+        {},
+        gradient=None,
+        sign=None,
+        only_with=ONLY_WITH,
+    )
 
 
 def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:

@@ -6,10 +6,12 @@ A role that the decoder records and no kind tells would be a gap on the page: it
 from __future__ import annotations
 
 from collections import Counter
+from typing import get_args
 
 from tracer.decoder import roles
 from tracer.decoder.part import all_roles
-from tracer.decoder.roles import Role
+from tracer.decoder.roles import OfAttribution, Role
+from tracer.decoder.vector_parts import KEY, QUERY
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
@@ -85,21 +87,32 @@ KIND_OF: dict[Role, StepKind] = {
     role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
 }
 
-_WITH_GRADIENT: dict[Role, StepKind] = {
-    role: BACKWARD[kind]
+_FORWARD_OF: dict[Role, StepKind] = {
+    role: kind
     for kind in KINDS
-    if kind.gradient
-    for role in (*kind.roles, *kind.gradient.learned)
+    for role in (*kind.roles, *(kind.gradient.learned if kind.gradient else ()))
 }
+"""The kind of forward step of each value, and of each parameter that has a gradient."""
 
 
 def kind_of(role: Role) -> StepKind:
     """The kind of step that explains a role; a KeyError if none does.
 
-    What the backward pass derives from a value belongs to the backward step of the value's step.
+    What is derived from a value in the backward pass, or in an attribution, belongs to a step that
+    goes with the value's own, unless another kind explains it.
     """
-    if role not in KIND_OF and role.of and role.derivation in OF_GRADIENTS:
-        return _WITH_GRADIENT[role.of]
+    if role in KIND_OF or role.of is None:
+        return KIND_OF[role]
+    forward = _FORWARD_OF[role.of]
+    for side in (QUERY, KEY):
+        if role.derivation in (side.row, side.part, side.parts):
+            return score_attribution.carried(side, forward)
+    if role.derivation in OF_GRADIENTS:
+        return BACKWARD[forward]
+    if role.derivation in ("row", "part", "terms"):
+        return attribution.VECTOR_STEP
+    if role.derivation in get_args(OfAttribution):
+        return attribution.direction_at(forward)
     return KIND_OF[role]
 
 
