@@ -20,7 +20,7 @@ from tracer.decoder.roles import Role
 W_C, SHARED = Role("W_C", parameter=True), Role("shared")
 
 
-def sources(tape, attention, before):
+def sources(tape, at, before):
     x = before.keys_and_values
     width = range(x.shape[1])
     axes = (x.axes[1], Axis("feature", tuple(f"c{i}" for i in width)))

@@ -6,15 +6,16 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_rows_before
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import HeadContext, OfTower, Sources, parts
+from tracer.decoder.part import AttentionContext, HeadContext, Sources, parts
 from tracer.decoder.query_key_norm import KEYS, QUERIES, HeadNorm
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -24,38 +25,6 @@ from tracer.scenario.fields import Scale
 from tracer.scenario.layers import Attention, Head
 
 
-@dataclass(frozen=True)
-class RotaryAngles:
-    """cos and sin of the angles by which queries and keys are rotated, each (n, r / 2)."""
-
-    rotate: op.Rotate
-    cos: Value
-    sin: Value
-
-
-@dataclass(frozen=True)
-class AttentionInputs:
-    """What the queries attend to: vectors (m, d_model), the mask (n, m), and the cache.
-
-    Typed keys and values need no vectors, only the `tokens` of their rows.
-    `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
-    adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
-    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞. `of_tower` is
-    what the parts of the model have recorded for all layers.
-    """
-
-    vectors: Value | None
-    tokens: Axis
-    mask: Value | None
-    earlier: dict[str, Value] | None
-    new: bool
-    shifted: bool
-    unmasked: bool = False
-    rotary: RotaryAngles | None = None
-    only_hides: bool = True
-    of_tower: OfTower = field(default_factory=dict)
-
-
 def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: Attention) -> Value:
     """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
 
@@ -63,10 +32,11 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     (n, h · d_v). Of typed queries, x is only the tokens. A norm of queries or keys has the same γ
     and β in all heads, or reads all heads at once.
     """
+    context = AttentionContext(parameters, inputs)
     sources = Sources(x, inputs.vectors)
     for part in parts():
         if part.sources:
-            sources = part.sources(tape, parameters, sources)
+            sources = part.sources(tape, context, sources)
     of_queries = HeadNorm(QUERIES, parameters.query_norm)
     of_keys = HeadNorm(KEYS, parameters.key_norm)
     before: list[Projected] = []
@@ -80,19 +50,20 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     read: list[tuple[Value, Value]] = []
     for number, head in enumerate(parameters.heads, start=1):
         with tape.at(head=number):
+            at = HeadContext(number, head, context)
             own = before[number - 1] if before else projected(tape, sources, inputs, head)
             q = of_queries.apply(tape, own.q)
             k = of_keys.apply(tape, own.k) if own.k else None
-            q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+            q, k = with_positions(tape, at, sources, q, k)
             if k is None or own.v is None:
                 k_v = read[(head.shares or 1) - 1]
+            elif sources.has_rows_before:
+                k_v = k, own.v
             else:
-                k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
                 k_v = with_earlier(tape, k, own.v, inputs, of_keys)
             read.append(k_v)
             scores = scaled(tape, q, k_v[0], parameters.scale)
-            at = HeadContext(number, head, parameters, inputs.of_tower)
-            heads.append(attention_head(tape, scores, k_v[1], inputs, at))
+            heads.append(attention_head(tape, scores, k_v[1], at))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
@@ -150,9 +121,16 @@ def keys_and_values(
     return k, tape.record(roles.VALUE, op.MatMul(), m, w_v, *b_v)
 
 
-def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles | None) -> Value:
-    """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k) (Su et al. 2021)."""
-    return tape.record(role, rotary.rotate, rows, rotary.cos, rotary.sin) if rotary else rows
+def with_positions(
+    tape: Tape, at: HeadContext, sources: Sources, q: Value, k: Value | None
+) -> tuple[Value, Value | None]:
+    """Queries and keys that depend on positions: rotated, or as a part of the model does it."""
+    for part in parts():
+        if part.positions and (found := part.positions(tape, at, sources, q, k)):
+            return found
+    rotary = at.attention.inputs.rotary
+    q = apply_rotary(tape, roles.ROTATED_QUERY, q, rotary)
+    return q, apply_rotary(tape, roles.ROTATED_KEY, k, rotary) if k else None
 
 
 def with_earlier(
@@ -166,11 +144,8 @@ def with_earlier(
     keys = roles.OWN_KEYS if norm.together else keys
     keys = roles.ROTATED_KEYS if inputs.rotary else keys
 
-    def appended(together: roles.Role, new: Value) -> Value:
-        before = earlier.get(tape.address(together)) or earlier[new.address]
-        return tape.record(together, op.Append(), before, new)
-
-    return appended(keys, k), appended(roles.VALUES, v)
+    k = with_rows_before(tape, keys, k, earlier)
+    return k, with_rows_before(tape, roles.VALUES, v, earlier)
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
@@ -184,10 +159,9 @@ def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     return tape.record(roles.SCORES, Divide(), dot, tape.record(roles.SCALE, SquareRoot(), d_k))
 
 
-def attention_head(
-    tape: Tape, scores: Value, v: Value, inputs: AttentionInputs, at: HeadContext
-) -> Value:
+def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Value:
     """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v)."""
+    inputs = at.attention.inputs
     for part in parts():
         if part.scores:
             scores = part.scores(tape, scores, at)
@@ -196,9 +170,9 @@ def attention_head(
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
     elif inputs.mask:
         masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, inputs, at, exp)
+    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, at, exp)
     if inputs.mask and inputs.unmasked:
-        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, inputs, at, Exp())
+        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, at, Exp())
     output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), weights, v)
     for part in parts():
         if part.beside:
@@ -207,15 +181,10 @@ def attention_head(
 
 
 def softmax_of_head(
-    tape: Tape,
-    own: roles.Softmax,
-    scores: Value,
-    inputs: AttentionInputs,
-    at: HeadContext,
-    exp: Exp,
+    tape: Tape, own: roles.Softmax, scores: Value, at: HeadContext, exp: Exp
 ) -> Value:
     """softmax(S), as the parts of the model change it: (n, m) → (n, m)."""
-    compute = partial(softmax, tape, shifted=inputs.shifted, exp=exp)
+    compute = partial(softmax, tape, shifted=at.attention.inputs.shifted, exp=exp)
     for part in parts():
         if part.softmax:
             compute = partial(part.softmax, tape, at, compute)

@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from tracer.decoder import roles
-from tracer.decoder.attention import AttentionInputs, attention
+from tracer.decoder.attention import attention
+from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import input_vectors, only_hides

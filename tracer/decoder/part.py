@@ -12,6 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from tracer.decoder import roles
+from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis
 from tracer.decoder.roles import Role, Softmax
 from tracer.decoder.tape import Tape
@@ -20,8 +21,27 @@ from tracer.parts import declared
 from tracer.scenario.layers import Attention, Head
 from tracer.scenario.model import Tower
 
-OfTower: TypeAlias = Mapping[Role, Value]
-"""What the parts have recorded for all layers of a tower."""
+
+@dataclass(frozen=True)
+class Sources:
+    """What queries (n, d) and keys and values (m, d) are computed from.
+
+    Typed queries need only their tokens, typed keys and values nothing. `has_rows_before` says that
+    keys and values are computed anew for the tokens of an earlier pass.
+    """
+
+    queries: Value | Axis
+    keys_and_values: Value | None
+    has_rows_before: bool = False
+
+
+@dataclass(frozen=True)
+class AttentionContext:
+    """An attention, what it attends to, and what the parts have recorded for all its heads."""
+
+    parameters: Attention
+    inputs: AttentionInputs
+    recorded: dict[Role, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -29,24 +49,16 @@ class HeadContext:
     """A head of an attention, counted from 1, and what the parts have recorded for it."""
 
     number: int
-    head: Head
-    attention: Attention
-    of_tower: OfTower
+    parameters: Head
+    attention: AttentionContext
     recorded: dict[Role, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Sources:
-    """What queries (n, d) and keys and values (m, d) are computed from.
-
-    Typed queries need only their tokens, typed keys and values nothing.
-    """
-
-    queries: Value | Axis
-    keys_and_values: Value | None
-
-
 ComputeSoftmax: TypeAlias = Callable[[Softmax, Value], Value]
+
+EncodePositions: TypeAlias = Callable[
+    [Tape, HeadContext, Sources, Value, Value | None], tuple[Value, Value | None] | None
+]
 
 
 @dataclass(frozen=True)
@@ -56,8 +68,10 @@ class Part:
     roles: Mapping[Role, tuple[Role, ...]]
     tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
-    sources: Callable[[Tape, Attention, Sources], Sources] | None = None
+    sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
     """Replaces the vectors that queries, keys and values are computed from."""
+    positions: EncodePositions | None = None
+    """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, Softmax, Value], Value] | None = None

@@ -41,10 +41,10 @@ def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
 
 def penalized(tape: Tape, scores: Value, at: HeadContext) -> Value:
     """S - slope · distance: (n, m) → (n, m); S without distances."""
-    distance = at.of_tower.get(DISTANCE)
+    distance = at.attention.inputs.of_tower.get(DISTANCE)
     if distance is None:
         return scores
-    slope = tape.record(SLOPE, PowerOfTwo(*exponent(at.number, len(at.attention.heads))))
+    slope = tape.record(SLOPE, PowerOfTwo(*exponent(at.number, len(at.attention.parameters.heads))))
     return tape.record(BIASED, Penalize(), scores, slope, distance)
 
 

@@ -49,10 +49,10 @@ class Running:
 
 def softmax_in_blocks(tape: Tape, at: HeadContext, scores: Value, v: Value) -> None:
     """O / l after the last block: masked scores (n, m), V (m, d_v) → (n, d_v)."""
-    if not at.attention.blocks:
+    if not at.attention.parameters.blocks:
         return
     running: Running | None = None
-    for number, keys in enumerate(split(scores.shape[1], at.attention.blocks), start=1):
+    for number, keys in enumerate(split(scores.shape[1], at.attention.parameters.blocks), start=1):
         with tape.at(block=number):
             running = next_block(tape, *of_block(tape, scores, v, keys), running)
     assert running

@@ -34,10 +34,10 @@ def softmax_with_sink(
 
     Without a sink, softmax(S).
     """
-    if at.head.sink is None:
+    if at.parameters.sink is None:
         return compute(own, scores)
     if SINK not in at.recorded:
-        at.recorded[SINK] = tape.given(SINK, at.head.sink, (AXIS,))
+        at.recorded[SINK] = tape.given(SINK, at.parameters.sink, (AXIS,))
     joined, all_shares = WITH_SINK[own.shares]
     with_sink = tape.record(joined, AppendColumn(), scores, at.recorded[SINK])
     shares = compute(replace(own, shares=all_shares), with_sink)

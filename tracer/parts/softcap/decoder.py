@@ -14,7 +14,7 @@ CAPPED = Role("capped", to_weights=True)
 
 def capped(tape: Tape, scores: Value, at: HeadContext) -> Value:
     """c · tanh(S / c): (n, m) → (n, m); S without a cap."""
-    cap = at.attention.softcap
+    cap = at.attention.parameters.softcap
     return scores if cap is None else tape.record(CAPPED, SoftCap(cap), scores)
 
 
