@@ -316,9 +316,7 @@ SUM_STEP = StepKind(
         roles.PARTS: RoleText(Symbol("c")),
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
         roles.PAIRS_SUM: RoleText(Symbol("T"), "Their sum:"),
-        roles.ROUNDING: RoleText(
-            Symbol("ρ"), "What rounding adds on the way; with it, the sum is exact:"
-        ),
+        roles.ROUNDING: RoleText(Symbol("ρ"), "Rounding error:"),
         **_texts(
             (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
             {"word": None, "other_word": None, "attributed": None},

@@ -61,11 +61,6 @@ from tracer.lesson.steps.sub_layers import (
 )
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 
-OF_HEADS = {
-    roles.QUERY_NORM: query_key_norm.QUERY_NORM_STEP,
-    roles.KEY_NORM: query_key_norm.KEY_NORM_STEP,
-}
-
 WITHOUT: tuple[Role, ...] = (
     *(roles.TOKENS, roles.TOKEN_IDS, roles.VALUES),
     *(roles.KEYS, roles.NORMALIZED_KEYS, roles.OWN_KEYS, roles.ROTATED_KEYS),
@@ -176,12 +171,13 @@ COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
 
 def _back(
     forward: StepKind,
+    title: str,
     goal: str | Sentence | SentenceOf,
     learned: Sequence[Role] = (),
     own: Mapping[Role, RoleText] | None = None,
     reasons: ReasonsOf = (),
 ) -> tuple[StepKind, StepKind]:
-    """Return a kind of forward step, and the kind of its backward step."""
+    """Return a kind of forward step, and the kind of its backward step, `Gradient {title}`."""
     gradients = {
         derived(role, derivation): RoleText(Symbol("∂"))
         for role in (*forward.roles, *learned)
@@ -189,7 +185,7 @@ def _back(
     }
     return forward, type(forward)(
         f"{forward.name}_back",
-        f"Way back: {'norm' if forward in (NORM_STEP, NORM_AFTER_STEP) else forward.title}",
+        f"Gradient {title}",
         f"the gradient of the loss at: {forward.summary}",
         _gradient_at(goal) if isinstance(goal, str) else goal,
         {**gradients, **(own or {})},
@@ -391,6 +387,7 @@ BACK: dict[StepKind, StepKind] = dict(
     (
         _back(
             training.SQUARED_STEP,
+            "through the squared error loss",
             _of_numbers(
                 "number",
                 Product((Number.of(2), training.Y_MINUS_T)),
@@ -399,16 +396,24 @@ BACK: dict[StepKind, StepKind] = dict(
         ),
         _back(
             training.BINARY_STEP,
+            "through the binary cross-entropy loss",
             _of_numbers(
                 "logit",
                 Difference(training.P_OF_1, T),
                 (training.P_OF_1, " is its sigmoid and ", T, " its target."),
             ),
         ),
-        _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
-        _back(OUTPUT_STEP, _at_the_output, reasons=_of_weights),
+        _back(
+            LOGITS_STEP,
+            "at the logits",
+            _at_the_logits,
+            (roles.W_U, roles.B_U),
+            reasons=_of_the_loss,
+        ),
+        _back(OUTPUT_STEP, "at the decoder output", _at_the_output, reasons=_of_weights),
         _back(
             NORM_STEP,
+            "through the norm",
             THROUGH_THE_NORM,
             (roles.GAIN, roles.SHIFT, *RMS_NORM_STEP.roles),
             {roles.STANDARDIZED: STANDARD},
@@ -416,43 +421,77 @@ BACK: dict[StepKind, StepKind] = dict(
         ),
         _back(
             NORM_AFTER_STEP,
+            "through the norm",
             THROUGH_THE_NORM,
             (roles.NORM_AFTER.gain, roles.NORM_AFTER.shift, *RMS_NORM_AFTER_STEP.roles),
             {roles.NORM_AFTER.standardized: STANDARD},
             _of_a_norm,
         ),
         *(
-            _back(kind, THROUGH_THE_NORM, own={norm.standardized: STANDARD}, reasons=_of_a_norm)
-            for norm, kind in OF_HEADS.items()
+            _back(
+                *(kind, f"through the norm of the {what}", THROUGH_THE_NORM),
+                own={norm.standardized: STANDARD},
+                reasons=_of_a_norm,
+            )
+            for norm, kind, what in (
+                (roles.QUERY_NORM, query_key_norm.QUERY_NORM_STEP, "queries"),
+                (roles.KEY_NORM, query_key_norm.KEY_NORM_STEP, "keys"),
+            )
         ),
-        _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
-        _back(MIXTURE_STEP, "the sum of the experts"),
-        _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2), reasons=_of_weights),
-        _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
-        _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
-        _back(HIDDEN_STEP, "each hidden unit", (roles.W_1, roles.B_1)),
-        _back(EXPERT_INPUT_STEP, "the vectors that the expert reads"),
-        _back(ROUTING_STEP, "each weight of an expert", reasons=_of_the_choice),
-        _back(ROUTER_STEP, "each router logit", (roles.ROUTER,)),
+        _back(RESIDUAL_STEP, "at the residual connection", _summed, reasons=(OF_A_SUM,)),
+        _back(MIXTURE_STEP, "at the sum of the experts", "the sum of the experts"),
+        _back(
+            FFN_OUTPUT_STEP,
+            "at the FFN output",
+            "the FFN output",
+            (roles.W_2, roles.B_2),
+            reasons=_of_weights,
+        ),
+        _back(
+            GATE_STEP, "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
+        ),
+        _back(
+            ACTIVATION_STEP,
+            "at the activations",
+            _activation,
+            own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES},
+        ),
+        _back(HIDDEN_STEP, "at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
+        _back(EXPERT_INPUT_STEP, "at the expert's tokens", "the vectors that the expert reads"),
+        _back(
+            ROUTING_STEP,
+            "at the experts' weights",
+            "each weight of an expert",
+            reasons=_of_the_choice,
+        ),
+        _back(ROUTER_STEP, "at the router logits", "each router logit", (roles.ROUTER,)),
         _back(
             attention.PROJECTION_STEP,
+            "at the attention output",
             "the attention output",
             (roles.W_O, roles.B_O),
             reasons=_of_weights,
         ),
-        _back(attention.CONCAT_STEP, "the concatenated heads"),
-        _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
-        _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
-        _back(attention.MASK_STEP, "each score after the mask"),
-        _back(SINK_STEP, _at_the_sink, (roles.SINK,)),
-        _back(ALIBI_STEP, "each score after ALiBi"),
-        _back(SOFTCAP_STEP, "each score after the soft cap"),
-        _back(attention.SCORES_STEP, "each score and at its dot product"),
-        _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),
-        _back(query_key_value.TURNED_KEY_STEP, "each rotated key"),
+        _back(attention.CONCAT_STEP, "at the concatenated heads", "the concatenated heads"),
+        _back(attention.WEIGHTED_SUM_STEP, "at the weighted sum of the values", COLUMNS),
+        _back(
+            attention.SOFTMAX_STEP,
+            "at the attention weights",
+            "each attention weight",
+            reasons=_of_softmax,
+        ),
+        _back(attention.MASK_STEP, "at the masked scores", "each score after the mask"),
+        _back(SINK_STEP, "at the scores and the sink", _at_the_sink, (roles.SINK,)),
+        _back(ALIBI_STEP, "at the scores after ALiBi", "each score after ALiBi"),
+        _back(SOFTCAP_STEP, "at the scores after the soft cap", "each score after the soft cap"),
+        _back(
+            attention.SCORES_STEP, "at the attention scores", "each score and at its dot product"
+        ),
+        _back(query_key_value.TURNED_QUERY_STEP, "at the rotary query", "each rotated query"),
+        _back(query_key_value.TURNED_KEY_STEP, "at the rotary key", "each rotated key"),
         *(
             _back(
-                *(step, f"the head's normalized {what}"),
+                *(step, f"at the normalized {what}", f"the head's normalized {what}"),
                 own={derived(role, "left"): RoleText(Symbol("∂"), AMONG_ALL_HEADS)},
             )
             for step, role, what in (
@@ -460,15 +499,39 @@ BACK: dict[StepKind, StepKind] = dict(
                 (query_key_norm.OWN_KEY_STEP, roles.OWN_KEY, "keys"),
             )
         ),
-        _back(query_key_value.QUERY_STEP, _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
-        _back(query_key_value.KEY_STEP, _at_the("key", "keys"), (roles.W_K, roles.B_K)),
-        _back(query_key_value.VALUE_STEP, _at_the("value", "values"), (roles.W_V, roles.B_V)),
-        *(_back(lora.STEPS[weights], OF_LORA, (of.a, of.b)) for weights, of in roles.LORA.items()),
-        _back(INPUT_STEP, _at_the_input),
-        _back(ENCODER_STEP, _at_the_encoder),
-        _back(POSITION_STEP, OF_A_POSITION, (roles.POSITIONS,)),
-        _back(EMBEDDING_SCALE_STEP, "the scaled embeddings"),
-        _back(EMBEDDING_STEP, _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
+        _back(
+            query_key_value.QUERY_STEP,
+            "at the query",
+            _at_the("query", "queries"),
+            (roles.W_Q, roles.B_Q),
+        ),
+        _back(
+            query_key_value.KEY_STEP, "at the key", _at_the("key", "keys"), (roles.W_K, roles.B_K)
+        ),
+        _back(
+            query_key_value.VALUE_STEP,
+            "at the value",
+            _at_the("value", "values"),
+            (roles.W_V, roles.B_V),
+        ),
+        *(
+            _back(
+                *(lora.STEPS[weights], f"at the low-rank adaptation (LoRA) of {weights.name}"),
+                *(OF_LORA, (of.a, of.b)),
+            )
+            for weights, of in roles.LORA.items()
+        ),
+        _back(INPUT_STEP, "at the input vectors", _at_the_input),
+        _back(ENCODER_STEP, "at the encoder output", _at_the_encoder),
+        _back(POSITION_STEP, "at the positions", OF_A_POSITION, (roles.POSITIONS,)),
+        _back(EMBEDDING_SCALE_STEP, "at the scaled embeddings", "the scaled embeddings"),
+        _back(
+            EMBEDDING_STEP,
+            "at the embeddings",
+            _at_the_embeddings,
+            (roles.EMBEDDINGS,),
+            reasons=_of_a_row,
+        ),
     )
 )
 """The kind of backward step for each kind of forward step."""
@@ -478,7 +541,7 @@ def _back_to_scale(norm: roles.Norm, kind: StepKind, whose: str) -> StepKind:
     """Return the kind of step that adds up the gradients of γ and β over the heads."""
     return type(kind)(
         f"{kind.name}_scale_back",
-        f"Way back: scale of the {whose}",
+        f"Gradient at the scale of the {whose}",
         f"the gradient of the loss at γ and β of the {whose}",
         _at_the_scale,
         {derived(role, "gradient"): RoleText(Symbol("∂")) for role in (norm.gain, norm.shift)},

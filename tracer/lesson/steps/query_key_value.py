@@ -122,7 +122,7 @@ KEY_STEP = InnerKind(
 
 TURNED_QUERY_STEP = InnerKind(
     "rotated_query",
-    "Query, turned by its position",
+    "Rotary query",
     "the query of each token, rotated",
     _turned_goal,
     {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
@@ -134,7 +134,7 @@ TURNED_QUERY_STEP = InnerKind(
 
 TURNED_KEY_STEP = InnerKind(
     "rotated_key",
-    "Key, turned by its position",
+    "Rotary key",
     "the key of each token, rotated",
     ("Each key is rotated like the queries, by the angles of its own token.",),
     {

@@ -123,7 +123,8 @@ def named(step: Step) -> str:
     if step.place.rotary:
         return f"{step.kind.title}, set {step.place.rotary}"
     if step.place.final:
-        return f"{step.kind.title} behind the layers"
+        *gradient_through, norm = step.kind.title.split()
+        return _begun(" ".join((*gradient_through, "final", norm)))
     if step.place.sub_layer and not step.kind.inner:
         after = "after" if FORWARD.get(step.kind) is NORM_AFTER_STEP else "of"
         side = _side(step) if step.place.phase == "forward" else after
