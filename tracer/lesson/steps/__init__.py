@@ -96,7 +96,7 @@ NO_GRADIENT = (
 """Steps that no gradient passes through, or that the loss takes back as one."""
 
 
-def undeclared() -> list[str]:
+def unexplained_roles() -> list[str]:
     """The roles that no step explains, or several: parameters are operands; gradients count too."""
     kinds = (*KINDS, *AFTER_THE_PASS)
     explained = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
@@ -112,7 +112,7 @@ def undeclared() -> list[str]:
     return [r.name for r in ROLES if explained[r] != 1 or r in misplaced] + gradients
 
 
-if _gaps := undeclared():
-    raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
+if _gaps := unexplained_roles():
+    raise AssertionError(f"not explained by exactly one step: {', '.join(_gaps)}")
 
 __all__ = ["KINDS", "KIND_OF", "OPERANDS", "Naming", "RoleText", "Step", "StepKind", "symbol_of"]

@@ -58,7 +58,9 @@ def does(steps: Sequence[Step], ctx: LessonContext) -> str:
         return "; ".join(step.kind.summary for step in steps)
     what = _gathers(place, ctx.at(place)) if place.sub_layer == "attention" else None
     what = what or OF_SUB_LAYERS[place.sub_layer]
-    around = dict.fromkeys(_begun(step.kind.title) for step in steps if not step.kind.inner)
+    around = dict.fromkeys(
+        _inside_sentence(step.kind.title) for step in steps if not step.kind.inner
+    )
     return f"{what}; with {' and '.join(around)}" if around else what
 
 
@@ -73,7 +75,7 @@ def _gathers(place: roles.Place, ctx: LessonContext) -> str:
     return f"each token gathers information from {'itself and ' * bool(sees_itself)}{seen}"
 
 
-def _begun(title: str) -> str:
+def _inside_sentence(title: str) -> str:
     """The title of a residual connection or a norm, inside a sentence."""
     return title if "Norm" in title else title.lower()
 

@@ -1,4 +1,4 @@
-"""The model at a glance: the steps of a pass, or of the way back, as boxes with their ways."""
+"""The model at a glance: the steps of a pass, or of the backward pass, as boxes with arrows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def picture(
 
 
 def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
-    """The steps of a pass that the gradient goes back through, with the numbers of the way back."""
+    """The steps of a pass that the gradient passes, with the numbers of the backward pass."""
     back = {(step.kind, step.place): step for step in steps}
     boxes: dict[int, doc.Box] = {}
     for step in steps:
@@ -113,14 +113,14 @@ class _Wires:
     """The inputs of a tower's sub-layers, as far as their steps are drawn."""
 
     def __init__(self, ctx: LessonContext, steps: Sequence[Step]) -> None:
-        self.told = ctx
+        self.ctx = ctx
         self.step_of = {step.last.output: step for step in steps}
 
     def into(self, result: Value, below: Value | None) -> doc.Box | None:
         """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
-        source = self.told.sources.get(result)
+        source = self.ctx.sources.get(result)
         step = self.step_of.get(source) if source and source is not below else None
-        return _box(step, self.told) if step else None
+        return _box(step, self.ctx) if step else None
 
 
 def _layers(
@@ -137,7 +137,7 @@ def _layers(
         built.append((layer, below))
         below = layer[-1].last.output
     drawn = []
-    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.ctx)):
         several = list(layers)
         (first, into), (last, _) = several[0], several[-1]
         for other, _ in several[1:]:
@@ -185,7 +185,7 @@ def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterato
 
 def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> doc.Part:
     """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
-    ctx, steps = wires.told, list(steps)
+    ctx, steps = wires.ctx, list(steps)
     for i, step in enumerate(steps):
         if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
             added, result = summands(step.last)

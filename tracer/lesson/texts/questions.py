@@ -70,11 +70,11 @@ def with_questions(document: doc.Document, found: Trace, token: int, seed: int) 
     kinds = {step.number: step.kind for step in steps(found.records)}
     logits = next((number for number in asked if kinds[number] is LOGITS_STEP), None)
     if logits is not None:
-        word = _chosen(asked[logits])
+        word = _correct_word(asked[logits])
         (*asks, _), answer = asked[logits].parts, (LEFT_OUT, " is ", doc.Name(word), ".")
         then = ("? Answer before you read on; this text calls it ", LEFT_OUT, ".")
         asked[logits] = replace(asked[logits], parts=(*asks, *then), answer=answer)
-        document = _without(document, word, found.scenario.vocabulary or ())
+        document = _without_prediction(document, word, found.scenario.vocabulary or ())
     sections, number = list(document.sections), 0
     for i, section in enumerate(sections):
         if section.number is not None and section.number in asked:
@@ -91,7 +91,7 @@ def with_questions(document: doc.Document, found: Trace, token: int, seed: int) 
     return replace(document, sections=tuple(sections))
 
 
-def _chosen(question: doc.Question) -> str:
+def _correct_word(question: doc.Question) -> str:
     """Return the word that is the answer."""
     (right,) = question.choices.right
     return question.choices.labels[right]
@@ -204,7 +204,9 @@ def _one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
     return among[int(drawn.random() * len(among))]
 
 
-def _without(document: doc.Document, word: str, vocabulary: Sequence[str]) -> doc.Document:
+def _without_prediction(
+    document: doc.Document, word: str, vocabulary: Sequence[str]
+) -> doc.Document:
     """Return the document without sentences and cells of tables that tell a prediction."""
 
     def kept(blocks: Sequence[doc.Block]) -> Iterator[doc.Block]:
