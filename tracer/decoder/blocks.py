@@ -24,7 +24,7 @@ EXP = VanishingExp()
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningSoftmax:
     """Of the blocks so far: the maximum m (n,), the sum l (n,) and the output O (n, d_v)."""
 
     maximum: Value
@@ -34,7 +34,7 @@ class Running:
 
 def softmax_in_blocks(tape: Tape, scores: Value, v: Value, blocks: int) -> Value:
     """O / l after the last block: masked scores (n, m), V (m, d_v) → (n, d_v)."""
-    running: Running | None = None
+    running: RunningSoftmax | None = None
     for number, keys in enumerate(split(scores.shape[1], blocks), start=1):
         with tape.at(block=number):
             running = next_block(tape, *of_block(tape, scores, v, keys), running)
@@ -60,26 +60,26 @@ def of_block(tape: Tape, scores: Value, v: Value, keys: range) -> tuple[Value, V
     return s, tape.record_as(roles.BLOCK_VALUES, op.Rows(tuple(keys)), (own, v.axes[1]), v)
 
 
-def next_block(tape: Tape, s: Value, v: Value, before: Running | None) -> Running:
+def next_block(tape: Tape, s: Value, v: Value, before: RunningSoftmax | None) -> RunningSoftmax:
     """m' = max(m, S); l' = e^(m - m') l + Σ e^(S - m'); O' = e^(m - m') O + e^(S - m') V."""
     if before is None:
         maximum = tape.record(roles.RUNNING_MAX, op.LargestSoFar(), s)
-        exponentials = below(tape, s, maximum)
+        exponentials = exp_below_maximum(tape, s, maximum)
         total = tape.record(roles.RUNNING_SUM, op.Total(), exponentials)
         output = tape.record(roles.RUNNING_OUTPUT, op.MatMul(), exponentials, v)
-        return Running(maximum, total, output)
+        return RunningSoftmax(maximum, total, output)
     maximum = tape.record(roles.RUNNING_MAX, op.LargestSoFar(), s, before.maximum)
     change = tape.record(roles.MAX_CHANGE, MaximumChange(), before.maximum, maximum)
     factor = tape.record(roles.FACTOR, EXP, change)
-    exponentials = below(tape, s, maximum)
+    exponentials = exp_below_maximum(tape, s, maximum)
     added = tape.record(roles.BLOCK_SUM, op.Total(), exponentials)
     total = tape.record(roles.RUNNING_SUM, Rescale(), before.total, factor, added)
     weighted = tape.record(roles.BLOCK_OUTPUT, op.MatMul(), exponentials, v)
     output = tape.record(roles.RUNNING_OUTPUT, RescaleRows(), before.output, factor, weighted)
-    return Running(maximum, total, output)
+    return RunningSoftmax(maximum, total, output)
 
 
-def below(tape: Tape, s: Value, maximum: Value) -> Value:
+def exp_below_maximum(tape: Tape, s: Value, maximum: Value) -> Value:
     """e^(S - m): (n, k), with the running maximum m (n,)."""
     shifted = tape.record(roles.BLOCK_SHIFTED, BelowMaximum(), s, maximum)
     return tape.record(roles.BLOCK_EXP, EXP, shifted)

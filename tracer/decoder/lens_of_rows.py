@@ -120,7 +120,7 @@ def _read(
     return [LensRow(x, row, *values) for row, (x, _) in enumerate(rows)]
 
 
-def points(found: Trace) -> list[Value]:
+def residual_points(found: Trace) -> list[Value]:
     """The input of the first layer, if there is one, and what each sub-layer leaves: (n, d)."""
     inputs = found.values.get(roles.INPUT.name)
     return [*([inputs] if inputs else []), *_leaving(found)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import Exp
 from tracer.decoder.operations import AppendColumn, DropColumn
-from tracer.decoder.roles import SINK, Sink, Softmax
+from tracer.decoder.roles import SINK, SinkRoles, SoftmaxRoles
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -23,8 +23,8 @@ def learned_sink(tape: Tape, head: Head) -> Value | None:
 
 def softmax_with_sink(
     tape: Tape,
-    roles: Softmax,
-    of_sink: Sink,
+    roles: SoftmaxRoles,
+    of_sink: SinkRoles,
     scores: Value,
     sink: Value | None,
     *,

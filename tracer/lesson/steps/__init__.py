@@ -28,14 +28,14 @@ from tracer.lesson.steps import (
 )
 from tracer.lesson.steps.alibi import DISTANCE
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.sinks import SINK
 
 
 def _as_named(role: Role) -> SymbolOf:
     """W_Q¹, b_1: the role's name, with the head's number."""
     base, _, below = role.name.partition("_")
-    return of_head(base, below)
+    return head_symbol(base, below)
 
 
 KINDS: tuple[StepKind, ...] = (

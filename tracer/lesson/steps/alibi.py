@@ -7,7 +7,7 @@ from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
 DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
 
@@ -45,8 +45,10 @@ ALIBI_STEP = InnerKind(
     "the scores after the distances are subtracted",
     _goal,
     {
-        roles.DISTANCE_SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
-        roles.BIASED: RoleText(of_head("S", "D"), "Each score minus the slope times the distance:"),
+        roles.DISTANCE_SLOPE: RoleText(head_symbol("m", "D"), "The slope of this head:"),
+        roles.BIASED: RoleText(
+            head_symbol("S", "D"), "Each score minus the slope times the distance:"
+        ),
     },
     sign=("ALiBi",),
     reasons=_reasons,

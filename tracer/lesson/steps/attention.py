@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
@@ -18,9 +18,17 @@ from tracer.lesson.steps import (
 from tracer.lesson.steps.alibi import ALIBI_STEP
 from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import CaptionOf, InnerKind, Naming, RoleText, Step, SymbolOf, linear
+from tracer.lesson.steps.kind import (
+    CaptionOf,
+    InnerKind,
+    Naming,
+    RoleText,
+    Step,
+    SymbolOf,
+    linear_sign,
+)
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
-from tracer.lesson.steps.query_key_value import keys_of, of_head
+from tracer.lesson.steps.query_key_value import head_symbol, keys_of
 from tracer.lesson.steps.sinks import (
     LEFT_OUT,
     SHARES,
@@ -88,10 +96,10 @@ SCORES_STEP = InnerKind(
         ),
         roles.D_K: RoleText(D_K_SYMBOL),
         roles.SCALE: RoleText(_divisor, "The divisor:"),
-        roles.SCORES: RoleText(of_head("S"), "The score for the key of each token:"),
+        roles.SCORES: RoleText(head_symbol("S"), "The score for the key of each token:"),
     },
     sign=_scores_sign,
-    reasons=why.scaled,
+    reasons=why.why_scaled,
     claim=attention_claims.best_key,
     illustrate=illustrations.query_and_keys,
 )
@@ -104,7 +112,7 @@ MASK_STEP = InnerKind(
     {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
     sign=("mask",),
     reasons=why_masked,
-    claim=attention_claims.not_seen,
+    claim=attention_claims.names_hidden_tokens,
 )
 
 
@@ -125,18 +133,18 @@ def softmax_goal(number: str, *, shifted: bool) -> str:
 
 
 def softmax_roles(
-    softmax: Softmax,
+    softmax: SoftmaxRoles,
     shares: SymbolOf,
     caption: CaptionOf = "Each exponential divided by the sum:",
 ) -> dict[Role, RoleText]:
     """Return the texts of the roles of a softmax."""
     return {
-        softmax.largest: RoleText(of_head("m"), "The largest number of the row:"),
+        softmax.largest: RoleText(head_symbol("m"), "The largest number of the row:"),
         softmax.shifted: RoleText(
             lambda n: ex.Difference(*n.inputs), "Each number minus the largest:"
         ),
         softmax.exp: RoleText(lambda n: ex.Exponential(n.inputs[0]), "The exponentials:"),
-        softmax.total: RoleText(of_head("Σ"), "Their sum:"),
+        softmax.total: RoleText(head_symbol("Σ"), "Their sum:"),
         softmax.shares: RoleText(shares, caption),
     }
 
@@ -148,7 +156,10 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
         made += LEFT_OUT
     if attention_claims.crosses(step):
         return (f"{made} No token is masked here.",)
-    unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
+    unseen, weights = (
+        attention_claims.hidden_tokens(step, ctx),
+        ctx.value(step.place, roles.WEIGHTS),
+    )
     gathers = weights is None or has_sink(step) or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
@@ -163,12 +174,12 @@ SOFTMAX_STEP = InnerKind(
     "the scores as shares of 1",
     _softmax_goal,
     {
-        **softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), weights_caption),
+        **softmax_roles(roles.ATTENTION_SOFTMAX, head_symbol("A"), weights_caption),
         roles.WEIGHTS_AND_SINK: SHARES,
     },
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
-    claim=attention_claims.shares,
+    claim=attention_claims.largest_shares,
     picture="Attention weights",
     illustrate=illustrations.softmax,
 )
@@ -179,12 +190,12 @@ UNMASKED_STEP = InnerKind(
     "the attention weights without the mask",
     ("The softmax is computed again from the same scores, without the mask.",),
     {
-        **softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), weights_caption),
-        roles.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
+        **softmax_roles(roles.UNMASKED_SOFTMAX, head_symbol("U"), weights_caption),
+        roles.UNMASKED_AND_SINK: RoleText(head_symbol("S", "s")),
         roles.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
     },
     sign=("no mask",),
-    claim=attention_claims.leak,
+    claim=attention_claims.leak_without_mask,
     groups=("mask", "softmax"),
     only_with="--no-mask",
     picture="Attention weights without the mask",
@@ -226,7 +237,7 @@ def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
 
 
 def _projection_sign(step: Step, ctx: LessonContext) -> Sign:
-    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, ctx)
+    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear_sign(step, ctx)
 
 
 def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -246,9 +257,9 @@ WEIGHTED_SUM_STEP = InnerKind(
     "Weighted sum of the values",
     "the values, weighted by attention",
     _weighted_goal,
-    {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
+    {roles.HEAD_OUTPUT: RoleText(head_symbol("O"))},
     sign=_weighted_sign,
-    reasons=why.moved,
+    reasons=why.why_weighted_sum,
     claim=attention_claims.main_value,
 )
 
@@ -259,7 +270,7 @@ CONCAT_STEP = InnerKind(
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
     sign=_concat_sign,
-    reasons=why.not_added,
+    reasons=why.why_concatenated,
 )
 
 PROJECTION_STEP = InnerKind(
@@ -273,7 +284,7 @@ PROJECTION_STEP = InnerKind(
         )
     },
     sign=_projection_sign,
-    reasons=why.mixed,
+    reasons=why.why_w_o,
     claim=main_column,
 )
 

@@ -41,7 +41,7 @@ from tracer.lesson.steps.experts import (
     skips_tokens,
 )
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
-from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
+from tracer.lesson.steps.gradient_claims import effect_of_raising, is_of_a_weight
 from tracer.lesson.steps.inputs import (
     EMBEDDING_SCALE_STEP,
     EMBEDDING_STEP,
@@ -190,7 +190,7 @@ def _back(
         _gradient_at(goal) if isinstance(goal, str) else goal,
         {**gradients, **(own or {})},
         reasons=reasons,
-        claim=raised,
+        claim=effect_of_raising,
         only_with="decoder-trace train",
     )
 
@@ -537,7 +537,7 @@ BACK: dict[StepKind, StepKind] = dict(
 """The kind of backward step for each kind of forward step."""
 
 
-def _back_to_scale(norm: roles.Norm, kind: StepKind, whose: str) -> StepKind:
+def _back_to_scale(norm: roles.NormRoles, kind: StepKind, whose: str) -> StepKind:
     """Return the kind of step that adds up the gradients of γ and β over the heads."""
     return type(kind)(
         f"{kind.name}_scale_back",
@@ -545,7 +545,7 @@ def _back_to_scale(norm: roles.Norm, kind: StepKind, whose: str) -> StepKind:
         f"the gradient of the loss at γ and β of the {whose}",
         _at_the_scale,
         {derived(role, "gradient"): RoleText(Symbol("∂")) for role in (norm.gain, norm.shift)},
-        claim=raised,
+        claim=effect_of_raising,
         only_with="decoder-trace train",
     )
 

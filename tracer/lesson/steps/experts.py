@@ -14,7 +14,7 @@ from tracer.formula.expression import Call, Exponential, Expression, Number, Sym
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.kind import InnerKind, Naming, ReasonsOf, RoleText, Step, linear
+from tracer.lesson.steps.kind import InnerKind, Naming, ReasonsOf, RoleText, Step, linear_sign
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.names import count
 
@@ -209,7 +209,7 @@ ROUTER_STEP = InnerKind(
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
     {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
-    sign=linear,
+    sign=linear_sign,
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )

@@ -142,7 +142,7 @@ class InnerKind(StepKind):
     inner = True
 
 
-def linear(step: Step, ctx: LessonContext) -> Sign:
+def linear_sign(step: Step, ctx: LessonContext) -> Sign:
     """· W + b: the sign of a step whose first record multiplies with weights."""
     _, weights, *bias = step.records[0].inputs
     added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]

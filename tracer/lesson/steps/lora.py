@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import LORA, Lora, Role
+from tracer.decoder.roles import LORA, LoraRoles, Role
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
 MERGED: Sentence = (
     "After training, the sum can be stored as one matrix; the adapted model then needs no more "
@@ -58,10 +58,10 @@ def _unchanged(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _of(letter: str, weights: Role) -> SymbolOf:
-    return of_head(letter, weights.name.removeprefix("W_"))
+    return head_symbol(letter, weights.name.removeprefix("W_"))
 
 
-def _kind(weights: Role, lora: Lora) -> InnerKind:
+def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
     return InnerKind(
         f"lora_{weights.name}",
         f"Low-rank adaptation (LoRA) of {weights.name}",

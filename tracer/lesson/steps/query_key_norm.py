@@ -13,9 +13,9 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import reused
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.sub_layers import (
-    divided,
+    division_of,
     layer_norm_roles,
     normalizes,
     rms_norm_roles,
@@ -30,7 +30,7 @@ MODERATE: Sentence = (
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why both are normalized, that heads share γ, and what ε is for."""
-    part, operation = ctx.attention_at(step.place), divided(step).operation
+    part, operation = ctx.attention_at(step.place), division_of(step).operation
     both = part is not None and part.query_norm is not None and part.key_norm is not None
     learned = isinstance(operation, Normalize) and (operation.gain or operation.shift)
     shared: Sentence = ("All heads use the same learned numbers here.",)
@@ -50,12 +50,12 @@ def _goal(what: str) -> Callable[[Step, LessonContext], Sentence]:
     return goal
 
 
-def _roles(norm: roles.Norm, together: Role, letter: str) -> dict[Role, RoleText]:
+def _roles(norm: roles.NormRoles, together: Role, letter: str) -> dict[Role, RoleText]:
     """Return the texts of a norm of queries or keys."""
     return {
         together: RoleText(lambda naming: Brackets(naming.inputs)),
-        **layer_norm_roles(norm, of_head(letter, "N")),
-        **rms_norm_roles(norm, of_head(letter, "N")),
+        **layer_norm_roles(norm, head_symbol(letter, "N")),
+        **rms_norm_roles(norm, head_symbol(letter, "N")),
     }
 
 
@@ -77,7 +77,7 @@ KEY_NORM_STEP = InnerKind(
     _goal("key"),
     {
         **_roles(roles.KEY_NORM, roles.ALL_KEYS, "K"),
-        roles.NORMALIZED_KEYS: RoleText(of_head("K", "N")),
+        roles.NORMALIZED_KEYS: RoleText(head_symbol("K", "N")),
     },
     sign=("norm ", Symbol("K")),
     reasons=_reasons,
@@ -90,7 +90,7 @@ OWN_QUERY_STEP = InnerKind(
     "Normalized query",
     "the head's columns of the normalized queries",
     ("The head gets its own columns of the normalized queries.",),
-    {roles.OWN_QUERY: RoleText(of_head("Q", "N"))},
+    {roles.OWN_QUERY: RoleText(head_symbol("Q", "N"))},
     sign=("columns of ", Symbol("Q", "N")),
     groups=("norm",),
 )
@@ -101,8 +101,8 @@ OWN_KEY_STEP = InnerKind(
     "the head's columns of the normalized keys",
     ("The head gets its own columns of the normalized keys.",),
     {
-        roles.OWN_KEY: RoleText(of_head("K", "N")),
-        roles.OWN_KEYS: RoleText(of_head("K", "N")),
+        roles.OWN_KEY: RoleText(head_symbol("K", "N")),
+        roles.OWN_KEYS: RoleText(head_symbol("K", "N")),
     },
     sign=("columns of ", Symbol("K", "N")),
     claim=lambda step, ctx: reused(step),

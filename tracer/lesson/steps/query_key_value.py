@@ -18,7 +18,7 @@ from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
 GIVEN = " The {} are given: they are not computed here."
 
 
-def of_head(letter: str, below: str = "") -> SymbolOf:
+def head_symbol(letter: str, below: str = "") -> SymbolOf:
     """A letter with the head's number."""
     return lambda naming: ex.Symbol(letter, below, naming.head)
 
@@ -101,7 +101,7 @@ QUERY_STEP = InnerKind(
     "Query",
     "what each token looks for",
     _query_goal,
-    {roles.QUERY: RoleText(of_head("Q"))},
+    {roles.QUERY: RoleText(head_symbol("Q"))},
     sign=(ex.Symbol("Q"),),
     reasons=why.three_vectors,
     claim=largest_in("query"),
@@ -113,7 +113,7 @@ KEY_STEP = InnerKind(
     "Key",
     "what each token can be found by",
     _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
-    {roles.KEY: RoleText(of_head("K")), roles.KEYS: RoleText(of_head("K"))},
+    {roles.KEY: RoleText(head_symbol("K")), roles.KEYS: RoleText(head_symbol("K"))},
     sign=(ex.Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
     claim=largest_in("key"),
@@ -125,9 +125,9 @@ TURNED_QUERY_STEP = InnerKind(
     "Rotary query",
     "the query of each token, rotated",
     _turned_goal,
-    {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
+    {roles.ROTATED_QUERY: RoleText(head_symbol("Q", "R"))},
     sign=_turned_sign("Q"),
-    reasons=why.turned,
+    reasons=why.why_rotated,
     groups=("rotary",),
 )
 
@@ -138,8 +138,8 @@ TURNED_KEY_STEP = InnerKind(
     "the key of each token, rotated",
     ("Each key is rotated like the queries, by the angles of its own token.",),
     {
-        roles.ROTATED_KEY: RoleText(of_head("K", "R")),
-        roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
+        roles.ROTATED_KEY: RoleText(head_symbol("K", "R")),
+        roles.ROTATED_KEYS: RoleText(head_symbol("K", "R")),
     },
     sign=_turned_sign("K"),
     claim=lambda step, told: reused(step),
@@ -151,7 +151,7 @@ VALUE_STEP = InnerKind(
     "Value",
     "what each token passes on",
     _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
-    {roles.VALUE: RoleText(of_head("V")), roles.VALUES: RoleText(of_head("V"))},
+    {roles.VALUE: RoleText(head_symbol("V")), roles.VALUES: RoleText(head_symbol("V"))},
     sign=(ex.Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=largest_in("value"),

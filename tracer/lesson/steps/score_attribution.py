@@ -12,7 +12,7 @@ from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
-from tracer.decoder.vector_parts import KEY, QUERY, Side
+from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
 from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.document import Sentence
@@ -39,7 +39,7 @@ def _texts(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict
 
 
 def _side_kinds(
-    side: Side, what: str, own: roles.Norm, projected: tuple[Role, Role, Role, Role]
+    side: ScoreSide, what: str, own: roles.NormRoles, projected: tuple[Role, Role, Role, Role]
 ) -> tuple[StepKind, ...]:
     """The kinds of step for the `query` or the `key`.
 
@@ -54,7 +54,7 @@ def _side_kinds(
         titled = f"{what.capitalize()}: {title}"
         return InnerKind(f"{what}_{name}_parts", titled, title, goal, together, only_with=ONLY_WITH)
 
-    def norm(name: str, title: str, of: roles.Norm) -> StepKind:
+    def norm(name: str, title: str, of: roles.NormRoles) -> StepKind:
         results = (of.layer_norm, of.rms_norm)
         return kind(
             *(name, title, _of_norm),

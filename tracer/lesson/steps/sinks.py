@@ -8,9 +8,9 @@ from tracer.decoder.tape import Record
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
-SINK = of_head("s")
+SINK = head_symbol("s")
 
 
 def _goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -31,13 +31,13 @@ SINK_STEP = InnerKind(
     "Attention sink",
     "the scores, and the sink as a last column",
     _goal,
-    {roles.SCORES_AND_SINK: RoleText(of_head("S", "s"))},
+    {roles.SCORES_AND_SINK: RoleText(head_symbol("S", "s"))},
     sign=("sink",),
     reasons=(NOTHING_TO_FIND,),
 )
 
-SHARES = RoleText(of_head("A", "s"), "Each exponential divided by the sum:")
-UNMASKED_SHARES = RoleText(of_head("U", "s"), "Each exponential divided by the sum:")
+SHARES = RoleText(head_symbol("A", "s"), "Each exponential divided by the sum:")
+UNMASKED_SHARES = RoleText(head_symbol("U", "s"), "Each exponential divided by the sum:")
 
 LEFT_OUT = (
     " The share of the sink is left out, so that, before rounding, the weights of a row add up to "

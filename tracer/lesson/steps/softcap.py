@@ -8,7 +8,7 @@ from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
 
 def capped(step: Step, before: ex.Symbol, noun: str) -> Sentence:
@@ -44,7 +44,7 @@ SOFTCAP_STEP = InnerKind(
     "Soft cap",
     "the scores after the soft cap",
     _goal,
-    {roles.CAPPED: RoleText(of_head("S", "c"))},
+    {roles.CAPPED: RoleText(head_symbol("S", "c"))},
     sign=_sign,
     reasons=(IN_ORDER,),
 )

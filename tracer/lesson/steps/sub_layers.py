@@ -14,7 +14,7 @@ from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.wiring import summands
 
@@ -30,12 +30,12 @@ SUB_LAYERS: dict[SubLayer, str] = {
 def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
     assert step.place.sub_layer
     _, change = summands(step.last)
-    ranked = Row.of(change, ctx).sizes().ranked()
+    ranked = FollowedRow.of(change, ctx).sizes().ranked()
     if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
         return None
     column, what = ranked[0], SUB_LAYERS[step.place.sub_layer]
     by = ctx.number(change, ctx.row(change), column)
-    changed = Row.of(step.last.output, ctx).name(column)
+    changed = FollowedRow.of(step.last.output, ctx).name(column)
     return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
 
@@ -168,7 +168,7 @@ def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
 
 
 def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
-    row = Row.of(step.last.output, ctx)
+    row = FollowedRow.of(step.last.output, ctx)
     highest, lowest = row.ranked(), row.ranked(lowest=True)
     if not highest or not lowest:
         return None
@@ -188,7 +188,7 @@ def normalizes(step: Step, whose: str = "token") -> Sentence:
     return (f"Each {whose}'s {centered}deviation ", Symbol("σ"), f"{_then(step)}.")
 
 
-def divided(step: Step) -> Record:
+def division_of(step: Step) -> Record:
     """Return the record that divides; with a cache, keys from before are then put before it."""
     return next(
         (r for r in reversed(step.records) if isinstance(r.operation, Normalize)), step.last
@@ -196,13 +196,13 @@ def divided(step: Step) -> Record:
 
 
 def _then(step: Step) -> str:
-    record = divided(step)
+    record = division_of(step)
     gain = isinstance(record.operation, Normalize) and record.operation.gain
     shift = isinstance(record.operation, Normalize) and record.operation.shift
     return f", then multiplied by {_factor(record)}" * gain + ", and β is added" * shift
 
 
-def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+def layer_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, RoleText]:
     """Return the texts of what a LayerNorm computes."""
     return {
         norm.mean: RoleText(Symbol("μ"), "The mean:"),
@@ -221,7 +221,7 @@ def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]
     }
 
 
-def rms_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+def rms_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, RoleText]:
     """Return the texts of what an RMSNorm computes."""
     return {
         norm.root_squared: RoleText(

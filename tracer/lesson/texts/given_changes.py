@@ -16,7 +16,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps import Step
-from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked
+from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked_line
 from tracer.lesson.texts.attribution_pictures import subject
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import distinct, name_text, position_of
@@ -180,7 +180,7 @@ def _change(plain: Trace, found: Trace, at: tuple[int, ...]) -> doc.Line:
         return ex.Difference(after, before)
 
     word = found[roles.LOGITS.name].axes[1].labels[at[1]]
-    return worked(f"z({name_text(word)})", write, found)
+    return worked_line(f"z({name_text(word)})", write, found)
 
 
 def _outputs(plain: Trace, found: Trace, token: int) -> Iterator[doc.Block]:

@@ -47,11 +47,11 @@ def parts(ctx: LessonContext, steps: Sequence[Step]) -> tuple[doc.Block, ...]:
         of_part = list(together)
         first, last = of_part[0], of_part[-1]
         numbers = str(first.number) if last is first else f"{first.number} to {last.number}"
-        rows.append((name, numbers, does(of_part, ctx)))
+        rows.append((name, numbers, what_part_does(of_part, ctx)))
     return (doc.Paragraph(PARTS), doc.Table.of(("part", "steps", "what it does"), rows))
 
 
-def does(steps: Sequence[Step], ctx: LessonContext) -> str:
+def what_part_does(steps: Sequence[Step], ctx: LessonContext) -> str:
     """What a part does: its sub-layer and what is around it, or what its steps compute."""
     place = steps[0].place
     if place.sub_layer not in OF_SUB_LAYERS:

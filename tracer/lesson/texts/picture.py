@@ -71,7 +71,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
             sign = (Partial(ctx.symbols[value.address]),)
             boxes[step.number] = doc.Box(gone.number, sign, value.shape)
 
-    def renumbered(layer: doc.Layer) -> doc.Layer:
+    def renumbered(layer: doc.LayerPicture) -> doc.LayerPicture:
         if layer.others is None:
             return layer
         first, last = layer.others
@@ -79,7 +79,9 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
         return replace(layer, others=(min(others), max(others)))
 
     there = picture(ctx, [step for step in steps if step.number in boxes])
-    drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
+    drawn = rewritten(
+        rewritten(there, doc.LayerPicture, renumbered), doc.Box, lambda b: boxes[b.step]
+    )
     assert isinstance(drawn, doc.Picture)
     folded = {boxes[step].step: boxes[shown].step for step, shown in drawn.folded}
     return replace(
@@ -95,13 +97,13 @@ def _tower(
     ctx: LessonContext,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> doc.Tower:
+) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
     before = [step for step in others if step.kind in OF_EACH_TOWER]
     behind = [step for step in others if step.kind not in OF_EACH_TOWER]
     below = before[-1].last.output if before else None
-    return doc.Tower(
+    return doc.TowerPicture(
         tuple(map(doc.Name, ctx.tower.tokens)),
         _rows(before, ctx),
         _layers(layered, below, _Wires(ctx, steps), stand_for, folded),
@@ -129,7 +131,7 @@ def _layers(
     wires: _Wires,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> tuple[doc.Layer, ...]:
+) -> tuple[doc.LayerPicture, ...]:
     """Return the layers; of consecutive equal ones, the first, with the others' steps `folded`."""
     built: list[tuple[list[Step], Value | None]] = []
     for _, together in groupby(steps, lambda step: step.place.layer):
@@ -146,7 +148,7 @@ def _layers(
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
         parts = tuple(_parts(first, into, wires))
-        drawn.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
+        drawn.append(doc.LayerPicture(numbers[0], last_numbers[-1], parts, others))
     return tuple(drawn)
 
 
@@ -172,7 +174,9 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
     return form
 
 
-def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[doc.Part]:
+def _parts(
+    layer: Sequence[Step], below: Value | None, wires: _Wires
+) -> Iterator[doc.SubLayerPicture]:
     """The sub-layers, each above those that its sum adds to."""
     of_each: dict[SubLayer, list[Step]] = defaultdict(list)
     for step in layer:
@@ -183,7 +187,9 @@ def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterato
         below = steps[-1].last.output
 
 
-def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> doc.Part:
+def _part(
+    name: str, steps: Sequence[Step], below: Value | None, wires: _Wires
+) -> doc.SubLayerPicture:
     """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
     ctx, steps = wires.ctx, list(steps)
     for i, step in enumerate(steps):
@@ -192,11 +198,13 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
             if added is below or below is None:
                 inside, behind = _inside(steps[:i], ctx), _rows(steps[i + 1 :], ctx)
                 reads = wires.into(result, below)
-                return doc.Part(name, inside, _box(step, ctx), behind, reads)
+                return doc.SubLayerPicture(name, inside, _box(step, ctx), behind, reads)
             # What is added stands elsewhere.
             sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
             steps[i] = replace(step, kind=replace(step.kind, sign=sign))
-    return doc.Part(name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below))
+    return doc.SubLayerPicture(
+        name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below)
+    )
 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:

@@ -24,8 +24,8 @@ from tracer.lesson import document as doc, entries
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import MASK_STEP
-from tracer.lesson.steps.claims import Row
-from tracer.lesson.steps.masks import meaning
+from tracer.lesson.steps.claims import FollowedRow
+from tracer.lesson.steps.masks import mask_meaning
 from tracer.lesson.steps.words import LOGITS_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
@@ -101,7 +101,7 @@ def _of_the_mask(
     step: Step, ctx: LessonContext, text: doc.Document, drawn: Random
 ) -> doc.Question | None:
     """Ask which tokens are hidden from one, if the text states the rule and not the answer."""
-    if isinstance(step.last.operation, op.Pinned) or meaning(step, ctx) is None:
+    if isinstance(step.last.operation, op.Pinned) or mask_meaning(step, ctx) is None:
         return None
     if len({*ctx.masks}) > 1:
         return None  # “the mask” would be that of one layer or of another
@@ -132,7 +132,7 @@ def _of_the_prediction(
     """Ask for the followed token's predicted word, unless words tie or the title names it."""
     predicted, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
     word = str(predicted.numbers[ctx.row(predicted)])
-    rows = [Row.of(value, ctx) for value in (step.last.output, shares)]
+    rows = [FollowedRow.of(value, ctx) for value in (step.last.output, shares)]
     ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
     given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
     if ties or given or ctx.is_padding or _is_in(document.title, word):
