@@ -32,6 +32,23 @@ def described(description: str, example: str, default: Any = ...) -> Any:
     return Field(default, description=description, examples=[example])
 
 
+@dataclass(frozen=True)
+class Shape:
+    """Declares a key that holds rows of numbers: `Annotated[Matrix, Shape(("width", "d_k"))]`.
+
+    By it, the shape is checked and the numbers are drawn, read, varied, replaced and counted.
+    """
+
+    sizes: tuple[str, ...]
+    """The names of the sizes: rows and columns, or the entries of a row."""
+    labels: tuple[str, ...] = ()
+    """The key of the columns' names, in the same part."""
+    unless: str | None = None
+    """The key that takes the place of these numbers, in the same part."""
+    learned: bool = True
+    """Whether training updates the numbers."""
+
+
 def _expected(message: LiteralString) -> PydanticCustomError:
     return PydanticCustomError(OWN_MESSAGE, message)
 

@@ -1,93 +1,111 @@
-"""The parts of a model and the parameters of each, declared once.
+"""One walker over the numbers of a scenario; and its parts by place and address.
 
-Shapes are checked, parameters are counted, drawn, read from a checkpoint and replaced by this
-table. A parameter of the schema that is missing from it fails a test.
+Each key that holds rows of numbers declares their `Shape`. A key without one fails a test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from tracer.scenario.layers import (
-    Attention,
-    Expert,
-    Head,
-    Layer,
-    Lora,
-    MixtureOfExperts,
-    Normalization,
-)
-from tracer.scenario.model import FixedPositions, Positions, Scenario, Tower, Unembedding
+from tracer.scenario.fields import Shape
+from tracer.scenario.layers import Layer, MixtureOfExperts
+from tracer.scenario.model import Scenario, Tower
 from tracer.scenario.reader import YamlPath
 
-Sizes: TypeAlias = tuple[str, ...]
-"""The names of the sizes of a parameter: rows and columns, or the entries of a row."""
-
+AnyPart = TypeVar("AnyPart", bound=BaseModel)
 AnyTower = TypeVar("AnyTower", bound=Tower)
-
-PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
-    Tower: {"embeddings": ("words", "width")},
-    Positions: {"table": ("positions", "width")},
-    FixedPositions: {},
-    Head: {
-        "W_Q": ("width", "d_k"), "b_Q": ("d_k",),
-        "W_K": ("source", "d_k"), "b_K": ("d_k",),
-        "W_V": ("source", "d_v"), "b_V": ("d_v",),
-        "sink": ("one",),
-    },
-    Attention: {"W_O": ("concat", "out"), "b_O": ("out",)},
-    Expert: {
-        "W_1": ("width", "hidden"), "b_1": ("hidden",),
-        "W_3": ("width", "hidden"), "b_3": ("hidden",),
-        "W_2": ("hidden", "out"), "b_2": ("out",),
-    },
-    Lora: {"A": ("rows", "rank"), "B": ("rank", "columns")},
-    MixtureOfExperts: {"router": ("width", "experts")},
-    Normalization: {"gain": ("width",), "shift": ("width",)},
-    Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
-}  # fmt: skip
-"""What training updates, by the part that it belongs to; a bias follows its matrix.
-
-`source` is the width of the vectors that keys and values are computed from, `out` the width that a
-sub-layer returns.
-"""
 
 FROZEN = "frozen"
 """The key of the weights that LoRA leaves as they are."""
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 
-MATRICES = frozenset(
-    name for declared in PARAMETERS.values() for name, sizes in declared.items() if len(sizes) == 2
-)
+
+class Numbers(NamedTuple):
+    """Declared numbers of a scenario: rows, rows by word, an array; None where there are none."""
+
+    place: YamlPath
+    declared: Shape
+    value: Any
+
+    @property
+    def address(self) -> str:
+        """The address of the numbers."""
+        return address(self.place)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns) or (entries,)."""
+        return shape_of(self.value)
 
 
-def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
-    """Return the declared parameters of a part's class."""
-    return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
+@cache
+def declared(form: type[BaseModel]) -> Mapping[str, Shape]:
+    """Return the declared shapes of a part's keys."""
+    return {
+        name: each
+        for name, field in form.model_fields.items()
+        for each in field.metadata
+        if isinstance(each, Shape)
+    }
 
 
-def parameters(
-    part: BaseModel, place: YamlPath = (), also: Collection[str] = ()
-) -> Iterator[tuple[YamlPath, Any]]:
-    """Yield the parameters of a part of a scenario, and other named keys, with their places."""
-    own = {*declared(type(part)), *also}
+def forms(form: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Yield a part's class and those of the parts inside it."""
+    yield form
+    for field in form.model_fields.values():
+        for each in forms_in(field.annotation):
+            yield from forms(each)
+
+
+def forms_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the classes of the parts that a type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from forms_in(each)
+
+
+def numbers_of(part: BaseModel, place: YamlPath = ()) -> Iterator[Numbers]:
+    """Yield all declared numbers of a part of a scenario, those that training leaves alone too."""
+    shapes = declared(type(part))
     for name in type(part).model_fields:
         value, at = getattr(part, name), (*place, name)
         match value:
             case _ if value is None or name not in part.model_fields_set:
                 continue
             case BaseModel():
-                yield from parameters(value, at, also)
-            case _ if name in own:
-                yield at, value
+                yield from numbers_of(value, at)
+            case _ if name in shapes:
+                yield Numbers(at, shapes[name], value)
             case (BaseModel(), *_):
                 for index, each in enumerate(value):
-                    yield from parameters(each, (*at, index), also)
+                    yield from numbers_of(each, (*at, index))
+
+
+def with_numbers(part: AnyPart, change: Callable[[Numbers], Any], place: YamlPath = ()) -> AnyPart:
+    """Return a part with others in place of all declared numbers, also of those it lacks."""
+    shapes, new = declared(type(part)), dict[str, Any]()
+    for name in type(part).model_fields:
+        value, at, shape = getattr(part, name, None), (*place, name), shapes.get(name)
+        match value:
+            case BaseModel():
+                other: Any = with_numbers(value, change, at)
+            case (BaseModel(), *_):
+                parts = enumerate(value)
+                other = tuple(with_numbers(each, change, (*at, i)) for i, each in parts)
+            case _ if shape and not (shape.unless and getattr(part, shape.unless)):
+                other = change(Numbers(at, shape, value))
+            case _:
+                continue
+        if other is not value:
+            new[name] = other
+    return part.model_copy(update=new) if new else part
 
 
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
@@ -99,14 +117,17 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
         *([("unembedding", "W_U")] if scenario.is_tied else []),
         *([("encoder", "embeddings")] if scenario.shares_embeddings else []),
     ]
-    found = parameters(with_own_norms(scenario))
-    return {address(place): shape_of(numbers) for place, numbers in found if place not in shared}
+    return {
+        each.address: each.shape
+        for each in numbers_of(with_own_norms(scenario))
+        if each.declared.learned and each.place not in shared
+    }
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     """Return the shape of the weights that LoRA freezes, by their address."""
-    every = parameters(scenario, also=(FROZEN,))
-    return {address(place): shape_of(numbers) for place, numbers in every if place[-1] == FROZEN}
+    every = numbers_of(scenario)
+    return {each.address: each.shape for each in every if each.place[-1] == FROZEN}
 
 
 def has_experts(scenario: Scenario) -> bool:
@@ -199,4 +220,8 @@ _NUMBERED = {
     "batch": "batch",
     "figures": "figure",
 }
-_OF_ROWS = {*MATRICES, FROZEN, "mask", "vectors", "Q", "K", "V", "transposed", "target"}
+_OF_ROWS = {
+    *(n for form in forms(Scenario) for n, shape in declared(form).items() if shape.sizes[1:]),
+    *("mask", "transposed", "target"),
+}
+"""The keys of rows and columns; the others hold a single row."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario import lora, parallel, rotated_heads, typed_heads
+from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
@@ -28,14 +29,6 @@ from tracer.scenario.sizes import (
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
-
-LABELS = {
-    "W_Q": ("labels", "query"),
-    "W_K": ("labels", "key"),
-    "W_V": ("labels", "value"),
-    "W_1": ("labels",),
-}
-"""The key with the names of a matrix's columns, in the same part."""
 
 
 class Known(NamedTuple):
@@ -239,29 +232,27 @@ class _Counted(Counting):
         place: YamlPath = (*heads, number)
         shared = self.shared(heads, number)
         crossed = "cross_attention" in place
-        if typed_heads.has_typed_heads(self, heads[:-1]):
-            return self.typed_head(place, shared, crossed=crossed)
-        of_source = "one per feature of the encoder" if crossed else OF_INPUT
-        known = {"width": Known(width, OF_INPUT), "source": Known(source, of_source)}
-        if d_k := self.widths.get((*shared, "W_K")):
+        typed = typed_heads.has_typed_heads(self, heads[:-1])
+        weights = "" if typed else "W_"
+        tokens = Known(self.tokens, "one per token")
+        known = {
+            "width": Known(width, OF_INPUT),
+            "source": Known(source, "one per feature of the encoder" if crossed else OF_INPUT),
+            "tokens": tokens,
+            "keys": Known(self.keys(place), "one per token of the encoder") if crossed else tokens,
+        }
+        if d_k := self.widths.get((*shared, f"{weights}K")):
             known["d_k"] = Known(d_k, of_columns="as many as the keys have")
-        self.matrices(Head, place, known, {"d_k": even, "d_v": even})
-        for name in ("W_Q", "W_K", "W_V"):
-            own = name == "W_Q" or not self.has(*place, "shares")
+        self.matrices(Head, place, known, {"d_k": even, "d_v": even}, learned=not typed)
+        if typed:
+            typed_heads.report_weights(self, place)
+        for letter in "QKV":
+            name = weights + letter
+            own = letter == "Q" or not self.has(*place, "shares")
             if own and not self.has(*place, name):
-                instead = " or shares: 1" * (bool(number) and name != "W_Q")
+                instead = " or shares: 1" * (bool(number) and letter != "Q")
                 self.report((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
-        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
-
-    def typed_head(self, place: YamlPath, shared: YamlPath, *, crossed: bool) -> Size:
-        """Return the width of a typed head's values, its own or shared ones."""
-        own = Expected(self.tokens, "one per token")
-        encoders = Expected(self.keys(place), "one per token of the encoder")
-        keys = encoders if crossed else own
-        rows = {"Q": own, "K": keys, "V": keys}
-        found = typed_heads.typed_head(self, place, rows, self.widths.get((*shared, "K")))
-        self.widths |= {(*place, name): width for name, width in found.items()}
-        return found.get("V") or self.widths.get((*shared, "V"))
+        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, f"{weights}V"))
 
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """Return the path of the head whose keys and values a head shares, or ()."""
@@ -269,10 +260,9 @@ class _Counted(Counting):
         shared = whole(self.part(*place, "shares"))
         if shared is None:
             return ()
-        own_rows = [*declared(Head), *typed_heads.TYPED]
-        parameters = [(name,) for name in own_rows if name.endswith(("K", "V"))]
-        for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
-            if self.has(*place, *own):
+        replaced = {name: each for name, each in declared(Head).items() if each.unless}
+        for own in (*((name,) for name in replaced), *(each.labels for each in replaced.values())):
+            if own and self.has(*place, *own):
                 self.report(
                     (*place, *own),
                     f"own keys or values and shares: {shared}, expected only one of them",
@@ -318,26 +308,31 @@ class _Counted(Counting):
         place: YamlPath,
         known: dict[str, Known],
         guesses: Mapping[str, Size],
+        *,
+        learned: bool = True,
     ) -> None:
         """Check the matrices of a part with their biases and labels.
 
         The first matrix with columns of an unknown size makes that size known. `guesses` are sizes
         of random matrices where nothing typed in the part says one.
         """
-        for name, (*rows, columns) in declared(form).items():
-            if not rows:
-                continue
-            at, bias = (*place, name), (*place, name.replace("W", "b") if "W" in name else "")
+        for name, shape in _matrices(form, learned=learned):
+            at, bias, (rows, columns) = (*place, name), (*place, bias_of(name)), shape.sizes
             if not self.has(*at) and not form.model_fields[name].is_required():
                 if form is not Head and self.has(*bias):
                     self.report(bias, f"a bias without {name}")
                 continue
-            labels = (*place, *LABELS.get(name, ("labels", "")))
-            typed = [self.size(*labels), *self.typed(form, place, columns), guesses.get(columns)]
+            labels = (*place, *(shape.labels or ("",)))
             size, _, meaning = known.get(columns, Known(None))
-            guess = next(filter(None, typed), None)
-            of_rows = Expected(*known[rows[0]][:2])
-            found = lora.weights(self, at, of_rows, Expected(size, meaning), guess)
+            of_rows, of_columns = Expected(*known[rows][:2]), Expected(size, meaning)
+            if learned:
+                typed = [self.size(*labels), *self.typed(form, place, columns)]
+                guess = next(filter(None, [*typed, guesses.get(columns)]), None)
+                found = lora.weights(self, at, of_rows, of_columns, guess)
+            elif isinstance(rows_typed := self.part(*at), list):
+                found = self.rectangle(at, rows_typed, of_rows, of_columns)[1]
+            else:
+                continue
             self.widths[at] = found
             per_column = f"one per column of {name}"
             self.length(bias, found, per_column, "number")
@@ -346,13 +341,15 @@ class _Counted(Counting):
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
-        """Return a size by the typed parameters of a part; a sub-layer keeps its width."""
-        for name, sizes in declared(form).items() if size != "out" else ():
+        """Yield a size by the typed matrices and biases of a part; a sub-layer keeps its width."""
+        for name, shape in _matrices(form) if size != "out" else ():
             at = lora.written_at(self, (*place, name))
-            if sizes[1:] == (size,):
+            rows, columns = shape.sizes
+            if columns == size:
                 turned = self.entries(*at, "transposed")
                 yield len(turned) if turned else usual(self.entries(*at))
-            elif sizes[0] == size:
+                yield len(self.entries(*place, bias_of(name)))
+            elif rows == size:
                 yield len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
@@ -430,3 +427,15 @@ class _Counted(Counting):
         first = self.size("batch", 0)
         for i, _ in enumerate(self.entries("batch")):
             self.length(("batch", i), first, "as many as in the first sequence", "token")
+
+
+def _matrices(form: type[BaseModel], *, learned: bool = True) -> Iterator[tuple[str, Shape]]:
+    """Yield the matrices that a part declares, by key."""
+    for name, shape in declared(form).items():
+        if len(shape.sizes) == 2 and shape.learned == learned:
+            yield name, shape
+
+
+def bias_of(matrix: str) -> str:
+    """Return the key of a matrix's bias: b_Q of W_Q; that of a router is no key."""
+    return matrix.replace("W_", "b_") if "W_" in matrix else ""

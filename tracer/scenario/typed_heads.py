@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tracer.scenario.parts import SUB_LAYERS
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, Expected, Size, is_on, is_tied
+from tracer.scenario.sizes import Counting, Size, is_on, is_tied
 
 TYPED = ("Q", "K", "V")
 COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
-LABELS = {"Q": "query", "K": "key", "V": "value"}
 
 OF_EMBEDDINGS = (
     "features",
@@ -125,31 +124,9 @@ def _check_encoder(scenario: Counting, first: YamlPath) -> None:
         scenario.report(("encoder",), message)
 
 
-def typed_head(
-    scenario: Counting, place: YamlPath, rows: Mapping[str, Expected], d_k: Size
-) -> dict[str, Size]:
-    """Check a typed head and return the columns of Q, K and V.
-
-    `rows` are the expected rows of each; `d_k` is the width of the keys that the head shares, if
-    it shares any.
-    """
+def report_weights(scenario: Counting, head: YamlPath) -> None:
+    """Report weights beside typed queries, keys and values."""
     for name in COMPUTED:
-        if scenario.has(*place, name):
+        if scenario.has(*head, name):
             message = "queries, keys and values of this attention are typed, expected Q, K and V"
-            scenario.report((*place, name), message)
-    widths: dict[str, Size] = {}
-    for name in TYPED:
-        at: YamlPath = (*place, name)
-        typed = scenario.part(*at)
-        columns = {
-            "Q": Expected(d_k, "as many as the keys have"),
-            "K": Expected(widths.get("Q"), "as many as Q has"),
-        }.get(name, Expected())
-        if isinstance(typed, list):
-            widths[name] = scenario.rectangle(at, typed, rows[name], columns)[1]
-            labels = (*place, "labels", LABELS[name])
-            scenario.length(labels, widths[name], f"one per column of {name}")
-        elif typed is None and (name == "Q" or not scenario.has(*place, "shares")):
-            instead = " or shares: 1" * (name != "Q" and place[-1] != 0)
-            scenario.report(at, f"missing, expected {name}: [[1, 0], …]{instead}")
-    return widths
+            scenario.report((*head, name), message)
