@@ -1,7 +1,7 @@
 """The types of a scenario's keys: numbers with the typed digits, rows, matrices, words."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
@@ -47,6 +47,21 @@ class Shape:
     """The key that takes the place of these numbers, in the same part."""
     learned: bool = True
     """Whether training updates the numbers."""
+
+
+SINGLE = ("one",)
+"""The sizes of a single number."""
+
+
+def shape_of(numbers: Any) -> tuple[int, ...]:
+    """Return (rows, columns) or (entries,) of typed numbers, of a table by word or of an array."""
+    if isinstance(numbers, Mapping):
+        table = getattr(numbers, "rows", None)
+        return table.shape if table is not None else shape_of(tuple(numbers.values()))
+    if hasattr(numbers, "shape"):
+        return tuple(numbers.shape)
+    first = numbers[0]
+    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
 
 
 def _expected(message: LiteralString) -> PydanticCustomError:

@@ -140,10 +140,9 @@ class Lora(Frozen):
     alpha: fields.Positive = described("α; the product A B is multiplied by α / r.", "2")
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """The rows and columns of the frozen weights, and of the sum."""
-        rows: Any = self.frozen
-        return rows.shape if hasattr(rows, "shape") else (len(rows), len(rows[0]))
+        return fields.shape_of(self.frozen)
 
 
 def _kind_of_weights(value: Any) -> str:
@@ -188,16 +187,10 @@ class Head(Frozen):
     W_V: Annotated[Weights | None, Shape(("source", "d_v"), labels=VALUE, unless="shares")] = (
         described("Value weights: one row per feature, d_v columns.", "[[1, 0], [0, 1]]", None)
     )
-    b_Q: Annotated[Row | None, Shape(("d_k",))] = described(
-        "Query bias, one number per column of W_Q.", "[0, 0]", None
-    )
-    b_K: Annotated[Row | None, Shape(("d_k",), unless="shares")] = described(
-        "Key bias, one number per column of W_K.", "[0, 0]", None
-    )
-    b_V: Annotated[Row | None, Shape(("d_v",), unless="shares")] = described(
-        "Value bias, one number per column of W_V.", "[0, 0]", None
-    )
-    sink: Annotated[fields.Single | None, Shape(("one",))] = described(
+    b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
+    b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
+    b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
+    sink: Annotated[fields.Single | None, Shape(fields.SINGLE)] = described(
         "A learned number that takes part in the softmax beside the scores of each row; its share "
         "is left out of the weights (gpt-oss, Agarwal et al. 2025).",
         "0.5",
@@ -225,8 +218,7 @@ class Head(Frozen):
     @property
     def d_k(self) -> int:
         """The width of its queries and keys."""
-        rows: Any = self.W_Q if self.Q is None else self.Q
-        return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
+        return fields.shape_of(self.W_Q if self.Q is None else self.Q)[1]
 
 
 class Attention(SubLayer):
@@ -239,9 +231,7 @@ class Attention(SubLayer):
     W_O: Annotated[Weights | None, Shape(("concat", "out"))] = described(
         "Output weights: one row per dimension of the concatenated heads.", "[[1, 0], [0, 1]]", None
     )
-    b_O: Annotated[Row | None, Shape(("out",))] = described(
-        "Output bias, one number per column of W_O.", "[0, 0]", None
-    )
+    b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
     scale: fields.Scale = described(
         "The divisor of the dot products: sqrt, which is √d_k; a number; or none.",
         "8",
@@ -289,23 +279,17 @@ class Expert(Frozen):
     W_1: Annotated[Weights, Shape(("width", "hidden"), labels=("labels",))] = described(
         "Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]"
     )
-    b_1: Annotated[Row | None, Shape(("hidden",))] = described(
-        "Bias of the hidden layer, one number per unit.", "[0, 0]", None
-    )
+    b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
     W_3: Annotated[Weights | None, Shape(("width", "hidden"))] = described(
         "Weights of the values that the activation gates, of the shape of W_1.",
         "[[1, -1], [0, 1]]",
         None,
     )
-    b_3: Annotated[Row | None, Shape(("hidden",))] = described(
-        "Bias after W_3, one number per unit.", "[0, 0]", None
-    )
+    b_3: Row | None = described("Bias after W_3, one number per unit.", "[0, 0]", None)
     W_2: Annotated[Weights, Shape(("hidden", "out"))] = described(
         "Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]"
     )
-    b_2: Annotated[Row | None, Shape(("out",))] = described(
-        "Bias of the output, one number per column of W_2.", "[0, 0]", None
-    )
+    b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
     activation: ActivationName = described("The activation function.", "relu", "relu")
     activates: Literal["hidden", "output"] = described(
         "Where to apply the activation: after W_1 (hidden) or after W_2 (output).",

@@ -225,9 +225,7 @@ class Unembedding(Frozen):
         "One row per feature, one column per word; or tied, to use the embeddings of the words.",
         "[[1, 0], [0, 1]]",
     )
-    b_U: Annotated[Row | None, Shape(("words",))] = described(
-        "Bias, one number per word.", "[0, 0]", None
-    )
+    b_U: Row | None = described("Bias, one number per word.", "[0, 0]", None)
     scale: fields.Positive | None = described(
         "The divisor of the logits, before the soft cap (Granite).", "8", None
     )

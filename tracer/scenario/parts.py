@@ -6,19 +6,20 @@ Each key that holds rows of numbers declares their `Shape`. A key without one fa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from operator import is_
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from tracer.scenario.fields import Shape
+from tracer.scenario.fields import Shape, shape_of
 from tracer.scenario.layers import Layer, MixtureOfExperts
-from tracer.scenario.model import Scenario, Tower
+from tracer.scenario.model import Scenario
 from tracer.scenario.reader import YamlPath
 
 AnyPart = TypeVar("AnyPart", bound=BaseModel)
-AnyTower = TypeVar("AnyTower", bound=Tower)
 
 FROZEN = "frozen"
 """The key of the weights that LoRA leaves as they are."""
@@ -46,13 +47,24 @@ class Numbers(NamedTuple):
 
 @cache
 def declared(form: type[BaseModel]) -> Mapping[str, Shape]:
-    """Return the declared shapes of a part's keys."""
-    return {
+    """Return the declared shapes of a part's keys, and those of the biases of its matrices."""
+    shapes = {
         name: each
         for name, field in form.model_fields.items()
         for each in field.metadata
         if isinstance(each, Shape)
     }
+    biases = {
+        bias_of(name): replace(shape, sizes=shape.sizes[1:], labels=())
+        for name, shape in shapes.items()
+        if bias_of(name) in form.model_fields
+    }
+    return {**shapes, **biases}
+
+
+def bias_of(matrix: str) -> str:
+    """Return the key of a matrix's bias: b_Q of W_Q; a router, for example, has none."""
+    return matrix.replace("W_", "b_") if matrix.startswith("W_") else ""
 
 
 def forms(form: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -71,41 +83,68 @@ def forms_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from forms_in(each)
 
 
-def numbers_of(part: BaseModel, place: YamlPath = ()) -> Iterator[Numbers]:
-    """Yield all declared numbers of a part of a scenario, those that training leaves alone too."""
-    shapes = declared(type(part))
+def parts_of(part: BaseModel, place: YamlPath = ()) -> Iterator[tuple[YamlPath, BaseModel]]:
+    """Yield a part of a scenario and all parts inside it, with their places."""
+    yield place, part
     for name in type(part).model_fields:
-        value, at = getattr(part, name), (*place, name)
-        match value:
-            case _ if value is None or name not in part.model_fields_set:
+        match getattr(part, name, None):
+            case BaseModel() as inner:
+                yield from parts_of(inner, (*place, name))
+            case (BaseModel(), *_) as several:
+                for index, each in enumerate(several):
+                    yield from parts_of(each, (*place, name, index))
+
+
+def with_parts(
+    part: AnyPart, change: Callable[[YamlPath, Any], Any], place: YamlPath = ()
+) -> AnyPart:
+    """Return a part after a change of each part inside it, then of itself.
+
+    The same object if nothing changes.
+    """
+    new = dict[str, Any]()
+    for name in type(part).model_fields:
+        match getattr(part, name, None):
+            case BaseModel() as inner:
+                other: Any = with_parts(inner, change, (*place, name))
+                same = other is inner
+            case (BaseModel(), *_) as several:
+                other = tuple(
+                    with_parts(each, change, (*place, name, i)) for i, each in enumerate(several)
+                )
+                same = all(map(is_, other, several))
+            case _:
                 continue
-            case BaseModel():
-                yield from numbers_of(value, at)
-            case _ if name in shapes:
-                yield Numbers(at, shapes[name], value)
-            case (BaseModel(), *_):
-                for index, each in enumerate(value):
-                    yield from numbers_of(each, (*at, index))
+        if not same:
+            new[name] = other
+    found: AnyPart = change(place, part.model_copy(update=new) if new else part)
+    return found
+
+
+def numbers_of(scenario: BaseModel) -> Iterator[Numbers]:
+    """Yield all declared numbers of a scenario, those that training leaves alone too."""
+    for place, part in parts_of(scenario):
+        yield from (each for each in _own(place, part) if each.value is not None)
+
+
+def _own(place: YamlPath, part: BaseModel) -> Iterator[Numbers]:
+    """Yield the declared numbers of a part, but not of the parts inside it; also missing ones."""
+    for name, shape in declared(type(part)).items():
+        value = getattr(part, name, None)
+        replaced = isinstance(value, BaseModel) or (shape.unless and getattr(part, shape.unless))
+        if not replaced:
+            yield Numbers((*place, name), shape, value)
 
 
 def with_numbers(part: AnyPart, change: Callable[[Numbers], Any], place: YamlPath = ()) -> AnyPart:
-    """Return a part with others in place of all declared numbers, also of those it lacks."""
-    shapes, new = declared(type(part)), dict[str, Any]()
-    for name in type(part).model_fields:
-        value, at, shape = getattr(part, name, None), (*place, name), shapes.get(name)
-        match value:
-            case BaseModel():
-                other: Any = with_numbers(value, change, at)
-            case (BaseModel(), *_):
-                parts = enumerate(value)
-                other = tuple(with_numbers(each, change, (*at, i)) for i, each in parts)
-            case _ if shape and not (shape.unless and getattr(part, shape.unless)):
-                other = change(Numbers(at, shape, value))
-            case _:
-                continue
-        if other is not value:
-            new[name] = other
-    return part.model_copy(update=new) if new else part
+    """Return a part with others in place of all declared numbers, also of missing ones."""
+
+    def changed(at: YamlPath, inner: Any) -> Any:
+        new = {each.place[-1]: (each.value, change(each)) for each in _own(at, inner)}
+        update = {name: other for name, (value, other) in new.items() if other is not value}
+        return inner.model_copy(update=update) if update else inner
+
+    return with_parts(part, changed, place)
 
 
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
@@ -132,17 +171,14 @@ def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 
 def has_experts(scenario: Scenario) -> bool:
     """Return whether a layer of the decoder or the encoder chooses among experts."""
-    towers = (scenario, scenario.encoder) if scenario.encoder else (scenario,)
-    layers = (layer for tower in towers for layer in tower.layers)
-    return any(isinstance(layer.ffn, MixtureOfExperts) for layer in layers)
+    return any(isinstance(part, MixtureOfExperts) for _, part in parts_of(scenario))
 
 
-def with_own_norms(tower: AnyTower) -> AnyTower:
-    """Return a tower in which each sub-layer has its own copy of its layer's norms."""
-    changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
-    if isinstance(tower, Scenario) and tower.encoder:
-        changed["encoder"] = with_own_norms(tower.encoder)
-    return tower.model_copy(update=changed)
+def with_own_norms(scenario: Scenario) -> Scenario:
+    """Return a scenario in which each sub-layer has its own copy of its layer's norms."""
+    return with_parts(
+        scenario, lambda _, part: _with_own_norms(part) if isinstance(part, Layer) else part
+    )
 
 
 def _with_own_norms(layer: Layer) -> Layer:
@@ -154,17 +190,6 @@ def _with_own_norms(layer: Layer) -> Layer:
                 del norms["norm"]
             own[name] = part.model_copy(update=norms)
     return layer.model_copy(update={**own, "norm": None, "norm_after": None})
-
-
-def shape_of(numbers: Any) -> tuple[int, ...]:
-    """Return (rows, columns) or (entries,) of typed numbers, of a table by word or of an array."""
-    if isinstance(numbers, Mapping):
-        table = getattr(numbers, "rows", None)
-        return table.shape if table is not None else shape_of(tuple(numbers.values()))
-    if hasattr(numbers, "shape"):
-        return tuple(numbers.shape)
-    first = numbers[0]
-    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
 
 
 def with_part(whole: Any, place: YamlPath, new: Any) -> Any:

@@ -14,7 +14,7 @@ from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
-from tracer.scenario.parts import SUB_LAYERS, declared
+from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
 from tracer.scenario.reader import Data, Source, YamlPath
 from tracer.scenario.sizes import (
     AS_THE_OTHERS,
@@ -180,14 +180,19 @@ class _Counted(Counting):
 
     def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
         """Check an attention; `source` is the width of the vectors for keys and values."""
-        heads = self.entries(*place, "heads")
+        heads, tokens = self.entries(*place, "heads"), Known(self.tokens, "one per token")
+        known = {"width": Known(width, OF_INPUT), "source": Known(source, OF_INPUT)}
+        known |= {"tokens": tokens, "keys": tokens}
+        if "cross_attention" in place:
+            known["source"] = Known(source, "one per feature of the encoder")
+            known["keys"] = Known(self.keys(place), "one per token of the encoder")
         even = None if width is None or not heads else max(1, width // len(heads))
-        widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
+        widths = [self.head((*place, "heads"), i, {**known}, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]
         concat = sum(own) if own and len(own) == len(widths) else None
-        weights = "" if typed_heads.has_typed_heads(self, place) else "W_"
+        names = typed_heads.names(self, place)
         for name, of in (("query_norm", "Q"), ("key_norm", "K")):
-            self.norm_of_heads((*place, name), weights + of, len(heads))
+            self.norm_of_heads((*place, name), names[of], len(heads))
         known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
@@ -227,32 +232,22 @@ class _Counted(Counting):
                 self.report((*at, parameter), f"heads of {found} columns, expected equal widths")
         self.sample((*at, "deviation"), different[0] if different else None)
 
-    def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
+    def head(self, heads: YamlPath, number: int, known: dict[str, Known], even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""
         place: YamlPath = (*heads, number)
-        shared = self.shared(heads, number)
-        crossed = "cross_attention" in place
-        typed = typed_heads.has_typed_heads(self, heads[:-1])
-        weights = "" if typed else "W_"
-        tokens = Known(self.tokens, "one per token")
-        known = {
-            "width": Known(width, OF_INPUT),
-            "source": Known(source, "one per feature of the encoder" if crossed else OF_INPUT),
-            "tokens": tokens,
-            "keys": Known(self.keys(place), "one per token of the encoder") if crossed else tokens,
-        }
-        if d_k := self.widths.get((*shared, f"{weights}K")):
+        shared, names = self.shared(heads, number), typed_heads.names(self, heads[:-1])
+        if d_k := self.widths.get((*shared, names["K"])):
             known["d_k"] = Known(d_k, of_columns="as many as the keys have")
-        self.matrices(Head, place, known, {"d_k": even, "d_v": even}, learned=not typed)
-        if typed:
+        learned = names != typed_heads.NAMES
+        self.matrices(Head, place, known, {"d_k": even, "d_v": even}, learned=learned)
+        if not learned:
             typed_heads.report_weights(self, place)
-        for letter in "QKV":
-            name = weights + letter
+        for letter, name in names.items():
             own = letter == "Q" or not self.has(*place, "shares")
             if own and not self.has(*place, name):
                 instead = " or shares: 1" * (bool(number) and letter != "Q")
                 self.report((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
-        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, f"{weights}V"))
+        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, names["V"]))
 
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """Return the path of the head whose keys and values a head shares, or ()."""
@@ -434,8 +429,3 @@ def _matrices(form: type[BaseModel], *, learned: bool = True) -> Iterator[tuple[
     for name, shape in declared(form).items():
         if len(shape.sizes) == 2 and shape.learned == learned:
             yield name, shape
-
-
-def bias_of(matrix: str) -> str:
-    """Return the key of a matrix's bias: b_Q of W_Q; that of a router is no key."""
-    return matrix.replace("W_", "b_") if "W_" in matrix else ""

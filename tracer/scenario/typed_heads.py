@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracer.scenario.parts import SUB_LAYERS
+from tracer.scenario.fields import SINGLE
+from tracer.scenario.layers import Head
+from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.sizes import Counting, Size, is_on, is_tied
 
-TYPED = ("Q", "K", "V")
-COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
+NAMES = {letter: letter for letter in "QKV"}
+"""The keys of typed queries, keys and values."""
 
 OF_EMBEDDINGS = (
     "features",
@@ -51,7 +53,7 @@ def number_of_queries(scenario: Counting) -> Size:
 def _typed(scenario: Counting, attention: YamlPath) -> Iterator[YamlPath]:
     """Yield the paths of an attention's typed queries, keys and values."""
     for i, _ in enumerate(scenario.entries(*attention, "heads") if attention else ()):
-        for name in TYPED:
+        for name in NAMES:
             if scenario.has(*attention, "heads", i, name):
                 yield (*attention, "heads", i, name)
 
@@ -124,9 +126,16 @@ def _check_encoder(scenario: Counting, first: YamlPath) -> None:
         scenario.report(("encoder",), message)
 
 
+def names(scenario: Counting, attention: YamlPath) -> dict[str, str]:
+    """Return the keys of the queries, keys and values of an attention, or of their weights."""
+    if has_typed_heads(scenario, attention):
+        return NAMES
+    return {letter: f"W_{letter}" for letter in NAMES}
+
+
 def report_weights(scenario: Counting, head: YamlPath) -> None:
     """Report weights beside typed queries, keys and values."""
-    for name in COMPUTED:
-        if scenario.has(*head, name):
+    for name, shape in declared(Head).items():
+        if shape.learned and shape.sizes != SINGLE and scenario.has(*head, name):
             message = "queries, keys and values of this attention are typed, expected Q, K and V"
             scenario.report((*head, name), message)
