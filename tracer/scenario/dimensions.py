@@ -236,10 +236,7 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
     table = numbers.matrix("embeddings", sizes.words, sizes.width)
     turned = numbers.matrix("embeddings", sizes.words, sizes.width, transposed=True)
     said: dict[str, Any] = {
-        "title": asked.title,
-        "intro": asked.intro,
-        "notes": asked.notes,
-        "summary": asked.summary,
+        **dict(asked),
         "tokens": tokens,
         "positions": numbers.positions(),
         "encoder": numbers.encoder(),
@@ -252,8 +249,6 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
             if sizes.tied
             else numbers.fill(model.Unembedding.model_construct(), "unembedding")
         ),
-        "generation": asked.generation,
-        "rounding": asked.rounding,
         "arithmetic": "float64",
     }
     if sizes.final_norm and (norm := _norm(sizes)):

@@ -192,23 +192,6 @@ def _with_own_norms(layer: Layer) -> Layer:
     return layer.model_copy(update={**own, "norm": None, "norm_after": None})
 
 
-def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
-    """Return plain data or a scenario with another part at a place; the rest is shared."""
-    if not place:
-        return new
-    step, rest = place[0], place[1:]
-    match whole, step:
-        case Mapping(), _:
-            return {**whole, step: with_part(whole.get(step, {}), rest, new)}
-        case ((list() | tuple()), int()):
-            part = with_part(whole[step], rest, new)
-            return type(whole)([*whole[:step], part, *whole[step + 1 :]])
-        case BaseModel(), str():
-            return whole.model_copy(update={step: with_part(getattr(whole, step), rest, new)})
-        case _:
-            return whole
-
-
 def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
     """Apply a function to each number of rows, or of rows by word."""
     if isinstance(numbers, Mapping):

@@ -213,34 +213,23 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "softcap": _decimal_or_none(architecture.logit_cap),
     }
     form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
-    return FromCheckpoint.model_construct(
-        title=asked.title,
-        intro=asked.intro,
-        notes=asked.notes,
-        summary=asked.summary,
-        tokens=tuple(words[number] for number in ids),
-        token_ids=tuple(ids),
-        text=asked.text,
-        tokenizer=tokenizer,
-        end_ids=tuple(id for id in found.ends if id < len(words)),
-        excluded_ids=tuple(id for id in found.excluded if 0 <= id < len(words)),
-        contrast=contrast and tuple(words[number] for number in contrast),
-        features=None,
-        embeddings=lookup,
-        positions=_positions(architecture, parameters),
-        embedding_scale=_embedding_scale(architecture),
-        encoder=encoder,
-        mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
-        softmax="shifted",
-        **_layers(architecture, parameters, crossed=encoder is not None),
-        vocabulary=words,
-        unembedding=form.model_construct(**unembedding),
-        targets=asked.targets,
-        generation=asked.generation,
-        given=asked.given,
-        rounding=asked.rounding,
-        arithmetic="float64",
-    )
+    window = architecture.window
+    computed: dict[str, Any] = {
+        "tokens": tuple(words[number] for number in ids),
+        "token_ids": tuple(ids),
+        "tokenizer": tokenizer,
+        "end_ids": tuple(id for id in found.ends if id < len(words)),
+        "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),
+        "contrast": contrast and tuple(words[number] for number in contrast),
+        "encoder": encoder,
+        "mask": "causal" if window is None else fields.Window(window=window),
+        "softmax": "shifted",
+        **_tower(architecture, parameters, lookup, crossed=encoder is not None),
+        "vocabulary": words,
+        "unembedding": form.model_construct(**unembedding),
+        "arithmetic": "float64",
+    }
+    return FromCheckpoint.model_construct(**{**dict(asked), **computed})
 
 
 def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCheckpoint | None:
@@ -269,25 +258,27 @@ def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCh
     }
     return EncoderFromCheckpoint.model_construct(
         tokens=tuple(words[number] for number in ids),
-        features=None,
-        embeddings=lookup,
-        positions=_positions(architecture, own),
-        embedding_scale=_embedding_scale(architecture),
-        **_layers(architecture, own),
-        vectors=None,
+        **_tower(architecture, own, lookup),
     )
 
 
-def _layers(
-    architecture: Architecture, parameters: Mapping[str, Parameter], *, crossed: bool = False
+def _tower(
+    architecture: Architecture,
+    parameters: Mapping[str, Parameter],
+    lookup: Lookup,
+    *,
+    crossed: bool = False,
 ) -> dict[str, Any]:
-    """Return the layers and the norm after the last one."""
+    """Return what the decoder and the encoder have: embeddings, positions, layers and a norm."""
 
     def read(numbers: Numbers) -> Parameter | None:
         return parameters.get(numbers.address)
 
     norm = Normalization.model_construct(**_norm(architecture))
     return {
+        "embeddings": lookup,
+        "positions": _positions(architecture, parameters),
+        "embedding_scale": _embedding_scale(architecture),
         "layers": tuple(
             with_numbers(_layer(architecture, i + 1, crossed=crossed), read, ("layers", i))
             for i in range(architecture.layers)
