@@ -214,7 +214,7 @@ def address(place: YamlPath) -> str:
             indices.append(part + 1)
     words = [".".join(parts)]
     if indices:
-        of_one_row = len(indices) == 1 and parts[-1] not in _OF_ROWS
+        of_one_row = len(indices) == 1 and parts[-1] not in _keys_of_rows()
         names = ("entry",) if of_one_row else ("row", "column")
         words += [f"{name} {index}" for name, index in zip(names, indices, strict=False)]
     return " ".join(words)
@@ -228,8 +228,11 @@ _NUMBERED = {
     "batch": "batch",
     "figures": "figure",
 }
-_OF_ROWS = {
-    *(n for form in forms(Scenario) for n, shape in declared(form).items() if shape.sizes[1:]),
-    *("mask", "transposed", "target"),
-}
-"""The keys of rows and columns; the others hold a single row."""
+
+
+@cache
+def _keys_of_rows() -> frozenset[str]:
+    """Return the keys of rows and columns; the others hold a single row."""
+    shapes = (declared(form) for form in forms(Scenario))
+    matrices = (name for each in shapes for name, shape in each.items() if shape.sizes[1:])
+    return frozenset((*matrices, "mask", "transposed", "target"))
