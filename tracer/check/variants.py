@@ -23,7 +23,7 @@ from tracer.scenario.layers import (
     Normalization,
     SubLayer,
 )
-from tracer.scenario.model import Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.rotary import Rotary
@@ -36,10 +36,10 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.0000
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Return a change of the settings of each of the decoder's parts of a kind."""
+    """Return a change of the settings of a kind of parts; those of an encoder's layers stay."""
 
     def changed(place: YamlPath, part: Any) -> Any:
-        if not isinstance(part, kind) or "encoder" in place:
+        if not isinstance(part, kind) or (place[1:] and place[0] == "encoder"):
             return part
         found = settings(part)
         differing = {name: new for name, new in found.items() if new != getattr(part, name)}
@@ -102,17 +102,12 @@ def _without_norms_after(layer: Layer) -> Settings:
 
 
 def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
-    """Return a change of the decoder's settings and of the encoder's, if there is one."""
+    """Return a change of the decoder's settings and of the encoder's, if it is computed."""
 
-    def fitting(scenario: Scenario) -> Settings:
-        encoder = scenario.encoder
-        if encoder and encoder.is_computed:
-            new = settings(encoder)
-            if any(getattr(encoder, name) != value for name, value in new.items()):
-                encoder = encoder.model_copy(update=new)
-        return {**settings(scenario), "encoder": encoder}
+    def fitting(tower: Tower) -> Settings:
+        return {} if isinstance(tower, Encoder) and not tower.is_computed else settings(tower)
 
-    return _with(Scenario, fitting)
+    return _with(Tower, fitting)
 
 
 def _without_alibi(tower: Tower) -> Settings:

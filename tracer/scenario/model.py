@@ -14,18 +14,7 @@ from pydantic import (
 
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import (
-    Frozen,
-    Matrix,
-    Names,
-    OrNone,
-    Row,
-    Rows,
-    Shape,
-    Word,
-    Words,
-    described,
-)
+from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
 from tracer.scenario.layers import Attention, Layer, Normalization
 from tracer.scenario.loss import Loss
 from tracer.scenario.optimizer import Optimizer
@@ -52,7 +41,7 @@ GIVEN = described(
     "{layer1.attention.output: [[1, 2], [3, 4]]}",
     {},
 )
-GIVEN_SHAPE = Shape((), learned=False)
+GIVEN_SHAPE = fields.Shape((), learned=False)
 """The shape of given values depends on their addresses."""
 
 INTRO = described(
@@ -86,7 +75,7 @@ class Positions(Frozen):
     sinusoidal: Sinusoidal | None = described(
         "Sines and cosines (Vaswani et al. 2017).", "{start: 1}", None
     )
-    table: Annotated[Rows | None, Shape(("positions", "width"))] = described(
+    table: Annotated[Rows | None, fields.Shape(("positions", "width"))] = described(
         "One row per position.", "[[0, 1], [1, 0]]", None
     )
     rotary: Rotary | None = described(
@@ -121,7 +110,7 @@ class Tower(Frozen):
     features: Names | None = described(
         "A name for each feature of the embedding.", "[size, age]", None
     )
-    embeddings: Annotated[fields.Embeddings | None, Shape(("words", "width"))] = described(
+    embeddings: Annotated[fields.Embeddings | None, fields.Shape(("words", "width"))] = described(
         "One row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
@@ -175,7 +164,7 @@ class Encoder(Tower):
     Its vectors may have any width.
     """
 
-    vectors: Annotated[Rows | None, Shape(("keys", "source"), learned=False)] = described(
+    vectors: Annotated[Rows | None, fields.Shape(("keys", "source"), learned=False)] = described(
         "Instead of embeddings and layers: the encoder's output, one row per token.",
         "[[0.1, 0.2], [0.3, 0.4]]",
         None,
@@ -221,7 +210,7 @@ MatrixOrTied = Annotated[Matrix, WrapValidator(_rows_or_none), fields.Or({"const
 class Unembedding(Frozen):
     """The projection to the vocabulary: W_U of shape (d, words)."""
 
-    W_U: Annotated[MatrixOrTied, Shape(("width", "words"))] = described(
+    W_U: Annotated[MatrixOrTied, fields.Shape(("width", "words"))] = described(
         "One row per feature, one column per word; or tied, to use the embeddings of the words.",
         "[[1, 0], [0, 1]]",
     )
