@@ -126,7 +126,6 @@ OPENING = {
 OPENED = {
     "tracer.files.reading": {"open"},
     # What is written.
-    "tracer.files.drafts": {"open", "copyfile"},
     "tracer.files.writing": {"open", "fdopen", "read_bytes"},
     "tracer.console.streams": {"open", "fdopen"},
     # Files of the program itself.
