@@ -91,6 +91,7 @@ def test_there_is_no_circle() -> None:
                 "tracer.renderers.terminal",
             },
         ),
+        ("pathspec", {"tracer.audit.project.patterns"}),
         ("jinja2", {"tracer.renderers.page.as_html"}),
         ("yaml", {"tracer.scenario.nodes", "tracer.scenario.reader", "tracer.scenario.writer"}),
         ("starlette", {"tracer.serve.application"}),
