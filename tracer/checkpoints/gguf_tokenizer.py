@@ -66,7 +66,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
     settings.only("add_space_prefix", False)
     _check_all(settings)
 
-    library = isolated(read.file, "tokenizer.ggml")
+    library = isolated("tokenizers", read.file, "tokenizer.ggml")
     words = [*vocabulary]
     described = {
         "added_tokens": [
@@ -87,7 +87,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
             "ignore_merges": splitting.whole_first,
         },
     }
-    library.serve(json.dumps(described, ensure_ascii=False))
+    library.serve(json.dumps(described, ensure_ascii=False).encode())
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
     whole = vocabulary if splitting.whole_first else ()
     alphabet = ByteLetters()
