@@ -13,17 +13,9 @@ from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import (
-    Attention,
-    Expert,
-    Head,
-    Layer,
-    Lora,
-    MixtureOfExperts,
-    Normalization,
-    SubLayer,
-)
+from tracer.scenario.layers import Attention, Expert, Head, Layer, Lora, MixtureOfExperts, SubLayer
 from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.norms import Normalization
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.rotary import Rotary

@@ -20,7 +20,8 @@ from tracer.errors import Problem, TracerError
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
-from tracer.scenario.layers import ActivationName, Attention, Layer, Norm, Normalization
+from tracer.scenario.layers import ActivationName, Attention, Layer
+from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.parts import AnyPart, Numbers, with_numbers
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried

@@ -15,8 +15,9 @@ from pydantic import (
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
-from tracer.scenario.layers import Attention, Layer, Normalization
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.loss import Loss
+from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import Rounding

@@ -4,39 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario import lora, parallel, rotated_heads, typed_heads
+from tracer.scenario.expected import Expected, Known, Size
 from tracer.scenario.fields import Shape
-from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
+from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
+from tracer.scenario.norms import Normalization
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
-from tracer.scenario.sizes import (
-    AS_THE_OTHERS,
-    Expected,
-    Size,
-    SizeChecker,
-    is_off,
-    typed_positive,
-    typed_size,
-    usual_length,
-)
+from tracer.scenario.sizes import SizeChecker, is_off, typed_positive, typed_size, usual_length
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
-
-
-class Known(NamedTuple):
-    """A size, and its reason in messages about rows and about columns."""
-
-    size: Size
-    of_rows: str = ""
-    of_columns: str = AS_THE_OTHERS
 
 
 def shapes(source: ScenarioSource) -> SizeChecker:
@@ -186,6 +171,9 @@ class _Counted(SizeChecker):
         if "cross_attention" in place:
             known["source"] = Known(source, "one per feature of the encoder")
             known["keys"] = Known(self.keys(place), "one per token of the encoder")
+        for part in scenario_parts():
+            if part.attention:
+                part.attention(self, place, known)
         even = None if width is None or not heads else max(1, width // len(heads))
         widths = [self.head((*place, "heads"), i, {**known}, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]

@@ -25,7 +25,8 @@ from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
-from tracer.scenario.layers import Attention, Layer, Norm, Normalization, QueryKeyNorm
+from tracer.scenario.layers import Attention, Layer
+from tracer.scenario.norms import Norm, Normalization, QueryKeyNorm
 from tracer.scenario.parts import Numbers, with_numbers
 from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tracer.scenario.expected import Size
 from tracer.scenario.fields import SINGLE
 from tracer.scenario.layers import Head
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Size, SizeChecker, is_on, is_tied
+from tracer.scenario.sizes import SizeChecker, is_on, is_tied
 
 NAMES = {letter: letter for letter in "QKV"}
 """The keys of typed queries, keys and values."""
