@@ -24,20 +24,12 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["0.75", "0.25"]), array(["1", "0"])],
         array(["-0.125", "0.125"]),
     ),
-    (op.PlaceColumns(1, 3), [array(["5"], ["6"])], array(["0", "5", "0"], ["0", "6", "0"])),
-    (op.PlaceRows((2, 0), 3), [array(["1"], ["2"])], array(["2"], ["0"], ["1"])),
-    (
-        op.Stack(),
-        [array(["1", "2"], ["3", "4"]), array("5", "6")],
-        array(["1", "2"], ["3", "4"], ["5", "6"]),
-    ),
     (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
         op.TransposedMatMul(),
         [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],
         array(["23"], ["34"]),
     ),
     (op.LastColumnTotal(), [array(["1", "2"], ["3", "-5"])], array("-3")),
-    (op.AppendZeros(), [array(["1"], ["2"])], array(["1", "0"], ["2", "0"])),
     (op.ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
     (
         op.ColumnDot(),
@@ -50,10 +42,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array("17", "0"),
     ),
     (op.RowDot(), [array("1", "2"), array(["5", "-6"])], array("-7")),
-    (op.TakeColumn(1), [array(["1", "2"], ["3", "4"])], array(["2", "4"])),
-    (op.TakeColumn(1), [array("1", "2")], array("2")),
-    (op.TakeEntry(1, 0), [array(["1", "2"], ["3", "4"])], np.array(Decimal(3), object)),
-    (op.TakeEntries(((1, 0), (0, 1))), [array(["1", "2"], ["3", "4"])], array("3", "2")),
     (op.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
     (op.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
     (
@@ -98,7 +86,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"], ["9", "9"], ["3", "4"]), array(["0", "10"], ["5", "5"], ["0", "0.5"])],
         array(["1.5", "2"], ["10", "20"]),
     ),
-    (op.Columns(1, 3), [array(["1", "2", "3", "4"])], array(["2", "3"])),
     (
         op.AccumulateGradients(),
         [array(["1", "2"]), array(["0.5", "-2"]), array(["3", "0"])],
@@ -108,11 +95,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         op.ByWord((2, 0, 2), 4),
         [array(["1", "2"], ["3", "4"], ["5", "-2"])],
         array(["3", "4"], ["0", "0"], ["6", "0"], ["0", "0"]),
-    ),
-    (
-        op.AsRows((2, 0), 3),
-        [array(["1", "2"], ["3", "4"])],
-        array(["2", "4"], ["0", "0"], ["1", "3"]),
     ),
     (
         el.Combine(Decimal(1), Decimal("-0.1")),

@@ -32,8 +32,8 @@ from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
 from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, trace
+from tracer.decoder.gather import Gather
 from tracer.decoder.loss import targets_of
-from tracer.decoder.operations import OfTraining
 from tracer.decoder.sampling import Sampling
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import (
@@ -67,17 +67,6 @@ def one_decimal(numbers: Array) -> Array:
 # --- by hand -------------------------------------------------------------------------------------
 
 CASES: list[tuple[Any, list[Array], Array]] = [
-    (
-        op.Keep(((0, 2), (1,)), Decimal("-Infinity")),
-        [array(["1", "2", "3"], ["4", "5", "6"])],
-        array(["1", "-Infinity", "3"], ["-Infinity", "5", "-Infinity"]),
-    ),
-    (op.Keep(((1,),), Decimal(0)), [array(["0.2", "0.8"])], array(["0", "0.8"])),
-    (
-        op.Rows((0, 2)),
-        [array(["1", "2"], ["3", "4"], ["5", "6"]), array(["1"], ["0"], ["1"])],
-        array(["1", "2"], ["5", "6"]),
-    ),
     (  # 0.25 · (4, 8) + 0.75 · (4, 0), and (2, 1) alone
         op.MixExperts(((0,), (0, 1), ())),
         [
@@ -232,38 +221,12 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array("1.3862943611198906", "0", "0"),
     ),
     (op.Cumulate(), [array(["0.5", "0.25", "0.125"])], array(["0.5", "0.75", "0.875"])),
-    (
-        op.Concat(),
-        [array(["1"], ["2"]), array(["3", "4"], ["5", "6"])],
-        array(["1", "3", "4"], ["2", "5", "6"]),
-    ),
-    (
-        op.AppendColumn(),
-        [array(["1"], ["2"]), array("3")],
-        array(["1", "3"], ["2", "3"]),
-    ),
-    (op.DropColumn(), [array(["1", "2"], ["3", "4"])], array(["1"], ["3"])),
-    (
-        op.Append(),
-        [array(["1", "2"], ["3", "4"]), array(["5", "6"])],
-        array(["1", "2"], ["3", "4"], ["5", "6"]),
-    ),
-    (op.Join(), [array("1", "2"), array("3"), array("4", "5")], array("1", "2", "3", "4", "5")),
-    (op.Copy(), [array(["1", "2"])], array(["1", "2"])),
-    (op.Reused(), [array(["1", "2"])], array(["1", "2"])),
-    (op.Rows((2, 0)), [array(["1"], ["2"], ["3"])], array(["3"], ["1"])),
-    (op.Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
     (op.DivTerm(2), [], array("1")),
     (op.DivTerm(4), [], array("1", "0.01")),
     (op.DivTerm(4, Decimal(100)), [], array("1", "0.1")),
     (op.DivTerm(3), [], array("1", "0.00215443469003188372")),  # 1 / 10000^(2/3) = 1 / 464.1588…
     (el.Sin(), [array(["0", "1"])], array(["0", "0.84147098480789651"])),
     (el.Cos(), [array(["0", "1"])], array(["1", "0.54030230586813972"])),
-    (
-        op.Interleave(("a", "b", "c")),  # an odd width leaves the last cosine out
-        [array(["1", "2"]), array(["3", "4"])],
-        array(["1", "3", "2"]),
-    ),
 ]
 
 
@@ -316,8 +279,8 @@ def test_each_operation_is_tried() -> None:
     forward = {type(case[0]) for case in (*CASES, *CHOSEN)}
     tried = forward | {type(case[0]) for case in CASES_OF_TRAINING}
     assert tried - {el.GradientOf} == (
-        {*get_args(op.Forward), *get_args(OfTraining), *el.Elementwise.__subclasses__()}
-        - {el.Elementwise, el.GradientOf}
+        {*get_args(op.Forward), *get_args(op.Trained), *el.Elementwise.__subclasses__()}
+        - {Gather, el.Elementwise, el.GradientOf}
     )
 
 
@@ -429,18 +392,10 @@ def trials(d: Drawn) -> list[Trial]:
     """For each operation: operands, and the formula on lists of plain numbers."""
     n, m, k = d.n, d.m, d.k
     half = (m + 1) // 2
-    columns = tuple(d.rng.sample(range(m), d.rng.randint(1, m)))
     rows = tuple(sorted(d.rng.sample(range(n), d.rng.randint(1, n))))
     rights = tuple(d.rng.choice([None, *range(m)]) for _ in range(n))
     labels = tuple(map(str, range(m)))
     epsilon = d.number(1)
-
-    def heads(maths: Maths, a: Any, b: Any) -> Any:
-        return [[*left, *right] for left, right in zip(a, b, strict=True)]
-
-    def waves(maths: Maths, a: Any, b: Any) -> Any:
-        pairs = (zip(left, right, strict=True) for left, right in zip(a, b, strict=True))
-        return [[x for pair in row for x in pair][:m] for row in pairs]
 
     def normed(maths: Maths, a: Any, s: Any, g: Any, b: Any) -> Any:
         return [
@@ -461,17 +416,12 @@ def trials(d: Drawn) -> list[Trial]:
             rows.append([x for a, b, c, s in pairs for x in (a * c - b * s, a * s + b * c)])
         return rows
 
-    def kept(maths: Maths, a: Any) -> Any:
-        return [[x if j in columns else maths.number("0") for j, x in enumerate(r)] for r in a]
-
     def mixed(maths: Maths, w: Any, y: Any) -> Any:
         of = [y[rows.index(i)] if i in rows else [maths.number("0")] * k for i in range(n)]
         return [[w[i][0] * x for x in row] for i, row in enumerate(of)]
 
     wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
     return [
-        (op.Keep((columns,) * n, Decimal(0)), [wide], kept),
-        (op.Rows(rows), [wide, d.matrix(n, 1)], lambda _, x, w: [x[i] for i in rows]),
         (op.MixExperts((rows,)), [d.matrix(n, 1), d.matrix(len(rows), k)], mixed),
         (op.MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
         (op.MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
@@ -521,7 +471,6 @@ def trials(d: Drawn) -> list[Trial]:
         (op.Total(), [wide], lambda _, a: [sum(row) for row in a]),
         (op.Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
         (op.SumOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows)),
-        (op.Rows(rows), [wide], lambda _, a: [a[i] for i in rows]),
         (el.Difference(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a - b)),
         (el.NegativeLog(), [positive], elementwise(lambda maths, a: -maths.ln(a))),
         (el.OfTarget(), [wide, wide], elementwise(lambda _, a, b: a * b + (1 - a) * (1 - b))),
@@ -579,16 +528,6 @@ def trials(d: Drawn) -> list[Trial]:
         ),
         (el.NegativeLogLikelihood(rights, labels), [positive], surprises),
         (op.Cumulate(), [wide], lambda _, a: [list(itertools.accumulate(row)) for row in a]),
-        (op.Copy(), [wide], lambda _, a: a),
-        (op.Reused(), [wide], lambda _, a: a),
-        (op.Join(), [d.row(n), d.row(m)], lambda _, a, b: a + b),
-        (op.Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
-        (op.Concat(), [wide, d.matrix(n, k)], heads),
-        (op.AppendColumn(), [wide, d.row(1)], lambda _, a, b: [[*row, b[0]] for row in a]),
-        (op.DropColumn(), [wide], lambda _, a: [row[:-1] for row in a]),
-        (op.Columns(1, m), [wide], lambda _, a: [row[1:] for row in a]),
-        (op.Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
-        (op.Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
     ]
 
 
@@ -628,7 +567,7 @@ OF_THE_PASS = {type(case[0]) for case in CASES if isinstance(case[0], el.Element
 def test_each_operation_on_numbers_has_a_formula() -> None:
     tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
     assert tried - set(el.Elementwise.__subclasses__()) == (
-        set(get_args(op.Forward)) - {op.ArgMax, op.Pick, el.Elementwise, el.Mask}
+        set(get_args(op.Forward)) - {op.ArgMax, op.Pick, Gather, el.Elementwise, el.Mask}
     )
     assert tried & set(el.Elementwise.__subclasses__()) == OF_THE_PASS
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
 
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.operations import OfTraining
+from tracer.decoder.gather import Gather
 
 TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))
 FEATURE, QUERY = Axis("feature", ("spicy", "cheap", "cozy")), Axis("query", ("q₁", "q₂"))
@@ -46,49 +45,12 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (op.Cumulate(), [(TOKEN, WORD)], (TOKEN, WORD)),
     (op.ArgMax(WORD.labels), [(TOKEN, WORD), (TOKEN, WORD)], (TOKEN,)),
     (op.Pick(WORD.labels), [(TOKEN, WORD), ()], (TOKEN,)),
-    (
-        op.Concat(),
-        [(TOKEN, FEATURE), (TOKEN, QUERY)],
-        (TOKEN, Axis("concat", ("spicy", "cheap", "cozy", "q₁", "q₂"))),
-    ),
-    (
-        op.AppendColumn(),
-        [(TOKEN, KEY), (Axis("sink", ("sink",)),)],
-        (TOKEN, Axis("key", (*KEY.labels, "sink"))),
-    ),
-    (op.DropColumn(), [(TOKEN, QUERY)], (TOKEN, Axis("query", ("q₁",)))),
-    (op.Columns(1, 3), [(TOKEN, FEATURE)], (TOKEN, Axis("feature", ("cheap", "cozy")))),
-    (
-        op.Append(),
-        [(TOKEN, QUERY), (Axis("token", ("pizza",)), QUERY)],
-        (Axis("token", ("i", "like", "pizza")), QUERY),
-    ),
-    (
-        op.Join(),
-        [(Axis("target", ("x",)),), (Axis("target", ("y", "—")),)],
-        (Axis("target", ("x", "y", "—")),),
-    ),
-    (op.Rows((1, 0)), [(TOKEN, WORD)], (Axis("position", ("like", "i")), WORD)),
-    (
-        op.Select((2, 0)),
-        [(TOKEN, WORD)],
-        (Axis("token", ("like",)), Axis("word", ("z", "x"))),
-    ),
-    (op.Keep(((0,), (0,)), Decimal(0)), [(TOKEN, WORD)], (TOKEN, WORD)),
-    (
-        op.Rows((1,)),
-        [(TOKEN, FEATURE), (TOKEN, WORD)],
-        (Axis("token", ("like",), (-1,)), FEATURE),
-    ),
     (op.MixExperts(((0, 1),)), [(TOKEN, WORD), (TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (op.Copy(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (op.Reused(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (op.DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),
     (op.PowerOfTwo(-8, 4), [], ()),
     (el.Outer(), [(TOKEN,), (QUERY,)], (TOKEN, QUERY)),
     (el.Sin(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (el.Cos(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (op.Interleave(FEATURE.labels), [(TOKEN, QUERY)] * 2, (TOKEN, FEATURE)),
 ]
 
 
@@ -101,8 +63,8 @@ def test_axes(operation: Any, inputs: list[Any], expected: Any) -> None:
 
 def test_each_operation_is_tried() -> None:
     tried = {type(case[0]) for case in AXES if not isinstance(case[0], el.Elementwise)}
-    assert tried == set(get_args(op.Forward)) - {el.Elementwise, el.Mask}
-    others = set(get_args(op.Operation)) - {*get_args(op.Forward), *get_args(OfTraining)}
+    assert tried == set(get_args(op.Forward)) - {Gather, el.Elementwise, el.Mask}
+    others = set(get_args(op.Operation)) - {*get_args(op.Forward), *get_args(op.Trained)}
     assert others == {op.Given, op.Pinned}
 
 

@@ -139,7 +139,7 @@ def is_hidden(record: Record, index: Index) -> bool:
 def before(of: Trace, entry: Entry) -> Entry | None:
     """The entry that another one is under a new name."""
     record = of.producers[entry.value]
-    if not isinstance(record.operation, op.Moved | op.Taken):
+    if not isinstance(record.operation, op.Moved):
         return None
     if isinstance(record.operation, el.Mask) and not entry.value.numbers[entry.at].is_finite():
         return None

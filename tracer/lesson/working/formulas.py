@@ -7,6 +7,7 @@ from typing import assert_never
 
 from tracer.decoder import operations as op
 from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad, TimesExpertWeight
+from tracer.decoder.gather import Gather
 from tracer.decoder.roles import PAIRS
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
@@ -58,17 +59,13 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
         case op.PowerOfTwo():
             return slope(record.operation)
-        case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
-            return None
         case op.AppendColumn():
             return ex.Call("append", (of[0], of[1]))
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
-        case op.Rows() | op.PlaceRows() | op.PlaceColumns() | op.AppendZeros() | op.Stack():
-            return None
-        case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
-            return None
-        case op.Columns() | op.Keep() | op.TakeColumn() | op.TakeEntry() | op.TakeEntries():
+        case op.AsRows():
+            return ex.Transposed(of[0])
+        case Gather() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
         case op.MixExperts():
             weights, *experts = of
@@ -99,8 +96,6 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Sum(tuple(of))
         case op.ByWord():
             return ex.Call("sum by word", (of[0],))
-        case op.AsRows():
-            return ex.Transposed(of[0])
         case op.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:
