@@ -24,26 +24,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["0.75", "0.25"]), array(["1", "0"])],
         array(["-0.125", "0.125"]),
     ),
-    (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
-        op.TransposedMatMul(),
-        [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],
-        array(["23"], ["34"]),
-    ),
-    (op.LastColumnTotal(), [array(["1", "2"], ["3", "-5"])], array("-3")),
-    (op.ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
-    (
-        op.ColumnDot(),
-        [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["7", "-3"])],
-        array("26", "0"),
-    ),
-    (
-        op.RowDot(),
-        [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["4", "-3"])],
-        array("17", "0"),
-    ),
-    (op.RowDot(), [array("1", "2"), array(["5", "-6"])], array("-7")),
-    (op.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
-    (op.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
     (
         el.TimesRow(),
         [array(["1", "2"], ["3", "4"]), array("10", "-0.5")],

@@ -30,6 +30,7 @@ from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array
 from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
+from tracer.decoder.contract import Contract
 from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.gather import Gather
@@ -82,21 +83,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         el.Subtract(),
         [array(["1", "2"], ["3", "4"]), array("1.5", "-1")],
         array(["-0.5", "0.5"], [4, 5]),
-    ),
-    (
-        op.MatMul(),
-        [array(["1", "2"], ["0.5", "-1"]), array(["3", "0"], ["4", "1"])],
-        array(["11", "2"], ["-2.5", "-1"]),
-    ),
-    (
-        op.MatMul(),
-        [array(["1", "2"]), array(["3", "0", "1"], ["4", "1", "-1"]), array("0.5", "0", "1")],
-        array(["11.5", "2", "0"]),
-    ),
-    (
-        op.Dot(),
-        [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["7", "8"], ["0", "-1"])],
-        array(["17", "23", "-2"], ["39", "53", "-4"]),
     ),
     (el.SquareRoot(), [array("4", "0", "2.25")], array("2", "0", "1.5")),
     (el.SquareRoot(Decimal("0.19")), [array("0.25", "0.81")], array("0.66332495807107996", "1")),
@@ -190,11 +176,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "3", "2", "4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["-2", "-3", "1", "-4"]),
     ),
-    (op.Total(), [array(["1", "2.5"], ["-1", "1"])], array("3.5", "0")),
-    (op.Mean(sample=True), [array(["1", "2", "6"])], array("4.5")),
-    (op.Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
-    (op.MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
-    (op.SumOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(9))),
     (
         el.Normalize(),
         [array(["1", "-1"], ["2", "0"]), array("4", "5")],
@@ -280,7 +261,7 @@ def test_each_operation_is_tried() -> None:
     tried = forward | {type(case[0]) for case in CASES_OF_TRAINING}
     assert tried - {el.GradientOf} == (
         {*get_args(op.Forward), *get_args(op.Trained), *el.Elementwise.__subclasses__()}
-        - {Gather, el.Elementwise, el.GradientOf}
+        - {Gather, Contract, el.Elementwise, el.GradientOf}
     )
 
 
@@ -331,15 +312,9 @@ TOLERANCE = {DECIMALS: Decimal("1e-38"), FLOATS: 1e-13}
 
 
 SUMS = (
-    op.MatMul,
-    op.Dot,
     el.Add,
     el.Mask,
     el.Subtract,
-    op.Total,
-    op.Mean,
-    op.MeanOf,
-    op.SumOf,
     op.Cumulate,
     el.Normalize,
     el.Penalize,
@@ -380,11 +355,6 @@ def by_row(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda maths, a, b: [[f(x, each) for x in row] for row, each in zip(a, b, strict=True)]
 
 
-def product(x: Any, w: Any, bias: Any) -> Any:
-    inner, columns = range(len(w)), range(len(w[0]))
-    return [[sum(row[i] * w[i][j] for i in inner) + bias[j] for j in columns] for row in x]
-
-
 Trial = tuple[Any, list[Any], Callable[..., Any]]
 
 
@@ -423,15 +393,6 @@ def trials(d: Drawn) -> list[Trial]:
     wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
     return [
         (op.MixExperts((rows,)), [d.matrix(n, 1), d.matrix(len(rows), k)], mixed),
-        (op.MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
-        (op.MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
-        (
-            op.Dot(),
-            [wide, d.matrix(k, m)],
-            lambda _, q, keys: [
-                [sum(a * b for a, b in zip(row, key, strict=True)) for key in keys] for row in q
-            ],
-        ),
         (el.Add(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
         (el.Mask(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
         (el.Subtract(), [wide, d.row(n)], by_row(lambda a, b: a - b)),
@@ -468,14 +429,10 @@ def trials(d: Drawn) -> list[Trial]:
         (op.Largest(), [wide], lambda _, a: [max(row) for row in a]),
         (el.Activate("relu"), [wide], elementwise(lambda _, a: max(a, 0 * a))),
         (el.Activate("silu"), [wide], elementwise(lambda maths, a: a / (1 + maths.exp(-a)))),
-        (op.Total(), [wide], lambda _, a: [sum(row) for row in a]),
-        (op.Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
-        (op.SumOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows)),
         (el.Difference(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a - b)),
         (el.NegativeLog(), [positive], elementwise(lambda maths, a: -maths.ln(a))),
         (el.OfTarget(), [wide, wide], elementwise(lambda _, a, b: a * b + (1 - a) * (1 - b))),
         (el.Sigmoid(), [wide], elementwise(lambda maths, a: 1 / (1 + maths.exp(-a)))),
-        (op.MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
         (
             el.Normalize(gain=True, shift=True),
             [wide, d.row(n, 1), d.row(m), d.row(m)],
@@ -567,7 +524,7 @@ OF_THE_PASS = {type(case[0]) for case in CASES if isinstance(case[0], el.Element
 def test_each_operation_on_numbers_has_a_formula() -> None:
     tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
     assert tried - set(el.Elementwise.__subclasses__()) == (
-        set(get_args(op.Forward)) - {op.ArgMax, op.Pick, Gather, el.Elementwise, el.Mask}
+        set(get_args(op.Forward)) - {op.ArgMax, op.Pick, Gather, Contract, el.Elementwise, el.Mask}
     )
     assert tried & set(el.Elementwise.__subclasses__()) == OF_THE_PASS
 

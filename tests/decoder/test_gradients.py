@@ -19,6 +19,7 @@ from tests.helpers.learning_scenarios import examples, learning_scenarios, raise
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
 from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.contract import Contract
 from tracer.decoder.forward import Trace
 from tracer.decoder.gather import Gather
 from tracer.decoder.roles import EMBEDDING, ENCODER_OUTPUT, POSITION
@@ -265,11 +266,8 @@ def test_floats_have_the_gradients_of_decimals(name: str) -> None:
 
 WITHOUT = (
     el.Exp,
-    op.Total,
     op.Largest,
     el.NegativeLogLikelihood,
-    op.MeanOf,
-    op.SumOf,
     *(el.Difference, el.Sigmoid, el.OfTarget, el.NegativeLog),
     op.DivTerm,
     op.PowerOfTwo,
@@ -357,10 +355,10 @@ def test_every_operation_is_gone_back_through_or_has_no_gradient() -> None:
             type(record.operation)
             for record in found.records
             if gradients.get(record.output.address) in used
-            and not isinstance(record.operation, op.Given | Gather)
+            and not isinstance(record.operation, op.Given | Contract | Gather)
         }
     assert through.isdisjoint(WITHOUT + IN_GENERATED_TEXTS)
-    expected = {*operations(op.Forward), *OF_THE_PASS} - {el.Elementwise, Gather}
+    expected = {*operations(op.Forward), *OF_THE_PASS} - {el.Elementwise, Contract, Gather}
     assert through | {*WITHOUT, *IN_GENERATED_TEXTS} == expected
 
 

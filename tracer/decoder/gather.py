@@ -41,8 +41,8 @@ class Move(NamedTuple):
     def origin(self, at: Index, shape: Shape, of_shape: Shape) -> Index | None:
         """Return the index that an entry of the result comes from; None if it is not moved."""
         moved: list[int] = []
-        for i, size, places in zip(at, shape, _complete(self.to, shape), strict=True):
-            reached = _positions(places, size)
+        for i, size, places in zip(at, shape, complete(self.to, shape), strict=True):
+            reached = positions_of(places, size)
             if i not in reached:
                 return None
             if not isinstance(places, int):
@@ -51,8 +51,8 @@ class Move(NamedTuple):
             moved *= len(self.of)
         position = iter(moved)
         return tuple(
-            places if isinstance(places, int) else _positions(places, size)[next(position)]
-            for size, places in zip(of_shape, _complete(self.of, of_shape), strict=True)
+            places if isinstance(places, int) else positions_of(places, size)[next(position)]
+            for size, places in zip(of_shape, complete(self.of, of_shape), strict=True)
         )
 
 
@@ -77,7 +77,7 @@ class Gather:
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
         """Return the axes of the entries that are taken of the first operand."""
-        taken = zip(first, _complete(self.of(), first), strict=True)
+        taken = zip(first, complete(self.of(), first), strict=True)
         return tuple(_labeled(axis, places) for axis, places in taken)
 
     def result(self, arithmetic: Arithmetic, x: Sequence[Array], shape: Shape) -> Array:
@@ -106,12 +106,12 @@ class Gather:
         raise TypeError(f"{self.name} passes on no gradient")
 
 
-def _complete(where: Where, axes: Sequence[object]) -> Where:
+def complete(where: Where, axes: Sequence[object]) -> Where:
     """The positions along each axis."""
     return (*where, *[ALL] * (len(axes) - len(where)))
 
 
-def _positions(places: Places, size: int) -> Sequence[int]:
+def positions_of(places: Places, size: int) -> Sequence[int]:
     """The positions along an axis of a size."""
     if isinstance(places, slice):
         return range(size)[places]
@@ -122,5 +122,5 @@ def _labeled(axis: Axis, places: Places) -> Axis:
     """The axis of some positions of another one."""
     if places == ALL:
         return axis
-    positions = _positions(places, len(axis.labels))
+    positions = positions_of(places, len(axis.labels))
     return Axis(axis.name, tuple(axis.labels[i] for i in positions))

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.contract import Contract, Form, form
 from tracer.decoder.gather import Gather
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
@@ -26,6 +27,12 @@ LEARNED = (
 
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """The names of an operation's operands, to which it passes its gradient."""
+
+PRODUCTS: dict[Form, Contract] = {
+    form((*each.factors, each.kept)): each
+    for each in (op.MatMul(), op.Dot(), op.TransposedMatMul())
+}
+"""The products of matrices, by which of their axes are summed."""
 
 
 @dataclass(frozen=True)
@@ -214,9 +221,11 @@ class _BackwardPass:
             case el.Subtract():
                 yield to(0, op.Copy(), g)
                 yield to(1, op.NegativeTotal(), g)
-            case op.MatMul():
-                yield to(0, op.Dot(), g, x[1])
-                yield to(1, op.TransposedMatMul(), x[0], g)
+            case Contract() if operation.is_matrix_product:
+                for operand, other in ((0, x[1]), (1, x[0])):
+                    by, reads_g_first = operation.gradient(operand)
+                    inputs = (g, other) if reads_g_first else (other, g)
+                    yield to(operand, PRODUCTS[by], *inputs)
                 if x[2:]:
                     yield to(2, op.ColumnTotal(), g)
             case op.MixExperts(rows):
@@ -225,9 +234,6 @@ class _BackwardPass:
                 for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
                     by = el.TimesExpertWeight(own, expert)
                     yield y, GradientPath(record, "right", by, (g, weights))
-            case op.Dot():
-                yield to(0, op.MatMul(), g, x[1])
-                yield to(1, op.TransposedMatMul(), g, x[0])
             case el.Divide() | el.Times():
                 yield to(0, operation, g, x[1])
             case el.Scale() | el.DivideBy():
@@ -265,6 +271,8 @@ class _BackwardPass:
                 return  # and so is softmax with the loss
             case op.LargestSoFar():
                 return  # the blocks are computed beside the softmax that is differentiated
+            case Contract():
+                raise TypeError(f"{operation.name} passes on no gradient")
             case op.PowerOfTwo():
                 return  # the slopes of ALiBi are not learned
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():

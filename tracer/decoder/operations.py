@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
+from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Elementwise, Mask
 from tracer.decoder.gather import ALL, Gather, Move, Shape, Where
 
@@ -294,30 +295,27 @@ class Rotate(SameAxes):
         return slice(width // 2), slice(width // 2, width)
 
 
-class MatMul:
+class MatMul(Contract):
     """x W + b: (n, d) (d, m) (m,) → (n, m); without a bias, x W."""
 
-    name: ClassVar[str] = "matmul"
-
-    def axes(self, x: Axes, w: Axes, *bias: Axes) -> Axes:
-        """Rows of x, columns of W."""
-        return (x[0], w[1])
+    name, spec = "matmul", "n d, d m -> n m"
 
 
-class Dot:
+class Dot(Contract):
     """Q Kᵀ: each query (n, d_k) with each key (m, d_k) → (n, m)."""
 
-    name: ClassVar[str] = "dot"
+    name, spec = "dot", "n d, m d -> n m"
 
-    def axes(self, q: Axes, k: Axes) -> Axes:
+    def axes(self, *operands: Axes) -> Axes:
         """A row for each query, a column for each key."""
-        return (q[0], Axis("key", k[0].labels))
+        query, key = super().axes(*operands)
+        return (query, Axis("key", key.labels))
 
 
-class Total(RowAxes):
+class Total(Contract):
     """The sum of each row: (n, m) → (n,)."""
 
-    name: ClassVar[str] = "sum"
+    name, spec = "sum", "n m -> n"
 
 
 class Largest(RowAxes):
@@ -333,39 +331,44 @@ class LargestSoFar(RowAxes):
 
 
 @dataclass(frozen=True)
-class Mean(RowAxes):
+class Mean(Contract):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
-    name: ClassVar[str] = "mean"
+    name, spec = "mean", "n m -> n"
     sample: bool = False
 
-
-@dataclass(frozen=True)
-class MeanOf:
-    """The mean of the entries that count: (n,) → one number."""
-
-    name: ClassVar[str] = "mean_of"
-    counted: tuple[int, ...]
-
-    def axes(self, a: Axes) -> Axes:
-        """Return no axes: the result is one number."""
-        return ()
+    def divisor(self, terms: int) -> int | None:
+        return terms - self.sample
 
 
 @dataclass(frozen=True)
-class SumOf:
-    """The sum of the entries that count: (n,) → one number."""
+class Counted(Contract):
+    """A sum of the entries that count: (n,) → one number."""
 
-    name: ClassVar[str] = "sum_of"
+    spec = "n ->"
     counted: tuple[int, ...]
 
-    def axes(self, a: Axes) -> Axes:
-        """Return no axes: the result is one number."""
-        return ()
+    def of(self) -> Where:
+        return (self.counted,)
+
+
+class SumOf(Counted):
+    """Their sum."""
+
+    name = "sum_of"
 
 
 class SumInOrder(SumOf):
-    """The same of entries in the order of their size: of many, a line writes the first."""
+    """The sum of entries in the order of their size: of many, a line writes the first."""
+
+
+class MeanOf(Counted):
+    """Their mean."""
+
+    name = "mean_of"
+
+    def divisor(self, terms: int) -> int | None:
+        return terms if terms > 1 else None
 
 
 class Cumulate(SameAxes):
@@ -401,42 +404,45 @@ class Pick:
 # Training. A result has the axes of the value whose gradient, or whose new numbers, it is.
 
 
-class TransposedMatMul:
+class TransposedMatMul(Contract):
     """xᵀ g: (n, d), (n, m) → (d, m), summed over the tokens."""
 
-    name: ClassVar[str] = "transposed_matmul"
+    name, spec = "transposed_matmul", "n d, n m -> d m"
 
 
-class ColumnTotal:
+class ColumnTotal(Contract):
     """The sum of each column: (n, m) → (m,)."""
 
-    name: ClassVar[str] = "column_sum"
+    name, spec = "column_sum", "n m -> m"
 
 
-class LastColumnTotal:
+class LastColumnTotal(ColumnTotal):
     """The sum of the last column: (n, m + 1) → (1,)."""
 
-    name: ClassVar[str] = "last_column_sum"
+    name = "last_column_sum"
+
+    def of(self) -> Where:
+        return (ALL, slice(-1, None))
 
 
-class ColumnDot:
+class ColumnDot(Contract):
     """Σ a ⊙ b over the rows: (n, m), (n, m) → (m,)."""
 
-    name: ClassVar[str] = "column_dot"
+    name, spec = "column_dot", "n m, n m -> m"
 
 
 @dataclass(frozen=True)
-class RowDot:
+class RowDot(Contract):
     """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); if `negative`, its negative."""
 
-    name: ClassVar[str] = "row_dot"
+    name, spec = "row_dot", "n m, n m -> n"
     negative: bool = False
 
 
-class NegativeTotal:
+class NegativeTotal(Contract):
     """The negative sum of each row: (n, m) → (n,)."""
 
-    name: ClassVar[str] = "negative_sum"
+    name, spec, negative = "negative_sum", "n m -> n", True
 
 
 @dataclass(frozen=True)
@@ -576,38 +582,13 @@ Moved: TypeAlias = Gather | Mask | Largest | LargestSoFar
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""
 
-Computed: TypeAlias = (
-    Elementwise
-    | DivTerm
-    | PowerOfTwo
-    | Rotate
-    | MatMul
-    | MixExperts
-    | Dot
-    | Total
-    | Mean
-    | MeanOf
-    | SumOf
-    | Cumulate
-)
+Computed: TypeAlias = Elementwise | DivTerm | PowerOfTwo | Rotate | Contract | MixExperts | Cumulate
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Trained: TypeAlias = (
-    TransposedMatMul
-    | ColumnTotal
-    | LastColumnTotal
-    | ColumnDot
-    | RowDot
-    | NegativeTotal
-    | RotateBack
-    | AccumulateGradients
-    | ByWord
-    | ExpertDots
-    | SumOfSquares
-)
+Trained: TypeAlias = RotateBack | AccumulateGradients | ByWord | ExpertDots | SumOfSquares
 """Operations of training that compute numbers: each has worked lines."""
 
 Recorded: TypeAlias = Forward | Trained

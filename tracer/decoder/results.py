@@ -9,6 +9,7 @@ import numpy as np
 
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axes
+from tracer.decoder.contract import Contract
 from tracer.decoder.gather import Gather
 from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
 
@@ -36,8 +37,8 @@ def _result(
     arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], axes: Axes, part: RoundPart
 ) -> Array:
     match operation:  # the most frequent first
-        case op.MatMul():
-            return arithmetic.matmul(x[0], x[1], x[2:], part)
+        case Contract():
+            return operation.result(arithmetic, x, part)
         case el.VanishingExp():
             hidden = arithmetic.array(Decimal("-Infinity"))
             far = x[0] < -arithmetic.largest_exponent
@@ -46,12 +47,6 @@ def _result(
             return np.asarray(x[0] + x[1])
         case el.Elementwise():
             return _entries(arithmetic, operation, x, part)
-        case op.Dot():
-            return arithmetic.matmul(x[0], x[1].T, [], part)
-        case op.Total():
-            return arithmetic.sum(x[0], axis=1)
-        case op.Mean(sample):
-            return arithmetic.mean(x[0], x[0].shape[1] - sample)
         case op.Largest():
             largest = x[0].max(axis=1)
             masked = largest == -np.inf
@@ -61,10 +56,6 @@ def _result(
             return np.asarray(np.concatenate(columns, axis=1).max(axis=1))
         case op.Rotate():
             return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
-        case op.MeanOf(counted):
-            return arithmetic.sum(x[0][list(counted)]) / arithmetic.array(len(counted))
-        case op.SumOf(counted):
-            return arithmetic.sum(x[0][list(counted)])
         case op.DivTerm(width, base, factors):
             powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
             return powers / arithmetic.array(factors) if factors else powers
@@ -82,21 +73,8 @@ def _result(
         case op.Pick(words):
             above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
             return np.array([above[0] if above else words[-1]], object)
-        case op.TransposedMatMul():
-            return arithmetic.matmul(x[0].T, x[1], [], part)
         case op.AccumulateGradients():
             return arithmetic.sum(np.stack([np.asarray(summand) for summand in x]), axis=0)
-        case op.RowDot(negative):
-            total = arithmetic.sum(part(x[0] * x[1]), axis=1)
-            return -total if negative else total
-        case op.ColumnTotal():
-            return arithmetic.sum(x[0], axis=0)
-        case op.LastColumnTotal():
-            return arithmetic.sum(x[0][:, -1:], axis=0)
-        case op.ColumnDot():
-            return arithmetic.sum(part(x[0] * x[1]), axis=0)
-        case op.NegativeTotal():
-            return -arithmetic.sum(x[0], axis=1)
         case op.RotateBack(layout):
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
         case op.ByWord(words, table):

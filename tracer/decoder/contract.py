@@ -1,0 +1,130 @@
+"""Sums of products over named axes: "n i, i m -> n m" is Σ a[n, i] b[i, m] over i.
+
+An operation declares its axes, as in einops. Its result, the terms of an entry and the gradient of
+a product follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from typing import ClassVar, TypeAlias, TypeVar
+
+from tracer.decoder.axes import Axes
+from tracer.decoder.gather import ALL, EVERYWHERE, Index, Shape, Where, complete, positions_of
+from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
+
+Letters: TypeAlias = tuple[str, ...]
+
+Along: TypeAlias = tuple[int | slice, ...]
+"""The index of a row or a column of a matrix, or of a vector."""
+
+T = TypeVar("T")
+
+
+class Contract:
+    """An operation that sums along one axis: an operand, or the product of two.
+
+    To a product of matrices, a third operand is added, the bias, if there is one.
+    """
+
+    name: ClassVar[str]
+    spec: ClassVar[str]
+    """The axes of the summed operands, and those of the result."""
+    negative: bool = False
+
+    def of(self) -> Where:
+        """Return which entries of a single operand are summed."""
+        return EVERYWHERE
+
+    def divisor(self, terms: int) -> int | None:
+        """Return by what a sum of so many terms is divided, if it is a mean."""
+        return None
+
+    @property
+    def factors(self) -> tuple[Letters, ...]:
+        """The names of the axes of each summed operand."""
+        return _parsed(self.spec)[0]
+
+    @property
+    def kept(self) -> Letters:
+        """The names of the axes of the result."""
+        return _parsed(self.spec)[1]
+
+    @property
+    def summed(self) -> str:
+        """The name of the axis along which the terms are."""
+        return next(axis for axis in self.factors[0] if axis not in self.kept)
+
+    @property
+    def is_matrix_product(self) -> bool:
+        """Whether a row or a column is multiplied by each one of another matrix."""
+        return len({*self.factors}) > 1
+
+    def named(self, operands: Sequence[Sequence[T]]) -> dict[str, T]:
+        """Return what belongs to each axis by its name, given what belongs to those of operands."""
+        pairs = zip(reversed(self.factors), reversed(operands[: len(self.factors)]), strict=True)
+        return {name: each for factor, own in pairs for name, each in zip(factor, own, strict=True)}
+
+    def axes(self, *operands: Axes) -> Axes:
+        """Return the axes of the result: those of the operands that are not summed."""
+        named = self.named(operands)
+        return tuple(named[name] for name in self.kept)
+
+    def result(self, arithmetic: Arithmetic, x: Sequence[Array], part: RoundPart) -> Array:
+        """Return the result for operands x; `part` rounds each product."""
+        a, *others = x
+        if self.is_matrix_product:
+            rows = a if self.factors[0][1] == self.summed else a.T
+            columns = others[0] if self.factors[1][0] == self.summed else others[0].T
+            return arithmetic.matmul(rows, columns, others[1:], part)
+        of = self.of()
+        terms = part(a * others[0]) if others else a[of] if of else a
+        axis = self.factors[0].index(self.summed)
+        divisor = self.divisor(terms.shape[axis])
+        if divisor:
+            return arithmetic.mean(terms, divisor, axis)
+        total = arithmetic.sum(terms, axis)
+        return -total if self.negative else total
+
+    def along(self, at: Index) -> list[Along]:
+        """Return the row or column of each operand whose numbers an entry is made of."""
+        of_axis = dict(zip(self.kept, at, strict=True))
+        return [tuple(of_axis.get(axis, ALL) for axis in factor) for factor in self.factors]
+
+    def entries(self, at: Index, shape: Shape) -> list[Index]:
+        """Return the entries of a single operand, of a shape, that an entry is the sum of."""
+        (along,), taken = self.along(at), complete(self.of(), shape)
+        positions = map(positions_of, taken, shape)
+        each: list[Sequence[int]] = [
+            (own[place],) if isinstance(place, int) else own
+            for own, place in zip(positions, along, strict=True)
+        ]
+        return list(product(*each))
+
+    def gradient(self, operand: int) -> tuple[Form, bool]:
+        """Return the form of what computes the gradient of a factor, and whether it reads g first.
+
+        It multiplies g, the gradient of the result, by the other factor.
+        """
+        own, other = self.factors[operand], self.factors[1 - operand]
+        reads_g_first = own[0] in self.kept
+        operands = (self.kept, other) if reads_g_first else (other, self.kept)
+        return form((*operands, own)), reads_g_first
+
+
+Form: TypeAlias = tuple[tuple[int, ...], ...]
+"""The axes of operands and result, counted in the order in which they occur."""
+
+
+def form(letters: Sequence[Letters]) -> Form:
+    """Return the form of axes with any names."""
+    order = list(dict.fromkeys(name for each in letters for name in each))
+    return tuple(tuple(map(order.index, each)) for each in letters)
+
+
+@cache
+def _parsed(spec: str) -> tuple[tuple[Letters, ...], Letters]:
+    operands, result = spec.split("->")
+    return tuple(tuple(each.split()) for each in operands.split(",")), tuple(result.split())
