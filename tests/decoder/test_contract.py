@@ -168,9 +168,9 @@ def test_the_gradient_of_a_factor_is_how_fast_the_result_changes(
         return
     g = np.arange(1.0, formula(*x).size + 1).reshape(formula(*x).shape)
     for operand in (0, 1):
-        form, reads_g_first = operation.gradient(operand)
-        inputs = (g, x[1 - operand]) if reads_g_first else (x[1 - operand], g)
-        found = computed(PRODUCTS[form], list(inputs))
+        spec, is_g_first = operation.gradient(operand)
+        factors = [g, x[1 - operand]] if is_g_first else [x[1 - operand], g]
+        found = computed(PRODUCTS[spec], factors)
         for at in np.ndindex(x[operand].shape):  # the result is linear in each factor
             changed = [each.copy() for each in x]
             changed[operand][at] += 1

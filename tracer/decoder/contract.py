@@ -103,25 +103,17 @@ class Contract:
         ]
         return list(product(*each))
 
-    def gradient(self, operand: int) -> tuple[Form, bool]:
-        """Return the form of what computes the gradient of a factor, and whether it reads g first.
+    def gradient(self, operand: int) -> tuple[str, bool]:
+        """Return the spec of a matrix product's gradient by a factor, and whether g comes first.
 
-        It multiplies g, the gradient of the result, by the other factor.
+        The gradient is the product of g, that of the result, and the other factor.
         """
         own, other = self.factors[operand], self.factors[1 - operand]
-        reads_g_first = own[0] in self.kept
-        operands = (self.kept, other) if reads_g_first else (other, self.kept)
-        return form((*operands, own)), reads_g_first
-
-
-Form: TypeAlias = tuple[tuple[int, ...], ...]
-"""The axes of operands and result, counted in the order in which they occur."""
-
-
-def form(letters: Sequence[Letters]) -> Form:
-    """Return the form of axes with any names."""
-    order = list(dict.fromkeys(name for each in letters for name in each))
-    return tuple(tuple(map(order.index, each)) for each in letters)
+        is_g_first = own[0] in self.kept
+        factors = (self.kept, other) if is_g_first else (other, self.kept)
+        usual = dict(zip(dict.fromkeys((*factors[0], *factors[1])), "ndm", strict=True))
+        first, second, result = (" ".join(usual[axis] for axis in each) for each in (*factors, own))
+        return f"{first}, {second} -> {result}", is_g_first
 
 
 @cache

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.contract import Contract, Form, form
+from tracer.decoder.contract import Contract
 from tracer.decoder.gather import Gather
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
@@ -28,11 +28,8 @@ LEARNED = (
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """The names of an operation's operands, to which it passes its gradient."""
 
-PRODUCTS: dict[Form, Contract] = {
-    form((*each.factors, each.kept)): each
-    for each in (op.MatMul(), op.Dot(), op.TransposedMatMul())
-}
-"""The products of matrices, by which of their axes are summed."""
+PRODUCTS = {each.spec: each for each in (op.MatMul(), op.Dot(), op.TransposedMatMul())}
+"""The products of matrices."""
 
 
 @dataclass(frozen=True)
@@ -223,9 +220,9 @@ class _BackwardPass:
                 yield to(1, op.NegativeTotal(), g)
             case Contract() if operation.is_matrix_product:
                 for operand, other in ((0, x[1]), (1, x[0])):
-                    by, reads_g_first = operation.gradient(operand)
-                    inputs = (g, other) if reads_g_first else (other, g)
-                    yield to(operand, PRODUCTS[by], *inputs)
+                    spec, is_g_first = operation.gradient(operand)
+                    factors = (g, other) if is_g_first else (other, g)
+                    yield to(operand, PRODUCTS[spec], *factors)
                 if x[2:]:
                     yield to(2, op.ColumnTotal(), g)
             case op.MixExperts(rows):

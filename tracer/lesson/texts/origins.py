@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from tracer.decoder import operations as op
-from tracer.decoder.elementwise import Mask, NegativeLogLikelihood, SoftmaxCrossEntropyGrad
+from tracer.decoder.elementwise import Mask
 from tracer.decoder.forward import Trace
 from tracer.decoder.gather import Gather
-from tracer.decoder.operations import ByWord
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
@@ -17,9 +16,8 @@ from tracer.lesson.document import Line
 from tracer.lesson.entries import labels
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.working.lines import is_fully_masked, sums_no_rows
+from tracer.lesson.working.lines import is_fully_masked, is_worked
 from tracer.lesson.working.sums import Terms
-from tracer.lesson.working.written import Worked
 
 
 class Origins:
@@ -46,7 +44,7 @@ class Origins:
     def inputs_of(self, entry: Entry) -> list[Entry]:
         """Return the entries in its line, each followed to where it was computed or given."""
         record = self.record_of(entry)
-        if is_worked(record, entry):
+        if is_worked(record, entry.at):
             side = self.teacher.writer.first_side(record, entry.at)
             operands = entries_in(side, hidden=self.follows_all)
             return [self.followed(operand) for operand in operands]
@@ -91,7 +89,7 @@ class Origins:
         """Return the line of an entry; None if it is given or masked."""
         entry = self.followed(entry)
         record = self.record_of(entry)
-        return self.line(record, entry) if is_worked(record, entry) else None
+        return self.line(record, entry) if is_worked(record, entry.at) else None
 
     def line(self, record: Record, entry: Entry) -> Line:
         """Return the line that computes an entry."""
@@ -103,22 +101,6 @@ class Origins:
     def number(self, entry: Entry) -> Number:
         """Return an entry as it is printed."""
         return self.teacher.writer.number(*entry)
-
-
-def is_worked(record: Record, entry: Entry) -> bool:
-    """Return whether an entry has a worked line."""
-    match record.operation:
-        case Mask():
-            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case NegativeLogLikelihood(columns, _) | SoftmaxCrossEntropyGrad(columns, _):
-            return columns[entry.at[0]] is not None
-        case ByWord(words, _):
-            return entry.at[0] in words
-        case op.ExpertDots(rows):
-            return entry.at[0] in rows[entry.at[1]]
-        case operation:
-            nothing = is_fully_masked(record, entry.at) or sums_no_rows(record)
-            return isinstance(operation, Worked) and not nothing
 
 
 def chosen_by(record: Record, entry: Entry) -> Entry:
