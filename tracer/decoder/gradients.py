@@ -268,15 +268,15 @@ class _BackwardPass:
                 return  # and so is softmax with the loss
             case op.LargestSoFar():
                 return  # the blocks are computed beside the softmax that is differentiated
-            case Contract():
-                raise TypeError(f"{operation.name} passes on no gradient")
             case op.PowerOfTwo():
                 return  # the slopes of ALiBi are not learned
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
                 return  # sinusoidal positions are not learned
-            case el.Elementwise():
+            case el.Elementwise() if all(operand.shape == g.shape for operand in x):
                 for operand in range(len(x)):
                     yield to(operand, el.GradientOf(operation, operand), g, *x)
+            case el.Elementwise() | Contract():
+                raise TypeError(f"{operation.name} passes on no gradient")
             case op.Cumulate() | op.ArgMax() | op.Pick():
                 return  # they occur in generation only
             case _:
