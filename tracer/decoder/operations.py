@@ -1,7 +1,8 @@
 """The operations of a decoder and its training that are not elementwise.
 
-`results.py` computes them; `tracer.lesson` has their formulas and worked lines. Fields are
-parameters: with them and the operands an operation can be repeated.
+Sums of products declare their axes (`Contract`), moves of entries their maps (`Gather`). The others
+are computed in `results.py` and written in `tracer.lesson`. Fields are parameters: with them and
+the operands an operation can be repeated.
 """
 
 from __future__ import annotations
@@ -234,7 +235,6 @@ class MixExperts:
     rows: tuple[tuple[int, ...], ...]
 
     def axes(self, w: Axes, *experts: Axes) -> Axes:
-        """Return all tokens, and the features of an expert's output."""
         return (w[0], experts[0][1])
 
     def experts_of(self, row: int) -> list[tuple[int, int]]:
@@ -252,7 +252,6 @@ class DivTerm:
     factors: tuple[Decimal, ...] = ()
 
     def axes(self) -> Axes:
-        """One entry for each sine and the cosine beside it."""
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
@@ -265,7 +264,6 @@ class PowerOfTwo:
     under: int
 
     def axes(self) -> Axes:
-        """Return no axes: the result is one number."""
         return ()
 
 
@@ -385,7 +383,6 @@ class ArgMax:
     words: tuple[str, ...]
 
     def axes(self, p: Axes, z: Axes) -> Axes:
-        """One word for each row."""
         return p[:1]
 
 
@@ -397,7 +394,6 @@ class Pick:
     words: tuple[str, ...]
 
     def axes(self, cumulative: Axes, draw: Axes) -> Axes:
-        """Return the row axis of the sums."""
         return cumulative[:1]
 
 
