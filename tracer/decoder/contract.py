@@ -7,11 +7,10 @@ a product follow from that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import product
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias
 
-from tracer.decoder.axes import Axes
+from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.gather import ALL, EVERYWHERE, Index, Shape, Where, complete, positions_of
 from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
 
@@ -19,8 +18,6 @@ Letters: TypeAlias = tuple[str, ...]
 
 Along: TypeAlias = tuple[int | slice, ...]
 """The index of a row or a column of a matrix, or of a vector."""
-
-T = TypeVar("T")
 
 
 class Contract:
@@ -32,7 +29,22 @@ class Contract:
     name: ClassVar[str]
     spec: ClassVar[str]
     """The axes of the summed operands, and those of the result."""
+    factors: ClassVar[tuple[Letters, ...]]
+    """The names of the axes of each summed operand."""
+    kept: ClassVar[Letters]
+    """The names of the axes of the result."""
+    summed: ClassVar[str]
+    """The name of the axis along which the terms are."""
+    is_matrix_product: ClassVar[bool]
+    """Whether a row or a column is multiplied by each one of another matrix."""
     negative: bool = False
+
+    def __init_subclass__(cls) -> None:
+        operands, result = cls.spec.split("->")
+        cls.factors = tuple(tuple(each.split()) for each in operands.split(","))
+        cls.kept = tuple(result.split())
+        cls.summed = next(axis for axis in cls.factors[0] if axis not in cls.kept)
+        cls.is_matrix_product = len({*cls.factors}) > 1
 
     def of(self) -> Where:
         """Return which entries of a single operand are summed."""
@@ -42,46 +54,25 @@ class Contract:
         """Return by what a sum of so many terms is divided, if it is a mean."""
         return None
 
-    @property
-    def factors(self) -> tuple[Letters, ...]:
-        """The names of the axes of each summed operand."""
-        return _parsed(self.spec)[0]
-
-    @property
-    def kept(self) -> Letters:
-        """The names of the axes of the result."""
-        return _parsed(self.spec)[1]
-
-    @property
-    def summed(self) -> str:
-        """The name of the axis along which the terms are."""
-        return next(axis for axis in self.factors[0] if axis not in self.kept)
-
-    @property
-    def is_matrix_product(self) -> bool:
-        """Whether a row or a column is multiplied by each one of another matrix."""
-        return len({*self.factors}) > 1
-
-    def named(self, operands: Sequence[Sequence[T]]) -> dict[str, T]:
-        """Return what belongs to each axis by its name, given what belongs to those of operands."""
-        pairs = zip(reversed(self.factors), reversed(operands[: len(self.factors)]), strict=True)
-        return {name: each for factor, own in pairs for name, each in zip(factor, own, strict=True)}
-
     def axes(self, *operands: Axes) -> Axes:
         """Return the axes of the result: those of the operands that are not summed."""
-        named = self.named(operands)
-        return tuple(named[name] for name in self.kept)
+        return tuple(self.axis(name, operands) for name in self.kept)
+
+    def axis(self, name: str, operands: Sequence[Axes]) -> Axis:
+        """Return the axis of the operands with a name in the spec."""
+        operand = 0 if name in self.factors[0] else 1
+        return operands[operand][self.factors[operand].index(name)]
 
     def result(self, arithmetic: Arithmetic, x: Sequence[Array], part: RoundPart) -> Array:
         """Return the result for operands x; `part` rounds each product."""
         a, *others = x
+        axis = self.factors[0].index(self.summed)
         if self.is_matrix_product:
-            rows = a if self.factors[0][1] == self.summed else a.T
-            columns = others[0] if self.factors[1][0] == self.summed else others[0].T
-            return arithmetic.matmul(rows, columns, others[1:], part)
+            b, *bias = others
+            columns = b.T if self.factors[1].index(self.summed) else b
+            return arithmetic.matmul(a if axis else a.T, columns, bias, part)
         of = self.of()
         terms = part(a * others[0]) if others else a[of] if of else a
-        axis = self.factors[0].index(self.summed)
         divisor = self.divisor(terms.shape[axis])
         if divisor:
             return arithmetic.mean(terms, divisor, axis)
@@ -114,9 +105,3 @@ class Contract:
         usual = dict(zip(dict.fromkeys((*factors[0], *factors[1])), "ndm", strict=True))
         first, second, result = (" ".join(usual[axis] for axis in each) for each in (*factors, own))
         return f"{first}, {second} -> {result}", is_g_first
-
-
-@cache
-def _parsed(spec: str) -> tuple[tuple[Letters, ...], Letters]:
-    operands, result = spec.split("->")
-    return tuple(tuple(each.split()) for each in operands.split(",")), tuple(result.split())

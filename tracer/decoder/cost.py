@@ -33,6 +33,6 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
         return (NOTHING, NOTHING, NOTHING)
     if record.output.place.block:
         return (NOTHING, NOTHING, NOTHING)  # the same products as those of the whole rows
-    named = operation.named([value.axes for value in record.inputs])
-    rows, columns = operation.kept
-    return (named[rows], named[operation.summed], named[columns])
+    axes = [value.axes for value in record.inputs]
+    rows, columns = (operation.axis(name, axes) for name in operation.kept)
+    return (rows, operation.axis(operation.summed, axes), columns)

@@ -80,12 +80,13 @@ class Gather:
         taken = zip(first, complete(self.of(), first), strict=True)
         return tuple(_labeled(axis, places) for axis, places in taken)
 
-    def result(self, arithmetic: Arithmetic, x: Sequence[Array], shape: Shape) -> Array:
-        """Return the result, which has a shape, for operands x."""
+    def result(self, arithmetic: Arithmetic, x: Sequence[Array], axes: Axes) -> Array:
+        """Return the result, which has these axes, for operands x."""
         moves = list(self.moves(*[operand.shape for operand in x]))
         if moves and moves[0].to == EVERYWHERE:
             operand, of, _ = moves[0]
             return np.asarray(x[operand][of]) if of else x[operand]
+        shape = tuple(len(axis.labels) for axis in axes)
         found = np.full(shape, arithmetic.array(self.others), x[0].dtype)
         for operand, of, to in moves:
             found[to] = x[operand][of]

@@ -22,15 +22,11 @@ def result(
 ) -> Array:
     """Return an operation's result for its operands x; `axes` are those of the result."""
     if arithmetic is SHAPES:
-        return np.broadcast_to(np.float64(0), _shape(axes))
+        return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
     found = _result(arithmetic, operation, x, axes, part)
     if arithmetic is FLOATS or isinstance(operation, NOT_COMPUTED):
         return found
     return arithmetic.stored(found)
-
-
-def _shape(axes: Axes) -> tuple[int, ...]:
-    return tuple(len(axis.labels) for axis in axes)
 
 
 def _result(
@@ -64,7 +60,7 @@ def _result(
         case op.Cumulate():
             return np.asarray(np.cumsum(x[0], axis=1))
         case Gather():
-            return operation.result(arithmetic, x, _shape(axes))
+            return operation.result(arithmetic, x, axes)
         case op.MixExperts(tokens):
             return _mixed(arithmetic, tokens, x[0], x[1:], part)
         case op.ArgMax(words):
