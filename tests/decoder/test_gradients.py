@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from decimal import Decimal
 from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.decoder.test_arithmetic import OF_THE_PASS
 from tests.helpers import learning
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
@@ -262,26 +260,6 @@ def test_floats_have_the_gradients_of_decimals(name: str) -> None:
 
 # --- which there are -----------------------------------------------------------------------------
 
-WITHOUT = (
-    el.Exp,
-    op.Total,
-    op.Largest,
-    el.NegativeLogLikelihood,
-    op.MeanOf,
-    op.SumOf,
-    *(el.Difference, el.Sigmoid, el.OfTarget, el.NegativeLog),
-    op.Join,
-    op.DivTerm,
-    op.PowerOfTwo,
-    op.LargestSoFar,
-    *(el.BelowMaximum, el.MaximumChange, el.Rescale, el.RescaleRows),
-    el.Outer,
-    el.Sin,
-    el.Cos,
-    op.Interleave,
-)
-"""What gives them is given, gone back through as a whole, or not learned."""
-IN_GENERATED_TEXTS = (op.Append, op.Reused, op.Select, op.Cumulate, op.ArgMax, op.Pick)
 LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
 
 
@@ -345,29 +323,6 @@ def assert_all_is_used(found: Trace) -> None:
         value = record.output
         if value.place.phase == "gradient" and value.role.derivation != "gradient":
             assert value in used, value.address
-
-
-def test_every_operation_is_gone_back_through_or_has_no_gradient() -> None:
-    """Where a value has a gradient, its operation hands it on: central differences held that."""
-    through = set[type]()
-    for name in CASES:
-        found = learning.way_back(case(name))
-        gradients = learning.gradients_of(found)
-        used = {value for record in found.records for value in record.inputs}
-        through |= {
-            type(record.operation)
-            for record in found.records
-            if gradients.get(record.output.address) in used
-            and not isinstance(record.operation, op.Given)
-        }
-    assert through.isdisjoint(WITHOUT + IN_GENERATED_TEXTS)
-    expected = {*operations(op.Forward), *OF_THE_PASS} - {el.Elementwise}
-    assert through | {*WITHOUT, *IN_GENERATED_TEXTS} == expected
-
-
-def operations(union: Any) -> Iterable[type]:
-    for member in get_args(union):
-        yield from operations(member) if get_args(member) else [member]
 
 
 # --- by hand -------------------------------------------------------------------------------------

@@ -14,12 +14,15 @@ import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
+from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
 from tests.helpers.training_again import training_again
 from tracer.decoder.attribution import attribute
+from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Activate, Elementwise, GradientOf
+from tracer.decoder.gather import Gather
 from tracer.decoder.operations import Recorded
 from tracer.decoder.roles import HEAD_OUTPUT
 from tracer.decoder.score_attribution import attribute_score
@@ -353,8 +356,9 @@ def test_every_operation_can_be_done_again() -> None:
             named = value["parameters"].keys() - {"unit_offset"}
             assert named == PARAMETERS.get(value["operation"], set())
     # An activation function gives its operation the name.
-    unnamed = (Elementwise, Activate, GradientOf)
+    unnamed = (Elementwise, Activate, GradientOf, Contract, Gather)
     known = {*get_args(Recorded), *Elementwise.__subclasses__()}
+    known |= {*rows_of(Contract), *rows_of(Gather)}
     names = {operation.name for operation in known if operation not in unnamed}
     assert done - {"given"} == names | set(ACTIVATIONS) | {"softcap_gradient"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from tracer.decoder.axes import Axis
-from tracer.decoder.operations import Dot, MatMul, TransposedMatMul
+from tracer.decoder.contract import Contract
 from tracer.decoder.tape import Record
 
 NOTHING = Axis("nothing", ())
@@ -28,17 +28,11 @@ def degree(record: Record) -> int:
 
 def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
     """The axes of the products: rows, summed axis, columns; empty axes for a free operation."""
-    match record.operation:
-        case _ if record.output.place.block:
-            return (NOTHING, NOTHING, NOTHING)  # the same products as those of the whole rows
-        case MatMul():
-            x, w, *_ = record.inputs
-            return (*x.axes, w.axes[1])  # type: ignore[return-value]  # x has two
-        case Dot():
-            q, k = record.inputs
-            return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
-        case TransposedMatMul():
-            x, g = record.inputs
-            return (x.axes[1], x.axes[0], g.axes[1])
-        case _:
-            return (NOTHING, NOTHING, NOTHING)
+    operation = record.operation
+    if not isinstance(operation, Contract) or not operation.is_matrix_product:
+        return (NOTHING, NOTHING, NOTHING)
+    if record.output.place.block:
+        return (NOTHING, NOTHING, NOTHING)  # the same products as those of the whole rows
+    axes = [value.axes for value in record.inputs]
+    rows, columns = (operation.axis(name, axes) for name in operation.kept)
+    return (rows, operation.axis(operation.summed, axes), columns)

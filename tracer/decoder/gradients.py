@@ -12,6 +12,8 @@ from decimal import Decimal
 from typing import assert_never
 
 from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.contract import Contract
+from tracer.decoder.gather import Gather
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
@@ -26,6 +28,9 @@ LEARNED = (
 
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """The names of an operation's operands, to which it passes its gradient."""
+
+PRODUCTS = {each.spec: each for each in (op.MatMul(), op.Dot(), op.TransposedMatMul())}
+"""The products of matrices."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +203,15 @@ class _BackwardPass:
         def to(operand: int, by: op.Recorded, *inputs: Value) -> tuple[Value, GradientPath]:
             return x[operand], GradientPath(record, SIDES[operand], by, inputs)
 
-        assert not isinstance(operation, op.OfTraining)
+        assert not isinstance(operation, op.Trained)
         match operation:
-            case op.Copy() | el.Mask() | el.Penalize():
+            case Gather():
+                shapes = [operand.shape for operand in x]
+                for operand in dict.fromkeys(move.operand for move in operation.moves(*shapes)):
+                    side = "left" if isinstance(operation, op.Concat) else SIDES[operand]
+                    by = operation.backward(operand, *shapes)
+                    yield x[operand], GradientPath(record, side, by, (g,))
+            case el.Mask() | el.Penalize():
                 yield to(0, op.Copy(), g)
             case el.Add():
                 yield to(0, op.Copy(), g)
@@ -208,37 +219,19 @@ class _BackwardPass:
             case el.Subtract():
                 yield to(0, op.Copy(), g)
                 yield to(1, op.NegativeTotal(), g)
-            case op.Rows(rows):
-                yield to(0, op.PlaceRows(rows, x[0].shape[0]), g)
-            case op.Concat():
-                start = 0
-                for head in x:
-                    stop = start + head.shape[1]
-                    yield head, GradientPath(record, "left", op.Columns(start, stop), (g,))
-                    start = stop
-            case op.Columns(start, _):
-                yield to(0, op.PlaceColumns(start, x[0].shape[1]), g)
-            case op.AppendColumn():
-                yield to(0, op.DropColumn(), g)
-                yield to(1, op.LastColumnTotal(), g)
-            case op.DropColumn():
-                yield to(0, op.AppendZeros(), g)
-            case op.MatMul():
-                yield to(0, op.Dot(), g, x[1])
-                yield to(1, op.TransposedMatMul(), x[0], g)
+            case Contract() if operation.is_matrix_product:
+                for operand, other in ((0, x[1]), (1, x[0])):
+                    spec, is_g_first = operation.gradient(operand)
+                    factors = (g, other) if is_g_first else (other, g)
+                    yield to(operand, PRODUCTS[spec], *factors)
                 if x[2:]:
                     yield to(2, op.ColumnTotal(), g)
-            case op.Keep():
-                yield to(0, op.Copy(), g)  # 0 for what was not chosen: it has the weight 0
             case op.MixExperts(rows):
                 weights, *outputs = x
                 yield to(0, op.ExpertDots(rows), g, *outputs)
                 for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
                     by = el.TimesExpertWeight(own, expert)
                     yield y, GradientPath(record, "right", by, (g, weights))
-            case op.Dot():
-                yield to(0, op.MatMul(), g, x[1])
-                yield to(1, op.TransposedMatMul(), g, x[0])
             case el.Divide() | el.Times():
                 yield to(0, operation, g, x[1])
             case el.Scale() | el.DivideBy():
@@ -272,18 +265,20 @@ class _BackwardPass:
                 return
             case el.Exp() | op.Total() | op.Largest():
                 return  # a softmax is differentiated as a whole
-            case el.NegativeLogLikelihood() | op.Join() | op.MeanOf() | op.SumOf():
+            case el.NegativeLogLikelihood() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
             case op.LargestSoFar():
                 return  # the blocks are computed beside the softmax that is differentiated
             case op.PowerOfTwo():
                 return  # the slopes of ALiBi are not learned
-            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():
+            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
                 return  # sinusoidal positions are not learned
-            case el.Elementwise():
+            case el.Elementwise() if all(operand.shape == g.shape for operand in x):
                 for operand in range(len(x)):
                     yield to(operand, el.GradientOf(operation, operand), g, *x)
-            case op.Append() | op.Reused() | op.Select() | op.Cumulate() | op.ArgMax() | op.Pick():
+            case el.Elementwise() | Contract():
+                raise TypeError(f"{operation.name} passes on no gradient")
+            case op.Cumulate() | op.ArgMax() | op.Pick():
                 return  # they occur in generation only
             case _:
                 assert_never(operation)

@@ -1,19 +1,23 @@
 """The operations of a decoder and its training that are not elementwise.
 
-`results.py` computes them; `tracer.lesson` has their formulas and worked lines. Fields are
-parameters: with them and the operands an operation can be repeated.
+Sums of products declare their axes (`Contract`), moves of entries their maps (`Gather`). The others
+are computed in `results.py` and written in `tracer.lesson`. Fields are parameters: with them and
+the operands an operation can be repeated.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
+from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Elementwise, Mask
+from tracer.decoder.gather import ALL, Gather, Move, Shape, Where
 
 
 class Given:
@@ -36,68 +40,94 @@ class Pinned:
     computed: Operation | None = None
 
 
-class Reused(SameAxes):
-    """A value of an earlier pass: (m, d) → (m, d)."""
-
-    name: ClassVar[str] = "copy"
-
-
-class Append:
-    """The rows of an earlier pass, then those of b: (m, d), (n, d) → (m + n, d)."""
-
-    name: ClassVar[str] = "append"
-
-    def axes(self, a: Axes, b: Axes) -> Axes:
-        """Return the tokens of both operands."""
-        return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
-
-
-class Join:
-    """Rows, one after the other: (n,), (m,), … → (n + m + …,)."""
-
-    name: ClassVar[str] = "join"
-
-    def axes(self, *rows: Axes) -> Axes:
-        """Return the labels of all rows."""
-        labels = [label for row in rows for label in row[0].labels]
-        return (Axis(rows[0][0].name, tuple(labels)),)
-
-
-class Copy(SameAxes):
+class Copy(Gather):
     """The same numbers under another name."""
 
-    name: ClassVar[str] = "copy"
+    name = "copy"
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return Copy()
 
 
-class Concat:
+class Reused(Gather):
+    """A value of an earlier pass: (m, d) → (m, d)."""
+
+    name = "copy"
+
+
+class Adjacent(Gather):
+    """Operands one after the other along an axis."""
+
+    axis: ClassVar[int] = 0
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        start = 0
+        for operand, shape in enumerate(shapes):
+            stop = start + shape[self.axis]
+            yield Move(operand, to=(*[ALL] * self.axis, slice(start, stop)))
+            start = stop
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        labels = [label for each in (first, *others) for label in each[self.axis].labels]
+        joined = Axis(first[self.axis].name, tuple(labels))
+        return (*first[: self.axis], joined, *first[self.axis + 1 :])
+
+
+class Append(Adjacent):
+    """The rows of an earlier pass, then those of b: (m, d), (n, d) → (m + n, d)."""
+
+    name = "append"
+
+
+class Join(Adjacent):
+    """Rows, one after the other: (n,), (m,), … → (n + m + …,)."""
+
+    name = "join"
+
+
+class Concat(Adjacent):
     """The columns of all heads side by side: (n, d_1), (n, d_2), … → (n, d_1 + d_2 + …)."""
 
-    name: ClassVar[str] = "concat"
+    name, axis = "concat", 1
 
-    def axes(self, *heads: Axes) -> Axes:
+    def axes(self, first: Axes, *others: Axes) -> Axes:
         """The labels of all heads; one that several heads have is followed by its head's number."""
-        labels = _side_by_side(tuple(head[1].labels for head in heads))
-        return (heads[0][0], Axis("concat", labels))
+        labels = _side_by_side(tuple(head[1].labels for head in (first, *others)))
+        return (first[0], Axis("concat", labels))
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        start = sum(width for _, width in shapes[:operand])
+        return Columns(start, start + shapes[operand][1])
 
 
-class AppendColumn:
+class AppendColumn(Gather):
     """The columns of a, then one that is the same number: (n, m), (1,) → (n, m + 1)."""
 
-    name: ClassVar[str] = "append_column"
+    name = "append_column"
 
-    def axes(self, a: Axes, number: Axes) -> Axes:
-        """Return the axes of a, with the label of the number as the last column."""
-        return (a[0], Axis(a[1].name, a[1].labels + number[0].labels))
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        width = shapes[0][1]
+        yield Move(0, to=(ALL, slice(width)))
+        yield Move(1, of=(0,), to=(ALL, width))
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        (number,) = others[0]
+        return (first[0], Axis(first[1].name, first[1].labels + number.labels))
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return LastColumnTotal() if operand else DropColumn()
 
 
-class DropColumn:
+class DropColumn(Gather):
     """All columns but the last: (n, m + 1) → (n, m)."""
 
-    name: ClassVar[str] = "drop_column"
+    name = "drop_column"
 
-    def axes(self, a: Axes) -> Axes:
-        """Return the axes of a without the last column."""
-        return (a[0], Axis(a[1].name, a[1].labels[:-1]))
+    def of(self) -> Where:
+        return (ALL, slice(-1))
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return AppendZeros()
 
 
 @lru_cache
@@ -111,58 +141,87 @@ def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Interleave:
+class Interleave(Gather):
     """Sines in even columns, cosines in odd ones, cut to width d: twice (n, ⌈d/2⌉) → (n, d)."""
 
-    name: ClassVar[str] = "interleave"
+    name = "interleave"
     features: tuple[str, ...]
 
-    def axes(self, sin: Axes, cos: Axes) -> Axes:
-        """Return the axis of the features, which replaces the pairs."""
-        return (sin[0], Axis("feature", self.features))
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        width = len(self.features)
+        yield Move(0, to=(ALL, slice(0, width, 2)))
+        yield Move(1, of=(ALL, slice(width // 2)), to=(ALL, slice(1, width, 2)))
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        return (first[0], Axis("feature", self.features))
 
 
 @dataclass(frozen=True)
-class Select:
+class Select(Gather):
     """Some columns of the last row, in a new order: (n, m) → (1, k)."""
 
-    name: ClassVar[str] = "select"
+    name = "select"
     columns: tuple[int, ...]
 
-    def axes(self, a: Axes) -> Axes:
-        """The last row, and the labels of the columns that are kept."""
-        rows, columns = a
-        labels = tuple(columns.labels[j] for j in self.columns)
-        return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
+    def of(self) -> Where:
+        return (slice(-1, None), self.columns)
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Gather):
     """Some rows, such as those with a target or of an expert's tokens: (n, d) → (k, d).
 
     A second input, if any, has chosen them: the weights of a token's experts.
     """
 
-    name: ClassVar[str] = "rows"
+    name = "rows"
     rows: tuple[int, ...]
 
-    def axes(self, a: Axes, *chosen_by: Axes) -> Axes:
+    def of(self) -> Where:
+        return (self.rows,)
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
         """The rows as positions, or as the tokens that were chosen; and the columns."""
-        tokens = a[0]
+        tokens, *columns = first
         labels = tuple(tokens.labels[row] for row in self.rows)
-        if not chosen_by:
-            return (Axis("position", labels), a[1])
+        if not others:
+            return (Axis("position", labels), *columns)
         positions = tuple(row - len(tokens.labels) for row in self.rows)
-        return (Axis(tokens.name, labels, positions), a[1])
+        return (Axis(tokens.name, labels, positions), *columns)
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return PlaceRows(self.rows, shapes[0][0])
 
 
 @dataclass(frozen=True)
-class Keep(SameAxes):
+class Columns(Gather):
+    """Adjacent columns, from `start` to before `stop`, counted from 0."""
+
+    name = "columns"
+    start: int
+    stop: int
+
+    def of(self) -> Where:
+        return (ALL, slice(self.start, self.stop))
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return PlaceColumns(self.start, shapes[0][1])
+
+
+@dataclass(frozen=True)
+class Keep(Gather):
     """The chosen columns of each row; the other entries become -∞ or 0: (n, m) → (n, m)."""
 
-    name: ClassVar[str] = "keep"
+    name = "keep"
     columns: tuple[tuple[int, ...], ...]
     others: Decimal
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for row, columns in enumerate(self.columns):
+            yield Move(0, (row, columns), (row, columns))
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return Copy()  # what was not chosen has the weight 0
 
 
 @dataclass(frozen=True)
@@ -176,7 +235,6 @@ class MixExperts:
     rows: tuple[tuple[int, ...], ...]
 
     def axes(self, w: Axes, *experts: Axes) -> Axes:
-        """Return all tokens, and the features of an expert's output."""
         return (w[0], experts[0][1])
 
     def experts_of(self, row: int) -> list[tuple[int, int]]:
@@ -194,7 +252,6 @@ class DivTerm:
     factors: tuple[Decimal, ...] = ()
 
     def axes(self) -> Axes:
-        """One entry for each sine and the cosine beside it."""
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
@@ -207,7 +264,6 @@ class PowerOfTwo:
     under: int
 
     def axes(self) -> Axes:
-        """Return no axes: the result is one number."""
         return ()
 
 
@@ -237,30 +293,27 @@ class Rotate(SameAxes):
         return slice(width // 2), slice(width // 2, width)
 
 
-class MatMul:
+class MatMul(Contract):
     """x W + b: (n, d) (d, m) (m,) → (n, m); without a bias, x W."""
 
-    name: ClassVar[str] = "matmul"
-
-    def axes(self, x: Axes, w: Axes, *bias: Axes) -> Axes:
-        """Rows of x, columns of W."""
-        return (x[0], w[1])
+    name, spec = "matmul", "n d, d m -> n m"
 
 
-class Dot:
+class Dot(Contract):
     """Q Kᵀ: each query (n, d_k) with each key (m, d_k) → (n, m)."""
 
-    name: ClassVar[str] = "dot"
+    name, spec = "dot", "n d, m d -> n m"
 
-    def axes(self, q: Axes, k: Axes) -> Axes:
+    def axes(self, *operands: Axes) -> Axes:
         """A row for each query, a column for each key."""
-        return (q[0], Axis("key", k[0].labels))
+        query, key = super().axes(*operands)
+        return (query, Axis("key", key.labels))
 
 
-class Total(RowAxes):
+class Total(Contract):
     """The sum of each row: (n, m) → (n,)."""
 
-    name: ClassVar[str] = "sum"
+    name, spec = "sum", "n m -> n"
 
 
 class Largest(RowAxes):
@@ -276,39 +329,44 @@ class LargestSoFar(RowAxes):
 
 
 @dataclass(frozen=True)
-class Mean(RowAxes):
+class Mean(Contract):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
-    name: ClassVar[str] = "mean"
+    name, spec = "mean", "n m -> n"
     sample: bool = False
 
-
-@dataclass(frozen=True)
-class MeanOf:
-    """The mean of the entries that count: (n,) → one number."""
-
-    name: ClassVar[str] = "mean_of"
-    counted: tuple[int, ...]
-
-    def axes(self, a: Axes) -> Axes:
-        """Return no axes: the result is one number."""
-        return ()
+    def divisor(self, terms: int) -> int | None:
+        return terms - self.sample
 
 
 @dataclass(frozen=True)
-class SumOf:
-    """The sum of the entries that count: (n,) → one number."""
+class Counted(Contract):
+    """A sum of the entries that count: (n,) → one number."""
 
-    name: ClassVar[str] = "sum_of"
+    spec = "n ->"
     counted: tuple[int, ...]
 
-    def axes(self, a: Axes) -> Axes:
-        """Return no axes: the result is one number."""
-        return ()
+    def of(self) -> Where:
+        return (self.counted,)
+
+
+class SumOf(Counted):
+    """Their sum."""
+
+    name = "sum_of"
 
 
 class SumInOrder(SumOf):
-    """The same of entries in the order of their size: of many, a line writes the first."""
+    """The sum of entries in the order of their size: of many, a line writes the first."""
+
+
+class MeanOf(Counted):
+    """Their mean."""
+
+    name = "mean_of"
+
+    def divisor(self, terms: int) -> int | None:
+        return terms if terms > 1 else None
 
 
 class Cumulate(SameAxes):
@@ -325,7 +383,6 @@ class ArgMax:
     words: tuple[str, ...]
 
     def axes(self, p: Axes, z: Axes) -> Axes:
-        """One word for each row."""
         return p[:1]
 
 
@@ -337,62 +394,51 @@ class Pick:
     words: tuple[str, ...]
 
     def axes(self, cumulative: Axes, draw: Axes) -> Axes:
-        """Return the row axis of the sums."""
         return cumulative[:1]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Adjacent columns, from `start` to before `stop`, counted from 0."""
-
-    name: ClassVar[str] = "columns"
-    start: int
-    stop: int
-
-    def axes(self, a: Axes) -> Axes:
-        """Return the axes of a, with the labels of these columns."""
-        return (a[0], Axis(a[1].name, a[1].labels[self.start : self.stop]))
 
 
 # Training. A result has the axes of the value whose gradient, or whose new numbers, it is.
 
 
-class TransposedMatMul:
+class TransposedMatMul(Contract):
     """xᵀ g: (n, d), (n, m) → (d, m), summed over the tokens."""
 
-    name: ClassVar[str] = "transposed_matmul"
+    name, spec = "transposed_matmul", "n d, n m -> d m"
 
 
-class ColumnTotal:
+class ColumnTotal(Contract):
     """The sum of each column: (n, m) → (m,)."""
 
-    name: ClassVar[str] = "column_sum"
+    name, spec = "column_sum", "n m -> m"
 
 
-class LastColumnTotal:
+class LastColumnTotal(ColumnTotal):
     """The sum of the last column: (n, m + 1) → (1,)."""
 
-    name: ClassVar[str] = "last_column_sum"
+    name = "last_column_sum"
+
+    def of(self) -> Where:
+        return (ALL, slice(-1, None))
 
 
-class ColumnDot:
+class ColumnDot(Contract):
     """Σ a ⊙ b over the rows: (n, m), (n, m) → (m,)."""
 
-    name: ClassVar[str] = "column_dot"
+    name, spec = "column_dot", "n m, n m -> m"
 
 
 @dataclass(frozen=True)
-class RowDot:
+class RowDot(Contract):
     """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); if `negative`, its negative."""
 
-    name: ClassVar[str] = "row_dot"
+    name, spec = "row_dot", "n m, n m -> n"
     negative: bool = False
 
 
-class NegativeTotal:
+class NegativeTotal(Contract):
     """The negative sum of each row: (n, m) → (n,)."""
 
-    name: ClassVar[str] = "negative_sum"
+    name, spec, negative = "negative_sum", "n m -> n", True
 
 
 @dataclass(frozen=True)
@@ -404,34 +450,51 @@ class RotateBack:
 
 
 @dataclass(frozen=True)
-class TakeColumn:
+class TakeColumn(Gather):
     """One column as a row: (d, m) → (1, d); of a vector (m,), one entry: (1,)."""
 
-    name: ClassVar[str] = "take_column"
+    name = "take_column"
     column: int
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        yield Move(0, (*[ALL] * (len(shapes[0]) - 1), self.column), (0,))
 
 
 @dataclass(frozen=True)
-class TakeEntry:
+class TakeEntry(Gather):
     """One entry: (n, m) → one number."""
 
-    name: ClassVar[str] = "take_entry"
+    name = "take_entry"
     row: int
     column: int
 
+    def of(self) -> Where:
+        return (self.row, self.column)
+
 
 @dataclass(frozen=True)
-class TakeEntries:
+class TakeEntries(Gather):
     """Some entries, one after the other: (n, m) → (k,)."""
 
-    name: ClassVar[str] = "take_entries"
+    name = "take_entries"
     entries: tuple[tuple[int, int], ...]
 
+    def of(self) -> Where:
+        return tuple(zip(*self.entries, strict=True))
 
-class Stack:
+
+class Stack(Gather):
     """Rows below each other: (m, d), (n, d), … → (m + n + …, d); a vector (d,) is one row."""
 
-    name: ClassVar[str] = "stack"
+    name = "stack"
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        start = 0
+        for operand, shape in enumerate(shapes):
+            height = shape[0] if len(shape) > 1 else 1
+            rows = slice(start, start + height)
+            yield Move(operand, to=(rows if len(shape) > 1 else start,))
+            start += height
 
 
 class AccumulateGradients:
@@ -450,30 +513,40 @@ class ByWord:
 
 
 @dataclass(frozen=True)
-class AsRows:
+class AsRows(Gather):
     """The columns of a (d, words) as rows of the table they come from: (table, d)."""
 
-    name: ClassVar[str] = "as_rows"
+    name = "as_rows"
     words: tuple[int, ...]
     table: int
 
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for column, word in enumerate(self.words):
+            yield Move(0, (ALL, column), (word,))
+
 
 @dataclass(frozen=True)
-class PlaceRows:
+class PlaceRows(Gather):
     """Rows at their places among n, and zeros elsewhere: (k, d) → (n, d)."""
 
-    name: ClassVar[str] = "place_rows"
+    name = "place_rows"
     rows: tuple[int, ...]
     n: int
 
+    def to(self) -> Where:
+        return (self.rows,)
+
 
 @dataclass(frozen=True)
-class PlaceColumns:
+class PlaceColumns(Gather):
     """Adjacent columns at their place among n, and zeros elsewhere: (k, d) → (k, n)."""
 
-    name: ClassVar[str] = "place_columns"
+    name = "place_columns"
     start: int
     n: int
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        yield Move(0, to=(ALL, slice(self.start, self.start + shapes[0][1])))
 
 
 @dataclass(frozen=True)
@@ -484,10 +557,13 @@ class ExpertDots:
     rows: tuple[tuple[int, ...], ...]
 
 
-class AppendZeros:
+class AppendZeros(Gather):
     """A column of zeros behind the others: (n, m) → (n, m + 1)."""
 
-    name: ClassVar[str] = "append_zeros"
+    name = "append_zeros"
+
+    def to(self) -> Where:
+        return (ALL, slice(-1))
 
 
 class SumOfSquares:
@@ -496,70 +572,22 @@ class SumOfSquares:
     name: ClassVar[str] = "sum_of_squares"
 
 
-Moved: TypeAlias = (
-    Reused
-    | Append
-    | Join
-    | Copy
-    | Concat
-    | AppendColumn
-    | DropColumn
-    | Interleave
-    | Mask
-    | Rows
-    | Select
-    | Columns
-    | Largest
-    | LargestSoFar
-    | Keep
-)
+Moved: TypeAlias = Gather | Mask | Largest | LargestSoFar
 """Operations that move the numbers of their inputs without changing their digits."""
 
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""
 
-Computed: TypeAlias = (
-    Elementwise
-    | DivTerm
-    | PowerOfTwo
-    | Rotate
-    | MatMul
-    | MixExperts
-    | Dot
-    | Total
-    | Mean
-    | MeanOf
-    | SumOf
-    | Cumulate
-)
+Computed: TypeAlias = Elementwise | DivTerm | PowerOfTwo | Rotate | Contract | MixExperts | Cumulate
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Taken: TypeAlias = (
-    AsRows | PlaceRows | PlaceColumns | AppendZeros | Stack | TakeColumn | TakeEntry | TakeEntries
-)
-"""Operations of training and attribution that move the numbers of their inputs."""
-
-Trained: TypeAlias = (
-    TransposedMatMul
-    | ColumnTotal
-    | LastColumnTotal
-    | ColumnDot
-    | RowDot
-    | NegativeTotal
-    | RotateBack
-    | AccumulateGradients
-    | ByWord
-    | ExpertDots
-    | SumOfSquares
-)
+Trained: TypeAlias = RotateBack | AccumulateGradients | ByWord | ExpertDots | SumOfSquares
 """Operations of training that compute numbers: each has worked lines."""
 
-OfTraining: TypeAlias = Taken | Trained
-
-Recorded: TypeAlias = Forward | OfTraining
+Recorded: TypeAlias = Forward | Trained
 """Operations with a result; `Given` and `Pinned` numbers come from outside."""
 
 Operation: TypeAlias = Given | Pinned | Recorded

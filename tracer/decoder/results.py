@@ -9,9 +9,11 @@ import numpy as np
 
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axes
+from tracer.decoder.contract import Contract
+from tracer.decoder.gather import Gather
 from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
 
-NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
+NOT_COMPUTED = get_args(op.Moved | op.Chosen)
 """Operations whose results are moved numbers, or words."""
 
 
@@ -21,18 +23,18 @@ def result(
     """Return an operation's result for its operands x; `axes` are those of the result."""
     if arithmetic is SHAPES:
         return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
-    found = _result(arithmetic, operation, x, part)
-    if arithmetic is FLOATS or type(operation) in NOT_COMPUTED:
+    found = _result(arithmetic, operation, x, axes, part)
+    if arithmetic is FLOATS or isinstance(operation, NOT_COMPUTED):
         return found
     return arithmetic.stored(found)
 
 
 def _result(
-    arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], part: RoundPart
+    arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], axes: Axes, part: RoundPart
 ) -> Array:
     match operation:  # the most frequent first
-        case op.MatMul():
-            return arithmetic.matmul(x[0], x[1], x[2:], part)
+        case Contract():
+            return operation.result(arithmetic, x, part)
         case el.VanishingExp():
             hidden = arithmetic.array(Decimal("-Infinity"))
             far = x[0] < -arithmetic.largest_exponent
@@ -41,12 +43,6 @@ def _result(
             return np.asarray(x[0] + x[1])
         case el.Elementwise():
             return _entries(arithmetic, operation, x, part)
-        case op.Dot():
-            return arithmetic.matmul(x[0], x[1].T, [], part)
-        case op.Total():
-            return arithmetic.sum(x[0], axis=1)
-        case op.Mean(sample):
-            return arithmetic.mean(x[0], x[0].shape[1] - sample)
         case op.Largest():
             largest = x[0].max(axis=1)
             masked = largest == -np.inf
@@ -56,10 +52,6 @@ def _result(
             return np.asarray(np.concatenate(columns, axis=1).max(axis=1))
         case op.Rotate():
             return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
-        case op.MeanOf(counted):
-            return arithmetic.sum(x[0][list(counted)]) / arithmetic.array(len(counted))
-        case op.SumOf(counted):
-            return arithmetic.sum(x[0][list(counted)])
         case op.DivTerm(width, base, factors):
             powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
             return powers / arithmetic.array(factors) if factors else powers
@@ -67,28 +59,8 @@ def _result(
             return np.asarray(arithmetic.powers(Decimal(2), [over], under)[0])
         case op.Cumulate():
             return np.asarray(np.cumsum(x[0], axis=1))
-        case op.Copy() | op.Reused():
-            return x[0]
-        case op.Append() | op.Join():
-            return np.concatenate(x, axis=0)
-        case op.Concat():
-            return np.concatenate(x, axis=1)
-        case op.AppendColumn():
-            column = np.repeat(x[1][np.newaxis], len(x[0]), axis=0)
-            return np.concatenate([x[0], column], axis=1)
-        case op.DropColumn():
-            return x[0][:, :-1]
-        case op.Interleave(features):
-            return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, : len(features)]
-        case op.Rows(kept):
-            return x[0][list(kept)]
-        case op.Select(columns):
-            return x[0][-1:, list(columns)]
-        case op.Keep(chosen, others):
-            keeps = np.zeros(x[0].shape, bool)
-            for row, of_row in enumerate(chosen):
-                keeps[row, list(of_row)] = True
-            return np.where(keeps, x[0], arithmetic.array(others))
+        case Gather():
+            return operation.result(arithmetic, x, axes)
         case op.MixExperts(tokens):
             return _mixed(arithmetic, tokens, x[0], x[1:], part)
         case op.ArgMax(words):
@@ -97,49 +69,12 @@ def _result(
         case op.Pick(words):
             above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
             return np.array([above[0] if above else words[-1]], object)
-        case op.TransposedMatMul():
-            return arithmetic.matmul(x[0].T, x[1], [], part)
         case op.AccumulateGradients():
             return arithmetic.sum(np.stack([np.asarray(summand) for summand in x]), axis=0)
-        case op.RowDot(negative):
-            total = arithmetic.sum(part(x[0] * x[1]), axis=1)
-            return -total if negative else total
-        case op.ColumnTotal():
-            return arithmetic.sum(x[0], axis=0)
-        case op.LastColumnTotal():
-            return arithmetic.sum(x[0][:, -1:], axis=0)
-        case op.ColumnDot():
-            return arithmetic.sum(part(x[0] * x[1]), axis=0)
-        case op.NegativeTotal():
-            return -arithmetic.sum(x[0], axis=1)
         case op.RotateBack(layout):
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
-        case op.Columns(start, stop):
-            return x[0][:, start:stop]
-        case op.TakeColumn(column):
-            return x[0].T[[column]]
-        case op.Stack():
-            return np.concatenate([np.atleast_2d(rows) for rows in x], axis=0)
-        case op.TakeEntries(entries):
-            return np.asarray(x[0][tuple(zip(*entries, strict=True))])
-        case op.TakeEntry(row, column):
-            return np.asarray(x[0][row, column])
-        case op.PlaceRows(kept, n):
-            found = _zeros((n, x[0].shape[1]), arithmetic, x[0])
-            found[list(kept)] = x[0]
-            return found
-        case op.PlaceColumns(start, n):
-            found = _zeros((len(x[0]), n), arithmetic, x[0])
-            found[:, start : start + x[0].shape[1]] = x[0]
-            return found
-        case op.AppendZeros():
-            return np.concatenate([x[0], _zeros((len(x[0]), 1), arithmetic, x[0])], axis=1)
         case op.ByWord(words, table):
             return _by_word(arithmetic, x[0], words, table)
-        case op.AsRows(words, table):
-            found = _zeros((table, len(x[0])), arithmetic, x[0])
-            found[list(words)] = x[0].T
-            return found
         case op.ExpertDots(tokens):
             found = _zeros((len(x[0]), len(tokens)), arithmetic, x[0])
             for expert, (own, y) in enumerate(zip(tokens, x[1:], strict=True)):

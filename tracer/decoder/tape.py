@@ -24,7 +24,6 @@ from tracer.decoder.lazy import (
     Patch,
 )
 from tracer.decoder.no_result import no_result
-from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.pinned import (
     MisfitError,
@@ -45,7 +44,7 @@ from tracer.scenario.model import GRADIENT
 _OF_PARAMETERS = frozenset((*roles.LOW_RANK, *roles.ADAPTED))
 _GIVEN, _PATCHED = op.Given(), op.Pinned()
 
-_MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
+_MOVED, _CHOSEN = get_args(op.Moved), frozenset(get_args(op.Chosen))
 
 Overrides: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
 """Single numbers, by address and index, that replace computed ones."""
@@ -206,7 +205,7 @@ class Tape:
             return self._append(unchanged.operation, inputs, unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(operation_of(self.pinned[address]), inputs, pinned)
-        is_moved = type(operation) in _MOVED
+        is_moved = isinstance(operation, _MOVED)
         form = _form_of_moved(operation, inputs) if is_moved else _ROUNDED
         if role.words:
             form = _AS_THEY_ARE

@@ -92,9 +92,9 @@ class Arithmetic:
         """The sum along an axis, or of all entries."""
         return np.asarray(a.sum(axis=axis))
 
-    def mean(self, a: Array, over: int) -> Array:
-        """The sum of each row, divided by a number; terms may cancel."""
-        return _without_noise(a.sum(axis=1), lambda: abs(a).sum(axis=1)) / over
+    def mean(self, a: Array, over: int, axis: int = 1) -> Array:
+        """The sum along an axis, divided by a number; terms may cancel."""
+        return _without_noise(a.sum(axis=axis), lambda: abs(a).sum(axis=axis)) / over
 
     def add(self, a: Array, b: Array) -> Array:
         """a + b."""
@@ -204,8 +204,8 @@ class Decimals(Arithmetic):
         with localcontext(SUMS):
             return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
 
-    def mean(self, a: Array, over: int) -> Array:
-        return self.sum(a, axis=1) / self.array(over)
+    def mean(self, a: Array, over: int, axis: int = 1) -> Array:
+        return self.sum(a, axis=axis) / self.array(over)
 
     def add(self, a: Array, b: Array) -> Array:
         with localcontext(SUMS):

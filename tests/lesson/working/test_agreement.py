@@ -63,8 +63,8 @@ def test_any_operation(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sum of a matrix product, a mean, and what is done entry by entry."""
     computed = results._result
 
-    def wrong(arithmetic: Any, found: Any, x: Any, part: Any) -> Any:
-        result = computed(arithmetic, found, x, part)
+    def wrong(arithmetic: Any, found: Any, *others: Any) -> Any:
+        result = computed(arithmetic, found, *others)
         return result + arithmetic.array(1) if found.name == operation else result
 
     monkeypatch.setattr(results, "_result", wrong)

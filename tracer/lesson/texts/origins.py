@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from tracer.decoder import operations as op
-from tracer.decoder.elementwise import Mask, NegativeLogLikelihood, SoftmaxCrossEntropyGrad
+from tracer.decoder.elementwise import Mask
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import AsRows, ByWord, Columns, Taken
+from tracer.decoder.gather import Gather
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
@@ -16,9 +16,8 @@ from tracer.lesson.document import Line
 from tracer.lesson.entries import labels
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.working.lines import is_fully_masked, sums_no_rows
+from tracer.lesson.working.lines import is_fully_masked, is_worked
 from tracer.lesson.working.sums import Terms
-from tracer.lesson.working.written import Worked
 
 
 class Origins:
@@ -45,7 +44,7 @@ class Origins:
     def inputs_of(self, entry: Entry) -> list[Entry]:
         """Return the entries in its line, each followed to where it was computed or given."""
         record = self.record_of(entry)
-        if is_worked(record, entry):
+        if is_worked(record, entry.at):
             side = self.teacher.writer.first_side(record, entry.at)
             operands = entries_in(side, hidden=self.follows_all)
             return [self.followed(operand) for operand in operands]
@@ -75,7 +74,7 @@ class Origins:
         if entry.value not in self.producers:
             return None
         record = self.record_of(entry)
-        if not isinstance(record.operation, op.Moved | Taken):
+        if not isinstance(record.operation, op.Moved):
             return None
         moved = copied_entry(record, record.operation, entry)
         return moved if moved and moved.value in self.producers else None
@@ -90,7 +89,7 @@ class Origins:
         """Return the line of an entry; None if it is given or masked."""
         entry = self.followed(entry)
         record = self.record_of(entry)
-        return self.line(record, entry) if is_worked(record, entry) else None
+        return self.line(record, entry) if is_worked(record, entry.at) else None
 
     def line(self, record: Record, entry: Entry) -> Line:
         """Return the line that computes an entry."""
@@ -104,22 +103,6 @@ class Origins:
         return self.teacher.writer.number(*entry)
 
 
-def is_worked(record: Record, entry: Entry) -> bool:
-    """Return whether an entry has a worked line."""
-    match record.operation:
-        case Mask():
-            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case NegativeLogLikelihood(columns, _) | SoftmaxCrossEntropyGrad(columns, _):
-            return columns[entry.at[0]] is not None
-        case ByWord(words, _):
-            return entry.at[0] in words
-        case op.ExpertDots(rows):
-            return entry.at[0] in rows[entry.at[1]]
-        case operation:
-            nothing = is_fully_masked(record, entry.at) or sums_no_rows(record)
-            return isinstance(operation, Worked) and not nothing
-
-
 def chosen_by(record: Record, entry: Entry) -> Entry:
     """Return the number by which a word was chosen: its probability or its running sum."""
     operation, of = record.operation, record.inputs[0]
@@ -128,7 +111,7 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
     return Entry(of, (entry.at[0], column))
 
 
-def copied_entry(record: Record, operation: op.Moved | Taken, entry: Entry) -> Entry | None:
+def copied_entry(record: Record, operation: op.Moved, entry: Entry) -> Entry | None:
     """Return the entry that this one copies.
 
     None for a masked entry, and for a word without a column.
@@ -136,67 +119,13 @@ def copied_entry(record: Record, operation: op.Moved | Taken, entry: Entry) -> E
     index = entry.at
     first = record.inputs[0]
     match operation:
-        case op.Copy() | op.Reused():
-            return Entry(first, index)
+        case Gather():
+            shapes = [each.shape for each in record.inputs]
+            origin = operation.origin(index, entry.value.shape, shapes)
+            return Entry(record.inputs[origin[0]], origin[1]) if origin else None
         case Mask():
             hidden = entry.value.numbers[index] == HIDDEN.value
             return None if hidden else Entry(first, index)
-        case op.Append():
-            row, column = index
-            row -= first.shape[0]
-            return Entry(first, index) if row < 0 else Entry(record.inputs[1], (row, column))
-        case op.Stack():
-            row, column = index
-            for part in record.inputs:
-                height = part.shape[0] if len(part.axes) > 1 else 1
-                if row < height:
-                    return Entry(part, (row, column) if len(part.axes) > 1 else (column,))
-                row -= height
-            raise IndexError(index)
-        case op.Concat() | op.Join():
-            *rows, place = index
-            for part in record.inputs:
-                if place < part.shape[-1]:
-                    return Entry(part, (*rows, place))
-                place -= part.shape[-1]
-            raise IndexError(index)
-        case op.AppendColumn():
-            row, column = index
-            is_last = column == first.shape[1]
-            return Entry(record.inputs[1], (0,)) if is_last else Entry(first, index)
-        case op.DropColumn():
-            return Entry(first, index)
-        case op.AppendZeros():
-            return None if index[1] == first.shape[1] else Entry(first, index)
-        case op.Interleave():
-            row, column = index
-            return Entry(record.inputs[column % 2], (row, column // 2))
-        case Columns(start, _):
-            row, column = index
-            return Entry(first, (row, start + column))
-        case AsRows(words, _):
-            row, column = index
-            return Entry(first, (column, words.index(row))) if row in words else None
-        case op.Keep(chosen, _):
-            row, column = index
-            return Entry(first, index) if column in chosen[row] else None
-        case op.Select(columns):
-            return Entry(first, (first.shape[0] - 1, columns[index[1]]))
-        case op.Rows(rows):
-            return Entry(first, (rows[index[0]], *index[1:]))
-        case op.TakeColumn(column):
-            return Entry(first, (*index[1:], column))
-        case op.TakeEntries(entries):
-            return Entry(first, entries[index[0]])
-        case op.TakeEntry(row, column):
-            return Entry(first, (row, column))
-        case op.PlaceRows(rows, _):
-            row, column = index
-            return Entry(first, (rows.index(row), column)) if row in rows else None
-        case op.PlaceColumns(start, _):
-            row, column = index
-            inside = 0 <= column - start < first.shape[1]
-            return Entry(first, (row, column - start)) if inside else None
         case op.Largest():
             if is_fully_masked(record, index):
                 return None

@@ -17,11 +17,12 @@ from tracer.lesson import document as doc
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.model_summary import model_summary
-from tracer.lesson.texts.origins import Origins, is_worked
+from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.tutorial import tutorial, worked_for
+from tracer.lesson.working.lines import is_worked
 from tracer.names import distinct
 from tracer.node import found
 
@@ -228,7 +229,7 @@ class _Sources:
             return False
         source.numbers[entry.at] = origins.number(entry)
         record = origins.producers[entry.value]
-        if is_worked(record, entry):
+        if is_worked(record, entry.at):
             chain = origins.teacher.writer.chain(record, entry.at)
             if chain.relations:
                 source.lines[entry.at] = chain

@@ -14,7 +14,8 @@ from tracer.decoder.value import Entry, Value
 from tracer.formula.expression import Number, Rest
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
-from tracer.lesson.texts.origins import Origins, chosen_by, is_worked
+from tracer.lesson.texts.origins import Origins, chosen_by
+from tracer.lesson.working.lines import is_worked
 from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.names import count, distinct
@@ -82,7 +83,7 @@ class _Explanation(Origins):
             if words:
                 continue
             yield doc.Paragraph(self.heading(record))
-            worked = [entry for entry in entries if is_worked(record, entry)]
+            worked = [entry for entry in entries if is_worked(record, entry.at)]
             if worked:
                 yield doc.Working(tuple(self.line(record, entry) for entry in worked))
             yield from self.given([entry for entry in entries if entry not in worked])
@@ -95,7 +96,7 @@ class _Explanation(Origins):
             isinstance(record.operation, Worked)
             and any(found(self.teacher.writer.first_side(record, entry.at), Rest))
             for entry in shown
-            if is_worked(record := self.record_of(entry), entry)
+            if is_worked(record := self.record_of(entry), entry.at)
         )
         parts: list[str] = []
         if sums:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from tracer.decoder import operations as op
+from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad, TimesExpertWeight
+from tracer.decoder.gather import Gather, Shape
 from tracer.decoder.roles import PAIRS
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
@@ -33,22 +35,12 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return record.operation.formula.symbols([*of, ex.Symbol("t")])
         case Elementwise():
             return record.operation.formula.symbols(of)
-        case op.MatMul():
-            product = ex.MatrixProduct(of[0], of[1])
-            return ex.Sum((product, *of[2:])) if of[2:] else product
-        case op.Dot():
-            return ex.MatrixProduct(of[0], ex.Transposed(of[1]))
+        case op.ColumnTotal() if record.inputs[0].role is PAIRS:
+            return ex.Call("sum over rows", (of[0],))
+        case Contract():
+            return _contracted(record.operation, record.inputs[0].shape, of)
         case op.Rotate():
             return ex.Call("rotate", (of[0], *_angles(of[1])))
-        case op.Total():
-            return ex.Call("sum", (of[0],))
-        case op.Mean(sample) if sample:
-            one_less = record.inputs[0].shape[1] - 1
-            return ex.Quotient(ex.Call("sum", (of[0],)), Number.of(one_less))
-        case op.Mean() | op.MeanOf():
-            return ex.Call("mean", (of[0],))
-        case op.SumOf():
-            return ex.Call("sum", (of[0],))
         case op.Largest():
             return ex.Call("largest", (of[0],))
         case op.LargestSoFar():
@@ -58,17 +50,13 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
         case op.PowerOfTwo():
             return slope(record.operation)
-        case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
-            return None
         case op.AppendColumn():
             return ex.Call("append", (of[0], of[1]))
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
-        case op.Rows() | op.PlaceRows() | op.PlaceColumns() | op.AppendZeros() | op.Stack():
-            return None
-        case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
-            return None
-        case op.Columns() | op.Keep() | op.TakeColumn() | op.TakeEntry() | op.TakeEntries():
+        case op.AsRows():
+            return ex.Transposed(of[0])
+        case Gather() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
         case op.MixExperts():
             weights, *experts = of
@@ -78,33 +66,38 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             g, *experts = of
             dots: list[Expression] = [ex.Call("sum", (ex.Product((g, y)),)) for y in experts]
             return dots[0] if len(dots) == 1 else ex.Brackets(_ends(dots))
-        case op.TransposedMatMul():
-            return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
-        case op.ColumnTotal() if record.inputs[0].role is PAIRS:
-            return ex.Call("sum over rows", (of[0],))
-        case op.ColumnTotal():
-            return ex.Call("sum over tokens", (of[0],))
-        case op.LastColumnTotal():
-            return ex.Call("sum of the last column", (of[0],))
-        case op.ColumnDot():
-            return ex.Call("sum over tokens", (ex.Product((of[0], of[1])),))
-        case op.RowDot(negative):
-            total = ex.Call("sum", (ex.Product((of[0], of[1])),))
-            return ex.Negative(total) if negative else total
-        case op.NegativeTotal():
-            return ex.Negative(ex.Call("sum", (of[0],)))
         case op.RotateBack():
             return ex.Call("rotate back", (of[0], *_angles(of[1])))
         case op.AccumulateGradients():
             return ex.Sum(tuple(of))
         case op.ByWord():
             return ex.Call("sum by word", (of[0],))
-        case op.AsRows():
-            return ex.Transposed(of[0])
         case op.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:
             assert_never(record.operation)
+
+
+def _contracted(operation: Contract, shape: Shape, of: list[Expression]) -> Expression:
+    """x W + b, x Wᵀ, xᵀ W; the sum of a matrix or of a product entry by entry, or its mean."""
+    if operation.is_matrix_product:
+        (rows, _), (summed, _) = operation.factors
+        left = of[0] if rows in operation.kept else ex.Transposed(of[0])
+        right = of[1] if summed == operation.summed else ex.Transposed(of[1])
+        matrices = ex.MatrixProduct(left, right)
+        return ex.Sum((matrices, *of[2:])) if of[2:] else matrices
+    terms = ex.Product((of[0], of[1])) if of[1:] else of[0]
+    match operation:
+        case op.Mean(sample=True):
+            one_less = Number.of(shape[1] - 1)
+            return ex.Quotient(ex.Call("sum", (terms,)), one_less)
+        case op.Mean() | op.MeanOf():
+            return ex.Call("mean", (terms,))
+        case op.LastColumnTotal():
+            return ex.Call("sum of the last column", (terms,))
+    over_tokens = operation.kept == operation.factors[0][1:] != ()
+    total = ex.Call("sum over tokens" if over_tokens else "sum", (terms,))
+    return ex.Negative(total) if operation.negative else total
 
 
 def slope(power: op.PowerOfTwo) -> Expression:

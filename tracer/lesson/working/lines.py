@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.decoder import elementwise as el
-from tracer.decoder.operations import (
-    ByWord,
-    ColumnTotal,
-    ExpertDots,
-    Largest,
-    TransposedMatMul,
-)
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
@@ -59,13 +52,8 @@ class Writer:
         if output.per_token and not output.has_row(token, tokens):
             return ()
         row = output.row(token, tokens) if output.per_token else None
-        indices = _indices(record, row, self.ctx.at(output.place).columns(output))
-        if indices and is_fully_masked(record, indices[0]):
-            return ()
-        if isinstance(operation, ExpertDots):
-            indices = [(i, e) for i, e in indices if i in operation.rows[e]]
-        if sums_no_rows(record):
-            return ()
+        shown = _indices(record, row, self.ctx.at(output.place).columns(output))
+        indices = [index for index in shown if is_worked(record, index)]
         first = int(output.per_token)  # all lines are of one token, which needs no label
         names = [distinct(axis.labels) for axis in output.axes[first:]]
         alike = isinstance(operation, el.BroadcastDivide) and output.per_token
@@ -134,24 +122,35 @@ class Writer:
         return entries.number(self.pencil, of, index, guard)
 
 
+def is_worked(record: Record, index: Index) -> bool:
+    """Return whether an entry has a worked line."""
+    match record.operation:
+        case el.Mask():
+            return bool(record.output.numbers[index] == -Decimal("Infinity"))
+        case el.NegativeLogLikelihood(columns) | el.SoftmaxCrossEntropyGrad(columns):
+            return columns[index[0]] is not None
+        case op.ByWord(words):
+            return index[0] in words
+        case op.ExpertDots(rows):
+            return index[0] in rows[index[1]]
+        case op.TransposedMatMul() | op.ColumnTotal():
+            return record.inputs[0].shape[0] > 0  # an expert may have no tokens
+        case operation:
+            return isinstance(operation, Worked) and not is_fully_masked(record, index)
+
+
 def is_fully_masked(record: Record, index: Index) -> bool:
     """Return whether an entry belongs to a fully masked row of a softmax, which has no lines."""
     match record.operation:
         case el.DivideByRowSum():
             return not record.inputs[1].read(index[:1])  # and nothing is divided
-        case Largest() | el.Subtract() | el.BelowMaximum():
+        case op.Largest() | el.Subtract() | el.BelowMaximum():
             row = record.inputs[0].read(index[:1])
             return all(number == -Decimal("Infinity") for number in row)
         case el.MaximumChange():
             return bool(record.inputs[1].numbers[index] == -Decimal("Infinity"))
         case _:
             return False
-
-
-def sums_no_rows(record: Record) -> bool:
-    """Return whether an entry is a sum over the tokens of an expert that no token goes to."""
-    over_rows = isinstance(record.operation, TransposedMatMul | ColumnTotal)
-    return over_rows and not record.inputs[0].shape[0]
 
 
 def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[Index]:
@@ -162,19 +161,12 @@ def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[In
     operation, shape = record.operation, record.output.shape
     if isinstance(operation, el.NegativeLogLikelihood):
         return [(i,) for i, column in enumerate(operation.columns) if column is not None]
-    if (
-        isinstance(operation, el.SoftmaxCrossEntropyGrad)
-        and row is not None
-        and operation.columns[row] is None
-    ):
-        return []
-    if isinstance(operation, ByWord):
+    if isinstance(operation, op.ByWord):
         repeated = [row for row, times in Counter(operation.words).items() if times > 1]
         return [(row, column) for row in sorted(repeated) for column in columns]
     if isinstance(operation, el.Mask):
         assert row is not None
-        hidden = record.output.numbers[row]
-        return [(row, j) for j in range(shape[1]) if hidden[j] == -Decimal("Infinity")]
+        return [(row, j) for j in range(shape[1])]
     if len(shape) == 2:
         rows = range(shape[0]) if row is None else [row]
         return [(i, j) for i in rows for j in columns]

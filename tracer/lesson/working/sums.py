@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from tracer.decoder import operations as op
+from tracer.decoder.contract import Along, Contract
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
@@ -20,11 +20,6 @@ from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import guarded
 from tracer.lesson import entries
 from tracer.scenario.carry import Carry
-
-EVERY = slice(None)
-
-Along: TypeAlias = tuple[int | slice, ...]
-"""The index of a row or a column of a matrix, or of a vector."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +57,10 @@ class Sums:
     terms: Terms
     guard: int
 
-    def of_products(self, record: Record, index: Index) -> list[Expression]:
+    def of_products(self, record: Record, operation: Contract, index: Index) -> list[Expression]:
         """Return a×b + c×d + bias, and the same with each product worked out."""
         x, w, *biases = record.inputs
-        both = zip((x, w), _multiplied(record.operation, index), strict=True)
+        both = zip((x, w), operation.along(index), strict=True)
         of_x, of_w = [along[-len(value.shape) :] for value, along in both]  # a vector has no rows
         last: list[Expression] = [self._number(b, index[1:]) for b in biases]
 
@@ -102,10 +97,6 @@ class Sums:
 
         squares = (of.numbers * of.numbers).ravel()
         return self._worked(squares, written, lambda k: (Entry(of, at[k]),), [])
-
-    def of_row(self, of: Value, row: int) -> Expression:
-        """Return the sum of a row."""
-        return self.of_entries(of, [(row, j) for j in range(of.shape[1])])
 
     def of_entries(self, of: Value, at: Sequence[Index], *, in_order: bool = False) -> Expression:
         """Return the sum of some entries; of many, the first are written if they are `in_order`."""
@@ -160,24 +151,6 @@ class Sums:
 
     def _number(self, of: Value, index: Index) -> Number:
         return entries.number(self.pencil, of, index, self.guard)
-
-
-def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
-    """Return the row or column of each factor of a sum of products."""
-    first, last = index[0], index[-1]
-    match operation:
-        case op.MatMul():
-            return (first, EVERY), (EVERY, last)
-        case op.Dot():
-            return (first, EVERY), (last, EVERY)
-        case op.TransposedMatMul():
-            return (EVERY, first), (EVERY, last)
-        case op.RowDot():
-            return (first, EVERY), (first, EVERY)
-        case op.ColumnDot():
-            return (EVERY, first), (EVERY, first)
-        case _:
-            raise TypeError(f"{operation} adds up no products")
 
 
 def _at(along: Along, k: int) -> Index:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from tracer.decoder import elementwise as el, operations as op
+from tracer.decoder.contract import Contract
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
@@ -45,8 +46,8 @@ class LineSides:
         index, inputs, sums = self.index, self.record.inputs, self._sums(guard)
         limit = places + guard + EXACT_DIGITS_MORE
         match self.operation:
-            case op.MatMul() | op.Dot() | op.TransposedMatMul() | op.ColumnDot():
-                return sums.of_products(self.record, index)
+            case Contract():
+                return self._contracted(self.operation, guard, limit)
             case el.Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
             case el.Divide() if inputs[1].role is SCALE:
@@ -56,22 +57,11 @@ class LineSides:
                 return self._elementwise(self.operation, guard, limit, only)
             case op.Rotate(layout) | op.RotateBack(layout):
                 return self._rotated(op.Rotate(layout), guard)
-            case op.Total():
-                return [sums.of_row(inputs[0], index[0])]
             case op.Largest():
                 return [ex.Call("max", self._candidates(index[0], guard))]
             case op.LargestSoFar():
                 so_far = [self.number(each, index, guard) for each in inputs[1:]]
                 return [ex.Call("max", (*so_far, *self._candidates(index[0], guard)))]
-            case op.Mean(sample):
-                terms = sums.of_row(inputs[0], index[0])
-                return _mean(terms, inputs[0].shape[1] - sample, limit)
-            case op.MeanOf(counted):
-                terms = sums.of_entries(inputs[0], [(i,) for i in counted])
-                return [terms] if len(counted) == 1 else _mean(terms, len(counted), limit)
-            case op.SumOf(counted):
-                in_order = isinstance(self.operation, op.SumInOrder)
-                return [sums.of_entries(inputs[0], [(i,) for i in counted], in_order=in_order)]
             case op.DivTerm(width, base, factors):
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 power = ex.Power(Number(base), exponent)
@@ -97,17 +87,6 @@ class LineSides:
                 before = self.number(self.record.output, (row, column - 1), guard)
                 added = self.number(inputs[0], index, guard)
                 return [ex.Sum((before if column else Number.of(0), added))]
-            case op.RowDot(negative):
-                sides = sums.of_products(self.record, index)
-                return [_negative(side) for side in sides] if negative else sides
-            case op.ColumnTotal():
-                rows = range(inputs[0].shape[0])
-                return [sums.of_entries(inputs[0], [(row, *index) for row in rows])]
-            case op.LastColumnTotal():
-                n, width = inputs[0].shape
-                return [sums.of_entries(inputs[0], [(row, width - 1) for row in range(n)])]
-            case op.NegativeTotal():
-                return [_negative(sums.of_row(inputs[0], index[0]))]
             case op.AccumulateGradients():
                 return [ex.Sum(tuple(self.number(x, index, guard) for x in inputs))]
             case op.ByWord(words, _):
@@ -155,6 +134,19 @@ class LineSides:
 
         return operation.formula.sides(operand, lambda of: self.part(of, guard), subtotal)
 
+    def _contracted(self, operation: Contract, guard: int, limit: int) -> list[Expression]:
+        """A sum of products, or of the entries of one operand, which may be divided."""
+        sums, (x, *others) = self._sums(guard), self.record.inputs
+        if others:
+            sides = sums.of_products(self.record, operation, self.index)
+        else:
+            terms = operation.entries(self.index, x.shape)
+            in_order = isinstance(operation, op.SumInOrder)
+            sides = [sums.of_entries(x, terms, in_order=in_order)]
+            if divisor := operation.divisor(len(terms)):
+                sides = _mean(sides[0], divisor, limit)
+        return [_negative(side) for side in sides] if operation.negative else sides
+
     def _divides_dot_products(self) -> bool:
         producer = self.producers.get(self.record.inputs[0])
         return producer is not None and isinstance(producer.operation, op.Dot)
@@ -162,7 +154,9 @@ class LineSides:
     def _scaled(self, guard: int, limit: int) -> list[Expression]:
         """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
         dot, scale = self.record.inputs
-        products, parts = self._sums(guard, dot).of_products(self.producers[dot], self.index)
+        record = self.producers[dot]
+        assert isinstance(record.operation, Contract)
+        products, parts = self._sums(guard, dot).of_products(record, record.operation, self.index)
         root, under = self._scales(scale)
         totals = [_total(parts, limit)]
         if dot.form is Form.AS_THEY_ARE:
