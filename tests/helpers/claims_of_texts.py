@@ -161,9 +161,9 @@ def as_in(at: Judge, said: Said) -> None:
 
 
 def kind_of(heading: str) -> str:
-    """`LayerNorm`, of `21. LayerNorm after attention`: which head or sub-layer is no matter."""
+    """`LayerNorm` of `21. LayerNorm after attention` or `30. Final LayerNorm`, wherever it is."""
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub(" (?:after|before|behind|of) .+", "", title)
+    return re.sub("^Final | (?:after|before|of) .+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:

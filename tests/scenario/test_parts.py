@@ -22,7 +22,7 @@ from tracer.scenario.layers import Lora
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.parts import address, declared, learned, parameters
+from tracer.scenario.parts import address, declared_parameters, learned, parameters
 from tracer.scenario.varying import varied
 
 NOT_LEARNED = {
@@ -72,7 +72,9 @@ def test_every_parameter_of_the_schema_is_declared() -> None:
         for name, field in form.model_fields.items()
         if has_rows(field.annotation)
     }
-    unknown = {(form.__name__, name) for form, name in found if name not in declared(form)}
+    unknown = {
+        (form.__name__, name) for form, name in found if name not in declared_parameters(form)
+    }
     assert unknown == NOT_LEARNED
 
 
@@ -109,7 +111,7 @@ PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
 def paths(form: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The keys that lead to each parameter of a part."""
     for name, field in form.model_fields.items():
-        if name in declared(form):
+        if name in declared_parameters(form):
             yield (*path, name)
         for part in directly(field.annotation):
             if part is not Lora:  # which takes the place of rows

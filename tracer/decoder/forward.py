@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from tracer.decoder import roles
-from tracer.decoder.alibi import distances
-from tracer.decoder.attention import AttentionInputs, attention
+from tracer.decoder.attention import attention
+from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import input_vectors, only_hides
@@ -25,6 +25,7 @@ from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
+from tracer.decoder.part import parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
@@ -78,7 +79,7 @@ class Trace:
     def unmasked(self) -> Trace:
         """The same pass, which records each softmax without the mask, too."""
         scenario, options = self.scenario.without_words(), PassOptions(unmasked=True)
-        return trace(self.name, scenario, options, earlier=Earlier(unpatched=self))
+        return trace(self.name, scenario, options, earlier=EarlierPasses(unpatched=self))
 
     @property
     def masks(self) -> bool:
@@ -134,7 +135,7 @@ class PassOptions:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierPasses:
     """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
 
     `unpatched` is the same pass without patches, with fewer given values, or recording less.
@@ -145,7 +146,7 @@ class Earlier:
     unpatched: Trace | None = None
 
 
-FORWARD, NOTHING_EARLIER = PassOptions(), Earlier()
+FORWARD, NOTHING_EARLIER = PassOptions(), EarlierPasses()
 
 
 def trace(
@@ -154,7 +155,7 @@ def trace(
     options: PassOptions = FORWARD,
     *,
     others: Mapping[int, Scenario] | None = None,
-    earlier: Earlier = NOTHING_EARLIER,
+    earlier: EarlierPasses = NOTHING_EARLIER,
 ) -> Trace:
     """Run the decoder on a scenario and record every operation.
 
@@ -228,7 +229,7 @@ def forward(
     tape: Tape,
     scenario: Scenario,
     options: PassOptions = FORWARD,
-    earlier: Earlier = NOTHING_EARLIER,
+    earlier: EarlierPasses = NOTHING_EARLIER,
 ) -> PassOutput:
     """The output y (n, d_model), and with a vocabulary logits and probabilities.
 
@@ -299,13 +300,14 @@ def run_layers(
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
-    distance = distances(tape, tower, queries)
+    recorded = [part.tower(tape, tower, queries) for part in parts() if part.tower]
+    of_tower = {value.role: value for value in recorded if value}
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
-            *(turning.get(tower.rotary_of(part)), only_hides(mask), distance),
+            *(turning.get(tower.rotary_of(part)), only_hides(mask), of_tower),
         )
         return attention(tape, x, inputs, part)
 

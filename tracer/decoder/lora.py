@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import MatMul
-from tracer.decoder.roles import Lora as LoraRoles
+from tracer.decoder.roles import LoraRoles as LoraRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import Lora

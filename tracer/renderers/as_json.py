@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from tracer.decoder.attribution import Attribution, Part, attributed
+from tracer.decoder.attribution import AttributedPart, Attribution, attributed
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -34,7 +34,7 @@ from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
 from tracer.lesson.entries import labels, name
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_changes import counterpart
 from tracer.lesson.texts.selection import steps
@@ -245,7 +245,7 @@ def _exact(entry: Entry) -> Decimal:
     return Decimal(str(entry.value.numbers[entry.at]))
 
 
-def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
+def _contributions(found: Attribution, part: AttributedPart) -> Iterator[dict[str, Any]]:
     """Yield what a part adds: one entry, or one for each of its terms, with address and label."""
     of, token = part.of, distinct(found.trace.tokens)[found.entry.at[0]]
     row = token if len(of.axes) > 1 else None

@@ -13,8 +13,8 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document, paragraphs
 from tracer.lesson.entries import index_of
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
 from tracer.lesson.texts.lookup import find
@@ -310,10 +310,10 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
         raise TracerError(Problem(message, address="--no-mask"))
     whole, full = chosen == every, not request.brief
     if whole and found.scenario.on_demand and not request.format.is_binary:
-        from tracer.lesson.texts.model_summary import model_summary, summarized
+        from tracer.lesson.texts.model_summary import model_summary, summarized_records
 
         if request.format.is_data:
-            records = summarized(every)
+            records = summarized_records(every)
             explained = [step for step in every if step.last in records]
             return _data(request, computed, records, token, explained, whole=True)
         as_tutorial = request.command == "tutorial"

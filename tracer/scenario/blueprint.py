@@ -24,9 +24,9 @@ from tracer.scenario.layers import (
     Normalization,
     QueryKeyNorm,
 )
-from tracer.scenario.parts import Sizes, declared
+from tracer.scenario.parts import Sizes, declared_parameters
 
-Part = TypeVar("Part", bound=BaseModel)
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,11 @@ class Blueprint:
             found["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
         return found
 
-    def made(self, form: type[Part], place: str, **settings: Any) -> Part:
+    def made(self, form: type[AnyModel], place: str, **settings: Any) -> AnyModel:
         """Return a part with its parameters and settings."""
-        own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
+        own = {
+            n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared_parameters(form).items()
+        }
         return form.model_construct(**own, **settings)
 
 

@@ -24,7 +24,7 @@ from tracer.scenario.layers import ActivationName
 from tracer.scenario.parts import Sizes
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
-from tracer.scenario.shape_only import Blank, WithoutNumbers
+from tracer.scenario.shape_only import ShapeOnlyArray, WithoutNumbers
 
 MOST = 1_000_000
 """The most rows or columns: each has a label."""
@@ -281,7 +281,7 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
     }
     if asked.random:
         return FromSeed.model_construct(embeddings=Lookup(words, table), **said)
-    mask = Blank((len(tokens), len(tokens)))
+    mask = ShapeOnlyArray((len(tokens), len(tokens)))
     return WithoutNumbers.model_construct(embeddings=table, mask=mask, **said)
 
 
@@ -295,7 +295,7 @@ class _Made:
         """Return weights; `transposed` ones are stored with a row for each output."""
         if seed := self.asked.random:
             return Drawn(seed.seed, address, (rows, columns), transposed)
-        return Blank((columns, rows) if transposed else (rows, columns))
+        return ShapeOnlyArray((columns, rows) if transposed else (rows, columns))
 
     def parameter(self, address: str, sizes: Sizes) -> Any:
         """Return random weights, biases and β of 0, γ of 1; None if there is no such parameter."""
@@ -320,7 +320,7 @@ class _Made:
         if len(sizes) == 2:
             return self.matrix(address, length[sizes[0]], length[sizes[1]])
         row = length[sizes[0]]
-        return np.full(row, float(name == "gain")) if self.asked.random else Blank((row,))
+        return np.full(row, float(name == "gain")) if self.asked.random else ShapeOnlyArray((row,))
 
     def positions(self) -> model.Positions | None:
         sizes = self.asked.dimensions

@@ -66,7 +66,7 @@ MATRICES = frozenset(
 )
 
 
-def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
+def declared_parameters(form: type[BaseModel]) -> Mapping[str, Sizes]:
     """Return the declared parameters of a part's class."""
     return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
 
@@ -75,7 +75,7 @@ def parameters(
     part: BaseModel, place: YamlPath = (), also: Collection[str] = ()
 ) -> Iterator[tuple[YamlPath, Any]]:
     """Yield the parameters of a part of a scenario, and other named keys, with their places."""
-    own = {*declared(type(part)), *also}
+    own = {*declared_parameters(type(part)), *also}
     for name in type(part).model_fields:
         value, at = getattr(part, name), (*place, name)
         match value:
@@ -163,13 +163,13 @@ def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
             return whole
 
 
-def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
+def map_numbers(numbers: Any, change: Callable[[Any], Any]) -> Any:
     """Apply a function to each number of rows, or of rows by word."""
     if isinstance(numbers, Mapping):
-        return {word: changed(row, change) for word, row in numbers.items()}
+        return {word: map_numbers(row, change) for word, row in numbers.items()}
     if isinstance(numbers, Decimal | float):
         return change(numbers)
-    return tuple([changed(each, change) for each in numbers])
+    return tuple([map_numbers(each, change) for each in numbers])
 
 
 def address(place: YamlPath) -> str:

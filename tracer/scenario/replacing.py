@@ -10,7 +10,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import address, changed, with_own_norms, with_part
+from tracer.scenario.parts import address, map_numbers, with_own_norms, with_part
 from tracer.scenario.reader import YamlPath
 
 
@@ -26,7 +26,7 @@ def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario
     found: Any = with_own_norms(scenario)
     for way, numbers in new.items():
         try:
-            found = with_part(found, way, changed(numbers, _typed))
+            found = with_part(found, way, map_numbers(numbers, _typed))
         except OverflowError:
             message = "the new numbers are too large; a lower learning rate may help"
             raise TracerError(Problem(message, address=address(way), yaml_path=way)) from None

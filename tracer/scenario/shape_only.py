@@ -18,7 +18,7 @@ from tracer.scenario.rotary import Rotary, RotaryOfLayer
 
 
 @dataclass(frozen=True)
-class Blank:
+class ShapeOnlyArray:
     """A matrix or a row that has a shape but no numbers."""
 
     shape: tuple[int, ...]
@@ -26,8 +26,8 @@ class Blank:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Blank:
-        return Blank((len(range(len(self))[rows]), *self.shape[1:]))
+    def __getitem__(self, rows: slice) -> ShapeOnlyArray:
+        return ShapeOnlyArray((len(range(len(self))[rows]), *self.shape[1:]))
 
 
 class _TowerWithoutNumbers(Tower):
@@ -35,7 +35,7 @@ class _TowerWithoutNumbers(Tower):
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
         _, width = shape_of(self.embeddings)
-        return Blank((len(self.tokens), width))
+        return ShapeOnlyArray((len(self.tokens), width))
 
 
 class WithoutNumbers(_TowerWithoutNumbers, Scenario):
@@ -49,7 +49,7 @@ class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
 
 
 @dataclass(frozen=True)
-class Outline:
+class ScenarioOutline:
     """A scenario without numbers, and the layers that each of its layers represents."""
 
     scenario: Scenario
@@ -57,7 +57,7 @@ class Outline:
     encoder_layers: tuple[range, ...]
 
 
-def outline(scenario: Scenario, length: int | None = None) -> Outline:
+def outline(scenario: Scenario, length: int | None = None) -> ScenarioOutline:
     """Return the scenario without its numbers, for a given number of tokens.
 
     Given values of a scenario apply only to its own tokens and layers.
@@ -89,7 +89,7 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         "given": given,
     }
     without = WithoutNumbers.model_construct(**{**kept, **changed})
-    return Outline(without, numbers, encoder_numbers)
+    return ScenarioOutline(without, numbers, encoder_numbers)
 
 
 UNREAD = ("features", "text", "merges", "corpus", "targets", "batch", "training")
@@ -106,14 +106,14 @@ def _tokens(tokens: Names, length: int | None) -> Names:
 def _mask(scenario: Scenario, tokens: Names) -> Any:
     if scenario.mask == "none" and scenario.padding not in tokens:
         return "none"
-    return Blank((len(tokens), len(tokens)))
+    return ShapeOnlyArray((len(tokens), len(tokens)))
 
 
 def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
     if encoder.vectors is None and not encoder.is_computed:
         return encoder
     if not encoder.is_computed:
-        vectors: Any = Blank(shape_of(encoder.vectors))
+        vectors: Any = ShapeOnlyArray(shape_of(encoder.vectors))
         return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
     return EncoderWithoutNumbers.model_construct(tokens=encoder.tokens, **_tower(encoder, layers))
 
@@ -122,7 +122,7 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
     """Return the embeddings and positions of a tower as shapes."""
     table = tower.embeddings
     return {
-        "embeddings": None if table is None else Blank(shape_of(table)),
+        "embeddings": None if table is None else ShapeOnlyArray(shape_of(table)),
         "positions": _blank(tower.positions),
         "embedding_scale": tower.embedding_scale,
         "layers": layers,
@@ -154,6 +154,6 @@ def _blank(part: Any) -> Any:
         case (str(), *_):
             return None
         case (Decimal() | tuple(), *_):
-            return Blank(shape_of(part))
+            return ShapeOnlyArray(shape_of(part))
         case _:
-            return Blank(part.shape) if hasattr(part, "shape") else part
+            return ShapeOnlyArray(part.shape) if hasattr(part, "shape") else part

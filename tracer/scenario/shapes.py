@@ -13,17 +13,17 @@ from tracer.scenario import lora, parallel, rotated_heads, typed_heads
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
-from tracer.scenario.parts import SUB_LAYERS, declared
-from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.parts import SUB_LAYERS, declared_parameters
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 from tracer.scenario.sizes import (
     AS_THE_OTHERS,
-    Counting,
     Expected,
     Size,
+    SizeChecker,
     is_off,
-    positive,
-    usual,
-    whole,
+    typed_positive,
+    typed_size,
+    usual_length,
 )
 
 OF_INPUT = "one per feature of the input"
@@ -46,7 +46,7 @@ class Known(NamedTuple):
     of_columns: str = AS_THE_OTHERS
 
 
-def shapes(source: Source) -> Counting:
+def shapes(source: ScenarioSource) -> SizeChecker:
     """Check every shape."""
     counted = _Counted(source)
     if isinstance(source.data, dict):
@@ -56,7 +56,7 @@ def shapes(source: Source) -> Counting:
 
 
 @dataclass(eq=False)
-class _Counted(Counting):
+class _Counted(SizeChecker):
     widths: dict[YamlPath, Size] = field(default_factory=dict)
     """The number of columns of the weights of queries, keys and values, or of these, if typed."""
     tokens: Size = None
@@ -114,7 +114,7 @@ class _Counted(Counting):
             case list() as table:
                 self.length(place, tokens, "one per token", "row")
                 rows = dict(enumerate(table))
-        width = usual(rows.values())
+        width = usual_length(rows.values())
         if width == 0:
             self.report((*place, next(iter(rows))), "no numbers, expected one per feature")
             return None
@@ -124,7 +124,7 @@ class _Counted(Counting):
 
     def random_embeddings(self, at: YamlPath, form: dict[str, Data]) -> Size:
         place: YamlPath = (*at, "embeddings")
-        width = whole(form.get("columns")) or self.size(*at, "features")
+        width = typed_size(form.get("columns")) or self.size(*at, "features")
         if width is None:
             self.report(place, "how many features? expected {random: {columns: 4}} or features")
         else:
@@ -152,7 +152,7 @@ class _Counted(Counting):
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """Return the width after a layer; `memory` is the width of the encoder's vectors."""
-        parallel.check(self, layer)
+        parallel.check_parallel(self, layer)
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
@@ -205,7 +205,7 @@ class _Counted(Counting):
 
     def blocks(self, place: YamlPath) -> None:
         """Report more blocks than keys, and blocks beside a sink."""
-        blocks, keys = positive(self.part(*place, "blocks")), self.keys(place)
+        blocks, keys = typed_positive(self.part(*place, "blocks")), self.keys(place)
         if blocks and keys and blocks > keys:
             message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
             self.report((*place, "blocks"), message)
@@ -226,7 +226,7 @@ class _Counted(Counting):
         different, per_column = sorted(set(widths)), f"one per column of {matrix}"
         if self.part(*at, "over") == "heads":
             different, per_column = [sum(widths)], f"{per_column} of all heads"
-        for parameter in declared(Normalization):
+        for parameter in declared_parameters(Normalization):
             if len(different) == 1:
                 self.length((*at, parameter), different[0], per_column, "number")
             elif different and self.has(*at, parameter):
@@ -266,10 +266,10 @@ class _Counted(Counting):
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """Return the path of the head whose keys and values a head shares, or ()."""
         place: YamlPath = (*heads, number)
-        shared = whole(self.part(*place, "shares"))
+        shared = typed_size(self.part(*place, "shares"))
         if shared is None:
             return ()
-        own_rows = [*declared(Head), *typed_heads.TYPED]
+        own_rows = [*declared_parameters(Head), *typed_heads.TYPED]
         parameters = [(name,) for name in own_rows if name.endswith(("K", "V"))]
         for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
             if self.has(*place, *own):
@@ -299,7 +299,7 @@ class _Counted(Counting):
 
     def experts(self, place: YamlPath, width: Size) -> Size:
         """Check a router and its experts; return the width of their outputs."""
-        number, top = self.size(*place, "experts"), whole(self.part(*place, "top")) or 2
+        number, top = self.size(*place, "experts"), typed_size(self.part(*place, "top")) or 2
         known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
         self.matrices(MixtureOfExperts, place, known, {})
         if number is not None and top > number:
@@ -324,7 +324,7 @@ class _Counted(Counting):
         The first matrix with columns of an unknown size makes that size known. `guesses` are sizes
         of random matrices where nothing typed in the part says one.
         """
-        for name, (*rows, columns) in declared(form).items():
+        for name, (*rows, columns) in declared_parameters(form).items():
             if not rows:
                 continue
             at, bias = (*place, name), (*place, name.replace("W", "b") if "W" in name else "")
@@ -347,11 +347,11 @@ class _Counted(Counting):
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """Return a size by the typed parameters of a part; a sub-layer keeps its width."""
-        for name, sizes in declared(form).items() if size != "out" else ():
-            at = lora.written_at(self, (*place, name))
+        for name, sizes in declared_parameters(form).items() if size != "out" else ():
+            at = lora.path_of_rows(self, (*place, name))
             if sizes[1:] == (size,):
                 turned = self.entries(*at, "transposed")
-                yield len(turned) if turned else usual(self.entries(*at))
+                yield len(turned) if turned else usual_length(self.entries(*at))
             elif sizes[0] == size:
                 yield len(self.entries(*at))
 
@@ -367,7 +367,7 @@ class _Counted(Counting):
     def norm(self, place: YamlPath, name: str, width: Size) -> None:
         """Check γ and β, and that a sample deviation has at least two features."""
         at: YamlPath = (*place, name)
-        for parameter in declared(Normalization):
+        for parameter in declared_parameters(Normalization):
             self.length((*at, parameter), width, "one per feature", "number")
         self.sample((*at, "deviation"), width)
 

@@ -385,7 +385,7 @@ def _positions(
     return model.Positions.model_construct(rotary=turning)
 
 
-def _turns(architecture: Architecture, rotary: architectures.Rotary) -> dict[str, Any]:
+def _turns(architecture: Architecture, rotary: architectures.RotaryPositions) -> dict[str, Any]:
     factors = architecture.factors_of(rotary)
     return {
         "base": _decimal(rotary.base),

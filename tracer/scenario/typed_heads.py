@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tracer.scenario.parts import SUB_LAYERS
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, Expected, Size, is_on, is_tied
+from tracer.scenario.sizes import Expected, Size, SizeChecker, is_on, is_tied
 
 TYPED = ("Q", "K", "V")
 COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
@@ -26,7 +26,7 @@ OF_EMBEDDINGS = (
 """Keys that need embeddings."""
 
 
-def first_sub_layer(scenario: Counting) -> YamlPath:
+def first_sub_layer(scenario: SizeChecker) -> YamlPath:
     """Return the path of the decoder's first sub-layer; () without layers."""
     for name in SUB_LAYERS:
         if isinstance(scenario.part("layers", 0, name), dict):
@@ -34,22 +34,22 @@ def first_sub_layer(scenario: Counting) -> YamlPath:
     return ()
 
 
-def has_typed_heads(scenario: Counting, attention: YamlPath) -> bool:
+def has_typed_heads(scenario: SizeChecker, attention: YamlPath) -> bool:
     """Return whether a head of an attention has typed queries, keys or values."""
     return any(True for _ in _typed(scenario, attention))
 
 
-def starts_with_typed_heads(scenario: Counting) -> bool:
+def starts_with_typed_heads(scenario: SizeChecker) -> bool:
     """Return whether the decoder starts with typed queries, keys and values."""
     return has_typed_heads(scenario, first_sub_layer(scenario))
 
 
-def number_of_queries(scenario: Counting) -> Size:
+def number_of_queries(scenario: SizeChecker) -> Size:
     """Return the number of rows of the first typed queries; None without any."""
     return scenario.size(*first_sub_layer(scenario), "heads", 0, "Q") or None
 
 
-def _typed(scenario: Counting, attention: YamlPath) -> Iterator[YamlPath]:
+def _typed(scenario: SizeChecker, attention: YamlPath) -> Iterator[YamlPath]:
     """Yield the paths of an attention's typed queries, keys and values."""
     for i, _ in enumerate(scenario.entries(*attention, "heads") if attention else ()):
         for name in TYPED:
@@ -57,7 +57,7 @@ def _typed(scenario: Counting, attention: YamlPath) -> Iterator[YamlPath]:
                 yield (*attention, "heads", i, name)
 
 
-def check_typed_heads(scenario: Counting) -> None:
+def check_typed_heads(scenario: SizeChecker) -> None:
     """Report typed heads in other places, and what cannot be beside them."""
     first = first_sub_layer(scenario)
     for tower in ((), ("encoder",)):
@@ -76,7 +76,7 @@ def check_typed_heads(scenario: Counting) -> None:
     _check_encoder(scenario, first)
 
 
-def _check_scenario(scenario: Counting) -> None:
+def _check_scenario(scenario: SizeChecker) -> None:
     if scenario.has("embeddings"):
         message = "embeddings and typed queries, keys and values, expected only one of them"
         scenario.report(("embeddings",), message)
@@ -92,7 +92,7 @@ def _check_scenario(scenario: Counting) -> None:
         scenario.report(("unembedding",), f"tied {needs}")
 
 
-def _check_sub_layer(scenario: Counting, place: YamlPath) -> None:
+def _check_sub_layer(scenario: SizeChecker, place: YamlPath) -> None:
     nothing = "typed queries, keys and values are computed from no vectors"
     if is_on(scenario.part(*place, "residual")):
         scenario.report((*place, "residual"), f"{nothing}, expected residual: false")
@@ -104,7 +104,7 @@ def _check_sub_layer(scenario: Counting, place: YamlPath) -> None:
         scenario.report((*own, "norm", "placement"), message)
 
 
-def _check_encoder(scenario: Counting, first: YamlPath) -> None:
+def _check_encoder(scenario: SizeChecker, first: YamlPath) -> None:
     """Report an encoder without vectors, unless only typed heads attend to its tokens."""
     if not isinstance(scenario.part("encoder"), dict):
         return
@@ -126,7 +126,7 @@ def _check_encoder(scenario: Counting, first: YamlPath) -> None:
 
 
 def typed_head(
-    scenario: Counting, place: YamlPath, rows: Mapping[str, Expected], d_k: Size
+    scenario: SizeChecker, place: YamlPath, rows: Mapping[str, Expected], d_k: Size
 ) -> dict[str, Size]:
     """Check a typed head and return the columns of Q, K and V.
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import FROZEN, changed, parameters, with_part
+from tracer.scenario.parts import FROZEN, map_numbers, parameters, with_part
 from tracer.scenario.replacing import tied
 
 NOT_LEARNED = (FROZEN, "vectors", "Q", "K", "V", "given")
@@ -46,7 +46,7 @@ def _drawn(numbers: Any, address: str, seed: str) -> Any:
     between = _between(min(every), max(every), Random(f"{seed} {address}").random)
     other = numbers
     for _ in range(MOST_DRAWS):
-        other = changed(numbers, between)
+        other = map_numbers(numbers, between)
         if _is_as_rich(other, numbers):
             break
     return other

@@ -32,7 +32,7 @@ KEYS: Mapping[roles.Role, YamlPath] = {
 
 
 @dataclass(frozen=True)
-class Places:
+class TypedNumbers:
     """The typed numbers of a pass, by address and index."""
 
     trace: Trace

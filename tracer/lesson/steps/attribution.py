@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tracer.decoder import roles
@@ -12,7 +14,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, StepKind
 
 ONLY_WITH = "decoder-trace attribute"
@@ -81,6 +83,8 @@ DIRECTION_STEP = StepKind(
             },
         ),
     },
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -110,7 +114,7 @@ def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
+def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
     """The kind of step that carries a direction back through a norm."""
     divided = "Divided by the norm's divisor:"
     return StepKind(
@@ -129,6 +133,8 @@ def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
             derived(norm.rms_norm, "before"): RoleText(Symbol("u"), divided),
             **_texts((norm.shift,), {"part": "The part of β:"}),
         },
+        gradient=None,
+        sign=None,
         only_with=ONLY_WITH,
     )
 
@@ -153,6 +159,8 @@ SCALE_STEP = InnerKind(
     "the direction of the sub-layer's output before its factor",
     _through_factor,
     {derived(roles.SCALED_OUTPUT, "before"): RoleText(Symbol("u"))},
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -168,6 +176,8 @@ HEADS_STEP = InnerKind(
     ),
     _texts((roles.CONCAT,), {"logit_direction": None})
     | _texts((roles.B_O,), {"part": "The part of the bias:"}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -191,7 +201,7 @@ def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
     terms = next((r.output for r in step.records if r.output.role.derivation == "terms"), None)
     if terms is None:
         return None
-    row = Row.of(terms, ctx)
+    row = FollowedRow.of(terms, ctx)
     ranked = row.sizes().ranked()
     if not ranked:
         return None
@@ -216,6 +226,8 @@ HEAD_STEP = InnerKind(
             },
         ),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_term,
     only_with=ONLY_WITH,
 )
@@ -231,6 +243,8 @@ EXPERTS_STEP = InnerKind(
     ),
     _texts((roles.FFN_OUTPUT,), {"logit_direction": None})
     | _texts((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -252,6 +266,8 @@ FFN_STEP = InnerKind(
         **_texts(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
         **_texts((roles.B_2,), {"part": "The part of the bias:"}),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_term,
     only_with=ONLY_WITH,
 )
@@ -269,6 +285,8 @@ def _input_kind(name: str, what: str, *of: Role) -> StepKind:
         f"what the {what} adds to the result",
         OF_ROWS,
         _texts(of, {"row": None, "part": None}),
+        gradient=None,
+        sign=None,
         only_with=ONLY_WITH,
     )
 
@@ -295,8 +313,26 @@ VECTOR_STEP = InnerKind(
     "what a vector adds to the result",
     OF_ROWS,
     _texts(VECTORS, {"row": None, "part": None}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
+
+
+@cache
+def direction_at(forward: StepKind) -> StepKind:
+    """Return the kind of step for the direction at a value that the direction passes through."""
+    value = f"{forward.title[0].lower()}{forward.title[1:]}"
+    return type(forward)(
+        f"direction_{forward.name}",
+        f"Direction at the {value}",
+        f"the direction of the {value}",
+        ("The direction passes back through this step, with what it multiplies by held fixed.",),
+        {},
+        gradient=None,
+        sign=None,
+        only_with=ONLY_WITH,
+    )
 
 
 def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:
@@ -316,15 +352,15 @@ SUM_STEP = StepKind(
         roles.PARTS: RoleText(Symbol("c")),
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
         roles.PAIRS_SUM: RoleText(Symbol("T"), "Their sum:"),
-        roles.ROUNDING: RoleText(
-            Symbol("ρ"), "What rounding adds on the way; with it, the sum is exact:"
-        ),
+        roles.ROUNDING: RoleText(Symbol("ρ"), "Rounding error:"),
         **_texts(
             (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
             {"word": None, "other_word": None, "attributed": None},
         ),
         **_texts((roles.SCORES,), {"attributed": None}),
     },
+    gradient=None,
+    sign=None,
     claim=lambda step, ctx: largest_part(step.records[0].output, ctx),
     only_with=ONLY_WITH,
     everywhere=True,

@@ -14,7 +14,15 @@ from tracer.formula.expression import Call, Exponential, Expression, Number, Sym
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.kind import InnerKind, Naming, ReasonsOf, RoleText, Step, linear
+from tracer.lesson.steps.kind import (
+    Gradient,
+    InnerKind,
+    Naming,
+    ReasonsOf,
+    RoleText,
+    Step,
+    linear_sign,
+)
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.names import count
 
@@ -209,10 +217,22 @@ ROUTER_STEP = InnerKind(
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
     {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
-    sign=linear,
+    gradient=Gradient("at the router logits", "each router logit", (roles.ROUTER,)),
+    sign=linear_sign,
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )
+
+OF_THE_CHOICE: Sentence = (
+    "A small change of a logit changes the weights of the chosen experts but not the choice, so "
+    "the choice itself has no gradient.",
+)
+
+
+def _of_the_choice(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return that the choice of experts has no gradient, unless each token goes to all."""
+    return (OF_THE_CHOICE,) if skips_tokens(replace(step.place, phase="forward"), ctx) else ()
+
 
 ROUTING_STEP = InnerKind(
     "routing",
@@ -225,6 +245,9 @@ ROUTING_STEP = InnerKind(
         **softmax_roles(roles.ROUTER_SOFTMAX, Symbol("p", "r")),
         roles.CHOSEN_PROBABILITIES: RoleText(GATES),
     },
+    gradient=Gradient(
+        "at the experts' weights", "each weight of an expert", reasons=_of_the_choice
+    ),
     sign=_top_sign,
     reasons=_why_chosen,
     claim=_goes_to,
@@ -237,6 +260,7 @@ EXPERT_INPUT_STEP = InnerKind(
     "the vectors of the tokens that go to the expert",
     _reads,
     {roles.EXPERT_INPUT: RoleText(_marked)},
+    gradient=Gradient("at the expert's tokens", "the vectors that the expert reads"),
     sign=("its tokens",),
     reasons=_why_skipped,
     groups=("experts",),
@@ -253,6 +277,7 @@ MIXTURE_STEP = InnerKind(
             lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
         ),
     },
+    gradient=Gradient("at the sum of the experts", "the sum of the experts"),
     sign=_sum_sign,
     reasons=_if_tokens_are_skipped(NOTHING_ADDED),
     groups=("experts",),

@@ -15,8 +15,9 @@ from tracer.decoder.word_path import PathPoint, WordPath, word_path
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention_claims import left_out
 from tracer.lesson.steps.inputs import EMBEDDING_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.texts import lens
@@ -82,7 +83,7 @@ def model_summary(
     return doc.Document(trace.name, trace.scenario.title, introduction, signed, whole=True)
 
 
-def summarized(steps: Sequence[Step]) -> list[Record]:
+def summarized_records(steps: Sequence[Step]) -> list[Record]:
     """Return the steps that a summary works out: the tokens, and the words at the end."""
     start = (step for step in steps if step.kind in AT_THE_START)
     return [record for step in (*start, *_at_the_end(steps)) for record in step.records]
@@ -108,7 +109,7 @@ def _layers(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
     after = (f"after {NAMES[each]}" if each else "after attention and FFN" for each in columns)
     asked = ("The rank of ", doc.Name(path.word), " after each sub-layer, and the word that ")
     return (
-        doc.Paragraph((lens.why(ctx),)),
+        doc.Paragraph((lens.why_lens_reads(ctx),)),
         doc.Paragraph((*asked, "each layer would predict with its probability:")),
         doc.Table.of(("layer", *after, "prediction", "probability"), rows),
         doc.Paragraph(RANK_IS),
@@ -151,5 +152,5 @@ def _sinks(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[doc.Sentenc
     most: doc.Sentence = (" at least ", doc.Percent(Number(ALMOST_ALL)), " of the attention of ")
     counted = f"{first} of {count(len(weights), 'head')} {gives}"
     yield (counted, *most, ctx.name, " to the first token, ", doc.Name(ctx.names[0]), ".")
-    if not any(record.output.role is roles.SINK for record in ctx.trace.records):
+    if not any(left_out(ctx.trace.producers[value]) for value in weights):
         yield (SINK,)

@@ -14,8 +14,8 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins, is_worked
 from tracer.lesson.texts.questions import questions
@@ -30,7 +30,7 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class Source:
+class PageSource:
     """A value with the numbers that the page shows: its name, its labels and its entries.
 
     `lines` has the worked line of each computed entry; `moved` has the original of each copy.
@@ -46,7 +46,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Result:
+class BoxResult:
     """The value that a step's box shows, the row of each token in it, all values of the step."""
 
     value: Value
@@ -67,9 +67,9 @@ class Page:
     tokens: tuple[str, ...]
     followed: int
     documents: tuple[doc.Document, ...]
-    sources: dict[Value, Source]
+    sources: dict[Value, PageSource]
     without_mask: frozenset[int] = frozenset()
-    results: dict[int, Result] = field(default_factory=dict)
+    results: dict[int, BoxResult] = field(default_factory=dict)
 
     @property
     def document(self) -> doc.Document:
@@ -111,7 +111,7 @@ def page(
     return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
 
 
-def _result(step: Step, tokens: int) -> Result:
+def _result(step: Step, tokens: int) -> BoxResult:
     """Return the values of a step; that of its box is its result, in a backward pass its gradient.
 
     A token without a row has None; a value without rows for the decoder's tokens has no rows.
@@ -119,9 +119,9 @@ def _result(step: Step, tokens: int) -> Result:
     values = tuple(record.output for record in step.records)
     value = values[-1] if step.place.phase == "forward" else values[0]
     if not value.per_token or value.place.encoder:
-        return Result(value, (), values)
+        return BoxResult(value, (), values)
     rows = [value.row(t, tokens) if value.has_row(t, tokens) else None for t in range(tokens)]
-    return Result(value, tuple(None if row is None or row < 0 else row for row in rows), values)
+    return BoxResult(value, tuple(None if row is None or row < 0 else row for row in rows), values)
 
 
 def _with_questions(document: doc.Document, found: Trace, token: int) -> doc.Document:
@@ -173,7 +173,7 @@ def _with(
 # --- where numbers come from ---------------------------------------------------------------------
 
 
-def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, Source]:
+def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, PageSource]:
     """Return the sources of all numbers shown; with `whole`, of all their operands as well.
 
     A copy has its original in any case. Equal values of two passes share one source.
@@ -209,7 +209,7 @@ class _Sources:
     """The sources of the values collected so far."""
 
     def __init__(self, texts: Iterable[Sequence[doc.Section]]) -> None:
-        self.sources: dict[Value, Source] = {}
+        self.sources: dict[Value, PageSource] = {}
         self.origins: dict[Value, Origins] = {}
         self.alike: dict[str, list[Value]] = {}
         traces = {id(s.trace): s.trace for sections in texts for s in sections if s.trace}
@@ -238,7 +238,7 @@ class _Sources:
             source.moved[entry.at] = behind
         return True
 
-    def source(self, value: Value, origins: Origins) -> Source:
+    def source(self, value: Value, origins: Origins) -> PageSource:
         """Return the source of a value, shared with an equal value if there is one."""
         if value not in self.sources:
             alike = self.alike.setdefault(value.address, [])
@@ -248,7 +248,7 @@ class _Sources:
                 symbol = origins.teacher.ctx.symbols[value.address]
                 labels = tuple(distinct(axis.labels) for axis in value.axes)
                 given = isinstance(origins.producers[value].operation, Given | Pinned)
-                self.sources[value] = Source(symbol, value.address, labels, given)
+                self.sources[value] = PageSource(symbol, value.address, labels, given)
             else:
                 self.sources[value] = self.sources[same]
         return self.sources[value]

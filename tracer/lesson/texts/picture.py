@@ -1,4 +1,4 @@
-"""The model at a glance: the steps of a pass, or of the way back, as boxes with their ways."""
+"""The model at a glance: the steps of a pass, or of the backward pass, as boxes with arrows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step, blocks, learned_merges, lora, tokenization
-from tracer.lesson.steps.backward import BACK
+from tracer.lesson.steps.declared import BACKWARD, KIND_OF
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder
@@ -39,10 +39,8 @@ def picture(
 
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
-    # The lens looks at the model, the tokenization comes before it, and the blocks of a softmax
-    # compute what a head computes without them.
-    outside = (*learned_merges.KINDS, *tokenization.KINDS, *blocks.KINDS)
-    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in outside]
+    # The lens looks at the model from outside.
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind.sign is not None]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
@@ -59,19 +57,19 @@ def picture(
 
 
 def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
-    """The steps of a pass that the gradient goes back through, with the numbers of the way back."""
+    """The steps of a pass that the gradient passes, with the numbers of the backward pass."""
     back = {(step.kind, step.place): step for step in steps}
     boxes: dict[int, doc.Box] = {}
     for step in steps:
         # The backward pass begins at what a loss of numbers is computed from.
         value = (step.records[0] if step.kind in LOSSES else step.last).output
-        kind = BACK.get(step.kind)
+        kind = BACKWARD.get(step.kind)
         gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
         if gone:
             sign = (Partial(ctx.symbols[value.address]),)
             boxes[step.number] = doc.Box(gone.number, sign, value.shape)
 
-    def renumbered(layer: doc.Layer) -> doc.Layer:
+    def renumbered(layer: doc.LayerPicture) -> doc.LayerPicture:
         if layer.others is None:
             return layer
         first, last = layer.others
@@ -79,7 +77,9 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
         return replace(layer, others=(min(others), max(others)))
 
     there = picture(ctx, [step for step in steps if step.number in boxes])
-    drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
+    drawn = rewritten(
+        rewritten(there, doc.LayerPicture, renumbered), doc.Box, lambda b: boxes[b.step]
+    )
     assert isinstance(drawn, doc.Picture)
     folded = {boxes[step].step: boxes[shown].step for step, shown in drawn.folded}
     return replace(
@@ -95,13 +95,13 @@ def _tower(
     ctx: LessonContext,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> doc.Tower:
+) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
     before = [step for step in others if step.kind in OF_EACH_TOWER]
     behind = [step for step in others if step.kind not in OF_EACH_TOWER]
     below = before[-1].last.output if before else None
-    return doc.Tower(
+    return doc.TowerPicture(
         tuple(map(doc.Name, ctx.tower.tokens)),
         _rows(before, ctx),
         _layers(layered, below, _Wires(ctx, steps), stand_for, folded),
@@ -113,14 +113,14 @@ class _Wires:
     """The inputs of a tower's sub-layers, as far as their steps are drawn."""
 
     def __init__(self, ctx: LessonContext, steps: Sequence[Step]) -> None:
-        self.told = ctx
+        self.ctx = ctx
         self.step_of = {step.last.output: step for step in steps}
 
     def into(self, result: Value, below: Value | None) -> doc.Box | None:
         """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
-        source = self.told.sources.get(result)
+        source = self.ctx.sources.get(result)
         step = self.step_of.get(source) if source and source is not below else None
-        return _box(step, self.told) if step else None
+        return _box(step, self.ctx) if step else None
 
 
 def _layers(
@@ -129,7 +129,7 @@ def _layers(
     wires: _Wires,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> tuple[doc.Layer, ...]:
+) -> tuple[doc.LayerPicture, ...]:
     """Return the layers; of consecutive equal ones, the first, with the others' steps `folded`."""
     built: list[tuple[list[Step], Value | None]] = []
     for _, together in groupby(steps, lambda step: step.place.layer):
@@ -137,7 +137,7 @@ def _layers(
         built.append((layer, below))
         below = layer[-1].last.output
     drawn = []
-    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.ctx)):
         several = list(layers)
         (first, into), (last, _) = several[0], several[-1]
         for other, _ in several[1:]:
@@ -146,7 +146,7 @@ def _layers(
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
         parts = tuple(_parts(first, into, wires))
-        drawn.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
+        drawn.append(doc.LayerPicture(numbers[0], last_numbers[-1], parts, others))
     return tuple(drawn)
 
 
@@ -162,7 +162,7 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
         form.append((step.place.sub_layer, _box(replace(step, number=0), ctx)))
         for record in step.records:
             read = [
-                names.get(v, (v.role, v.shape) if v.role.parameter else v.address)
+                names.get(v, (v.role, v.shape) if _is_weight(v) else v.address)
                 for v in record.inputs
             ]
             operation = record.operation
@@ -172,7 +172,15 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
     return form
 
 
-def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[doc.Part]:
+def _is_weight(value: Value) -> bool:
+    """Whether it is a parameter, or computed of parameters in a step that is not drawn."""
+    kind = KIND_OF.get(value.role)
+    return value.role.parameter or (kind is not None and kind.sign is None)
+
+
+def _parts(
+    layer: Sequence[Step], below: Value | None, wires: _Wires
+) -> Iterator[doc.SubLayerPicture]:
     """The sub-layers, each above those that its sum adds to."""
     of_each: dict[SubLayer, list[Step]] = defaultdict(list)
     for step in layer:
@@ -183,28 +191,53 @@ def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterato
         below = steps[-1].last.output
 
 
-def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> doc.Part:
+def _part(
+    name: str, steps: Sequence[Step], below: Value | None, wires: _Wires
+) -> doc.SubLayerPicture:
     """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
-    ctx, steps = wires.told, list(steps)
+    ctx, steps = wires.ctx, list(steps)
     for i, step in enumerate(steps):
         if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
             added, result = summands(step.last)
             if added is below or below is None:
                 inside, behind = _inside(steps[:i], ctx), _rows(steps[i + 1 :], ctx)
                 reads = wires.into(result, below)
-                return doc.Part(name, inside, _box(step, ctx), behind, reads)
+                return doc.SubLayerPicture(name, inside, _box(step, ctx), behind, reads)
             # What is added stands elsewhere.
             sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
             steps[i] = replace(step, kind=replace(step.kind, sign=sign))
-    return doc.Part(name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below))
+    return doc.SubLayerPicture(
+        name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below)
+    )
 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
+    """Return a sub-layer's rows, and its heads side by side, each above what it reads."""
     inside: list[doc.Row | doc.Heads] = []
-    for is_one, together in groupby(steps, lambda step: _beside_others(step) is not None):
-        some = list(together)
+    for is_one, some in _storeys(steps):
         inside += [_heads(some, ctx)] if is_one else _rows(some, ctx)
     return tuple(inside)
+
+
+def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
+    """Return what belongs to heads or experts and what all share, in turn from bottom to top.
+
+    What is shared lies as low as what it reads allows; heads lie above what is shared before them.
+    """
+    height_of: dict[Value, int] = {}
+    storeys: dict[int, list[Step]] = defaultdict(list)
+    reached = 0
+    for step in steps:
+        read = [value for record in step.records for value in record.inputs]
+        height = max((height_of.get(value, 0) for value in read), default=0)
+        if _beside_others(step):  # on an odd storey
+            height = max(height + (height % 2 == 0), reached + 1)
+        else:
+            height += height % 2
+            reached = max(reached, height)
+        height_of |= {record.output: height for record in step.records}
+        storeys[height].append(step)
+    return [(height % 2 == 1, storeys[height]) for height in sorted(storeys)]
 
 
 def _beside_others(step: Step) -> str | None:
@@ -234,8 +267,6 @@ def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
     """Arrange steps from bottom to top: side by side until one reads another of the row."""
     rows: list[list[Step]] = []
     for step in steps:
-        if step.kind in lora.KINDS:
-            continue  # it computes weights, through which no vector goes
         if rows and not any(_reads(step, other) for other in rows[-1]):
             rows[-1].append(step)
         else:

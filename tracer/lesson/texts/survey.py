@@ -20,14 +20,15 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
-from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps.declared import OPERANDS
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import of_encoder, symbols
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import frozen_weights, learned
-from tracer.scenario.shape_only import Outline, outline
+from tracer.scenario.shape_only import ScenarioOutline, outline
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
@@ -37,7 +38,7 @@ OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
-class Shaped:
+class SurveyedMatrix:
     """A matrix of the decoder, once for all heads, experts and layers that have one like it.
 
     `heads` are those alike, none outside of heads; so are `experts`.
@@ -118,7 +119,7 @@ class Survey:
     """The matrices of a decoder in the order of computation, and what they come to."""
 
     trace: Trace
-    outline: Outline
+    outline: ScenarioOutline
 
     @property
     def length(self) -> int:
@@ -146,11 +147,11 @@ class Survey:
         return self.outline.encoder_layers if place.encoder else self.outline.layers
 
     @cached_property
-    def matrices(self) -> tuple[Shaped, ...]:
+    def matrices(self) -> tuple[SurveyedMatrix, ...]:
         """Every matrix, those of a step's parameters before what it gives."""
         return tuple(self._matrices())
 
-    def _matrices(self) -> Iterator[Shaped]:
+    def _matrices(self) -> Iterator[SurveyedMatrix]:
         records = in_order(self.trace.records)
         names = {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
         step_of, counted = self._step_of, {*self.learned, *frozen_weights(self.trace.scenario)}
@@ -166,7 +167,7 @@ class Survey:
                 alike[record.output.shape, multiply_adds(record)].append(record)
             for found in alike.values():
                 value = found[0].output
-                yield Shaped(
+                yield SurveyedMatrix(
                     tuple(found),
                     step_of.get(value.address, ""),
                     names[value.address],
@@ -241,7 +242,7 @@ class Survey:
     @cached_property
     def active(self) -> int:
         """The most parameters that act on one token: of the experts, those that it goes to."""
-        stages: dict[tuple[bool, int], list[Shaped]] = defaultdict(list)
+        stages: dict[tuple[bool, int], list[SurveyedMatrix]] = defaultdict(list)
         for each in self.matrices:
             if each.value.place.sub_layer == "ffn":
                 stages[each.value.place.encoder, each.layers.start].append(each)
@@ -287,7 +288,7 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
     return Survey(trace(name, outlined.scenario, PassOptions(arithmetic=SHAPES)), outlined)
 
 
-def unused_parameters(ffn: Sequence[Shaped]) -> int:
+def unused_parameters(ffn: Sequence[SurveyedMatrix]) -> int:
     """The fewest parameters of a layer's experts that do not act on a token."""
     of_expert = Counter[int]()
     for each in ffn:

@@ -14,8 +14,9 @@ from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Derivation
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
-from tracer.lesson.steps import Naming, symbol_of
-from tracer.lesson.wiring import Where, in_order, leaving, sources, where
+from tracer.lesson.steps.declared import symbol_of
+from tracer.lesson.steps.kind import Naming
+from tracer.lesson.wiring import Where, in_order, sources, sub_layer_results, where
 from tracer.lesson.working.formulas import in_symbols
 from tracer.node import Node, rewritten
 
@@ -39,7 +40,7 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
     With `apart`, heads and experts are numbered.
     """
     ordered = in_order(records)
-    read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
+    read, leave = sources(ordered), dict.fromkeys(sub_layer_results(ordered))
     numbers: dict[Where, int] = {}
     counted = Counter[Pass]()
     for value in leave:

@@ -22,8 +22,8 @@ from tracer.lesson.texts.page import Page
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
-from tracer.renderers.page.lines import Numbers
-from tracer.renderers.page.live import Live
+from tracer.renderers.page.lines import NumberNames
+from tracer.renderers.page.live import LiveState
 
 HERE = Path(__file__).parent
 STYLE = (
@@ -42,14 +42,14 @@ SENT = "sent"
 """What notes the text of such a page, behind the first script and before all others change it."""
 
 
-def render(page: Page, live: Live | None = None) -> str:
+def render(page: Page, live: LiveState | None = None) -> str:
     """The page; the template escapes all text, and only its own script runs.
 
     If it is `live`, its numbers can be changed, and it asks the server that sent it.
     """
     templates = _templates()
     macros = templates.get_template("blocks.html.jinja").module
-    numbers = Numbers(page)
+    numbers = NumberNames(page)
     blocks = Blocks(macros, page, numbers)
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)

@@ -16,7 +16,7 @@ from tracer.lesson.texts.page import Page
 from tracer.names import name_text, visible
 from tracer.renderers import bars, mathml, signed
 from tracer.renderers.page.diagram import Anchor, Diagram
-from tracer.renderers.page.lines import Numbers
+from tracer.renderers.page.lines import NumberNames
 from tracer.renderers.plots.as_svg import elements
 from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.text import in_percent, sides, text
@@ -28,7 +28,7 @@ SHADES = 10
 class Blocks:
     """Writes blocks with the macros of a template."""
 
-    def __init__(self, macros: Any, page: Page, numbers: Numbers) -> None:
+    def __init__(self, macros: Any, page: Page, numbers: NumberNames) -> None:
         self.macros, self.page, self.numbers = macros, page, numbers
         self.matrices: dict[Any, str] = {}
         self.workings: dict[Any, str] = {}
@@ -219,5 +219,5 @@ def _shade(number: Number | Blank, figure: doc.Figure) -> str | None:
         return None
     if figure.scale is None:
         return f"heat-{ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)}"
-    depth = round(signed.depth(number, figure.scale) * SHADES)
+    depth = round(signed.share_of_largest(number, figure.scale) * SHADES)
     return f"{'cold' if number.value < 0 else 'heat'}-{depth}" if depth else None

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Number, Rest
-from tracer.lesson.texts.page import Page, Source
+from tracer.lesson.texts.page import Page, PageSource
 from tracer.names import name_text
 from tracer.renderers.notation import Marking, pieces
 from tracer.renderers.text import number_text, sides, text
@@ -17,14 +17,14 @@ Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
 
 
-class Numbers:
+class NumberNames:
     """The name of each number on a page: `12:3,0`, a source and the place in it."""
 
     def __init__(self, page: Page) -> None:
         self.sources = list({id(source): source for source in page.sources.values()}.values())
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
-        self._found: Mapping[Value, Source] = page.sources
+        self._found: Mapping[Value, PageSource] = page.sources
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if it is on the page."""
@@ -34,7 +34,7 @@ class Numbers:
             return None
         return f"{self._places[entry.value]}:{_at(entry.at)}"
 
-    def source(self, value: Value) -> tuple[int, Source] | None:
+    def source(self, value: Value) -> tuple[int, PageSource] | None:
         """The source of a value and its number in the data, if the page shows any of it."""
         return (self._places[value], self._found[value]) if value in self._found else None
 
@@ -53,7 +53,7 @@ class Numbers:
         marking = Marking(self._names)
         return [self._source(source, marking) for source in self.sources]
 
-    def _source(self, source: Source, marking: Marking) -> dict[str, Any]:
+    def _source(self, source: PageSource, marking: Marking) -> dict[str, Any]:
         return {
             "symbol": text(source.symbol),
             "address": source.address,
@@ -62,7 +62,7 @@ class Numbers:
             "entries": {_at(at): self._entry(source, at, marking) for at in source.numbers},
         }
 
-    def _entry(self, source: Source, at: Index, marking: Marking) -> dict[str, Any]:
+    def _entry(self, source: PageSource, at: Index, marking: Marking) -> dict[str, Any]:
         """A number with the sides before its result if it was computed, or its source if copied."""
         entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
         if at in source.lines:

@@ -10,7 +10,7 @@ from tracer.scenario.controls import Control
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveState:
     """The state of a scenario that is being changed.
 
     `typed` are the addresses of the values with typed numbers, `words` those that can be tokens.

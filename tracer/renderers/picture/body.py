@@ -21,7 +21,7 @@ WAY = 2
 class Body:
     """A tower's body in lines of at most `room` cells, with `beside` heads beside each other."""
 
-    def __init__(self, tower: doc.Tower, beside: int, room: int) -> None:
+    def __init__(self, tower: doc.TowerPicture, beside: int, room: int) -> None:
         self.beside, self.room = beside, room
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
@@ -107,7 +107,7 @@ class Body:
 
     # --- layers and their parts ------------------------------------------------------------------
 
-    def _layer(self, layer: doc.Layer, *, alone: bool) -> None:
+    def _layer(self, layer: doc.LayerPicture, *, alone: bool) -> None:
         if not alone:
             self._rule(f"layer {layer.first}")
         for part in layer.parts:
@@ -120,7 +120,7 @@ class Body:
         self.rules.append((self.row, name))
         self.row += 1
 
-    def _part(self, part: doc.Part) -> None:
+    def _part(self, part: doc.SubLayerPicture) -> None:
         if _fits_beside(part.name, self.room):
             self.names.append((self.row, part.name))
         else:
@@ -156,7 +156,7 @@ class Body:
         self.drawn = self.row - 1
 
 
-def _times(layer: doc.Layer, room: int) -> str:
+def _times(layer: doc.LayerPicture, room: int) -> str:
     """× 12: layers 2–12 alike; or × 12, where there is no more room."""
     times = layer.last - layer.first + 1
     others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"

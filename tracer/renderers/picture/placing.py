@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row, Tower
+from tracer.lesson.document import (
+    Box,
+    Heads,
+    LayerPicture,
+    Picture,
+    Row,
+    SubLayerPicture,
+    TowerPicture,
+)
 from tracer.renderers.picture.heads import columns_of
 
 Size: TypeAlias = tuple[float, float]
@@ -112,7 +120,7 @@ class At:
 class Stack:
     """A tower: its levels from below."""
 
-    def __init__(self, tower: Tower, most_heads: int, size_of: SizeOf) -> None:
+    def __init__(self, tower: TowerPicture, most_heads: int, size_of: SizeOf) -> None:
         self.tower, self.most_heads, self.size_of = tower, most_heads, size_of
         self.levels: list[Level] = []
         self._rows(tower.inputs)
@@ -131,14 +139,14 @@ class Stack:
         alone = len(row) == 1
         return [Spot(box, *self.size_of(box, alone), adds=adds) for box in row]
 
-    def _layer(self, layer: Layer) -> None:
+    def _layer(self, layer: LayerPicture) -> None:
         first = len(self.levels)
         for part in layer.parts:
             self._part(part)
         if len(self.tower.layers) > 1 or layer.last > 1:
             self._framed(Frame("layer", title_of(layer), 0), first)
 
-    def _part(self, part: Part) -> None:
+    def _part(self, part: SubLayerPicture) -> None:
         first = len(self.levels)
         for inside in part.inside:
             if isinstance(inside, Heads):
@@ -267,7 +275,7 @@ class Placing:
         return y + (TITLE if any(head.title for head in level.heads) else PADDING)
 
 
-def title_of(layer: Layer) -> str:
+def title_of(layer: LayerPicture) -> str:
     """`layer 1`; of layers that are drawn once, their number as well."""
     times = layer.last - layer.first + 1
     if times == 1:
