@@ -13,8 +13,10 @@ from numpy.testing import assert_allclose
 from tests.helpers.command import printed, problems, run
 from tests.helpers.every_part import ADAPTED
 from tests.helpers.traces import traced
+from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.roles import LORA
 from tracer.decoder.training import TrainingOptions, train
+from tracer.formula.arithmetic import FLOAT64
 from tracer.scenario.loading import load, parse
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.parts import frozen_weights, learned
@@ -32,6 +34,19 @@ MATRICES = (
 
 def numbers(found: Any, address: str) -> Any:
     return found[address].numbers.astype(float)
+
+
+def test_the_sum_is_that_of_the_paper() -> None:
+    """Computed in float64 from what is typed, with the product added to rows of the input."""
+    scenario = parse(ADAPTED + NEVER, "f.yaml")
+    for arithmetic in (None, FLOAT64):
+        found = trace("f", scenario, PassOptions(arithmetic=arithmetic))
+        for address in MATRICES:
+            parts = (f"{address}.frozen", f"{address}.A", f"{address}.B", address)
+            frozen, a, b, w = (numbers(found, each) for each in parts)
+            alpha = {"W_Q": 2, "W_V": 0.5, "W_3": 3}.get(address.rpartition(".")[2], 1)
+            x = np.random.default_rng(1).normal(size=(3, len(frozen)))
+            assert_allclose(x @ w, x @ frozen + ((x @ a) @ b) * alpha / a.shape[1], rtol=1e-12)
 
 
 def test_the_model_is_that_of_peft() -> None:
