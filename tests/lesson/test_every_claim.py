@@ -310,7 +310,7 @@ SELDOM = (
     "What does attention compute|"
     ".*cannot attend to any token|The random number is .*Rounding|The end token|There are no "
     "layers|"
-    "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
+    "“.*is the last token|ReLU keeps .n:int|ReLU keeps no hidden|The .noun:keys|"
     "Each token may attend only to itself:|"
     "Each token may attend to earlier and later|Layers? .* repeats? layer|"
     "The model is trained on other texts|"
