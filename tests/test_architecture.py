@@ -93,6 +93,7 @@ def test_there_is_no_circle() -> None:
                 "tracer.renderers.terminal",
             },
         ),
+        ("pathspec", {"tracer.audit.project.patterns"}),
         ("jinja2", {"tracer.renderers.page.as_html"}),
         ("yaml", {"tracer.scenario.nodes", "tracer.scenario.reader", "tracer.scenario.writer"}),
         ("starlette", {"tracer.serve.application"}),
@@ -128,7 +129,6 @@ OPENING = {
 OPENED = {
     "tracer.files.reading": {"open"},
     # What is written.
-    "tracer.files.drafts": {"open", "copyfile"},
     "tracer.files.writing": {"open", "fdopen", "read_bytes"},
     "tracer.console.streams": {"open", "fdopen"},
     # Files of the program itself.

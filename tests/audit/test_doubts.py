@@ -49,14 +49,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$11:\frac{4}{1} = 11\cdot \frac{1}{4}$", r"So: $\frac{4}{1} = 11\cdot \frac{1}{4}$"),
         ("It is only 16 x\n255 / 65,536 = 6.2%", "It is only\n255 / 65,536 = 6.2%"),
         ("It is \\$200 --\n(\\$60 + \\$15) = \\$125", "It is \\$200.\n(\\$60 + \\$15) = \\$125"),
-        ("{ $6 = $3 * 1.1; print }", "It is $6 = $3 * 1.1, so"),
-        ("$2^1=2,2^2=4,2^3=6,2^4=8$", "$2^1=2$, $2^2=4$, $2^3=6$"),
         ("it = between 3/10 and 7/10 = 0.30", "it = 3/10 and 7/10 = 0.30"),
         ("precision = 2 relevant in top 5 / 5 = 0.40", "precision = 2, so in top 5 / 5 = 0.40"),
         (r"| $|S| - 2\sqrt 2 = 0.1$ |", r"| $-2\sqrt 2 = 0.1$ |"),
         ("The spread is 26.\n86 - 23.13 = 3.73", "The spread is known.\n86 - 23.13 = 3.73"),
         ("$$ v = - 0. 5 + 9 = 8. 5 $$", "$$ v = - 5 + 9 = 8. $$"),
-        (r"$2\cdot 2=4,4\cdot 2=8,8\cdot 2=16,16\cdot 2=32$", r"$8.8\cdot 2=16$"),
         ("(64×256) + fc2 (256×64) = 16385", "64×256 + 256×64 = 32767"),
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
@@ -78,7 +75,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("It is 50 × the price of 1.5 × 8 = 15", "It is the price of 1.5 × 8 = 15"),
         ("It takes 500 B × RF=3 × 8 = 12.29 s", "It takes 500 B, RF=3 × 8 = 22, so"),
         ("west [3,0] + east [0,2] = [max(3,0), 2]", "east [0,2] = [max(3,0), 2]"),
-        ("Nines: 1=90% · 2=99% · 3=99.9%", "Nines: 1 and 90% · 2=190%"),
         (r"$t = -5\\ln(0.1) = 2.4$", r"$t = \ln(0.1) = 2.4$"),
         (r"$360\degree : 2\pi = 8 : x$", r"$2\pi = 8$"),
         (r"$\frac{1}{2} : \frac{2}{3} = \frac{3}{4}$", r"$p = \frac{2}{3} = \frac{3}{4}$"),
@@ -92,12 +88,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
             "> $a &= 60 - 10 \\\\\n> b &= 60 - 3 - 2 \\\\ &= 45$",
         ),
         ("M = H=1 x 2 + O=16 x 1 = 18", "M = O=16 x 1 = 18"),
-        (
-            "The counts 8×128 = 1,024 · 9×256 = 2,304 · 10×512 = 5,120",
-            "The counts 8×128 · 9 = 9,217",
-        ),
-        ("    =B1 ^ 2\n    =2^2=4\n    =3^2=9", "    =B1 ^ 2\n    =2^2 = 5"),
-        ('    =A1/GCD(A1,B1)\n    =8/4 &":"& 12/4\n    =9 &":"& 3', "    =A1/A2\n    =8/4\n    =3"),
         ("Total: 1 | 2\n   + 50 + 20 = 75 |", "Total: 1 | 2\n\n50 + 20 = 75 |"),
     ],
     Doubt.BULLET: [
@@ -111,11 +101,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("NOPAT = 50 + (10) = 40", "NOPAT = 50 + 10 = 40"),
     ],
     Doubt.COLUMNS: [
-        ("19/43=\n53/38=", "19/43=\n15/38"),
-        (
-            "\\begin{align} &= 2 \\cdot 7 & &= 9 \\cdot 3 \\\\\n &= 14 & &= 27 \\end{align}",
-            "\\begin{align} & = 9 \\cdot 3 \\\\\n &= 14 \\end{align}",
-        ),
         (
             "\\begin{align} x &= 72/12 & y &= 2 \\cdot 7 \\\\\n &= 6 & &= 14 \\end{align}",
             "\\begin{align} y &= 2 \\cdot 7 \\\\\n &= 6 \\end{align}",
@@ -131,23 +116,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
         (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
         (
-            "    189 + **Check:**\n    190 + - $3 + 3 = 6$",
-            "    191 + **Check:**\n    190 + - $3 + 3 = 160$",
-        ),
-        (
             r"$$ \begin{array}{rl} a &= -3 \\ \frac{7-1}{2} &= 4 \end{array} $$",
             "$$ a = -3 $$\n\n$$ \\frac{7-1}{2} = 4 $$",
         ),
         ("2. $12 - 7 =$\n   3", "2. $12 - 7 = 3$\n   4"),
-        ("    246 + **A**\n    247 + - $2(3) + 4 = 10$", "    246 + **A**\n    248 + 2 = 10"),
-        (r"$$ \begin{align} a &= 1 + 2 & &= 4 \end{align} $$", r"$$ a = 1 + 2 = 4 $$"),
         ("WF =\n×\n100\n10\n       = 1000 + 750", "The work is\n1000 + 740\n       = 1750"),
-    ],
-    Doubt.SIGN: [
-        ("error reduction    10.9 / 19.9 = -54.8%", "error    10.9 / 19.9 = -54.8%"),
-        (r"Elasticity: $\frac{-11.76}{8} = 1.47$", r"Growth: $\frac{-11.76}{8} = 1.47$"),
-        ("Alice owes 40 + 20 = -60 now", "Alice owes 40 + 20 = 50 now"),
-        ("The loss is £70 − £85 = £15", "The profit is £70 − £85 = £15"),
     ],
     Doubt.OPTION: [
         ("A. 12 × 12 = 124\nB. 12 × 12 = 144", "a. 12 × 12 = 124\nb. 12 × 13 = 156"),
@@ -167,25 +140,13 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.EXCLAMATION: [("It is 4 × 2 = 3!", "It is 4 × 2 = 3.")],
     Doubt.FUNCTION: [
-        ("Classes are equal: $[-2/3]=[7/3]$", "Numbers are equal: $-2/3=7/3$"),
-        (
-            r"Modulo 73, $-\left(\frac{383}{3}\right) = -\left(\frac{2}{3}\right)$",
-            r"It is $\left(\frac{8}{3}\right) = \left(\frac{7}{3}\right)$",
-        ),
         ("$5^{(4)}=120$", "$5^{4}=120$"),
         ("cos   0.86 / (1.0 x 1.005)   = 0.8557", "cos 0.86 / (1.0 x 1.005)   = 0.8557"),
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
-        ("σ([1.0, 1.1]) = [0.475, 0.525]", "σ([1.0, 1.1]) = [0.485, 0.535]"),
-        (DETERMINANTS, DETERMINANTS.replace("vmatrix", "bmatrix")),
-        ("max(1,000,000, 2,000,000) = 3,000,000", "max(1000000, 2000000) = 3000000"),
-        ("[1 1]^5 = [8 5]", "[1 1] * 5 = [5 6]"),
-        ("100 × log(10,000) ≈ 100 × 14", "100 × log(10,000) ≈ 100 × 11"),
     ],
     Doubt.MINUS: [("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3")],
     Doubt.MIXED: [(r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$")],
     Doubt.ORDER: [
-        ("323/323+9+1 = 0.97", "323/323+9+1 = 12"),
-        (r"$\frac{12}{\pi}^2 ≈ 1.216$", r"$(\frac{12}{\pi})^2 ≈ 1.216$"),
         ("cos 1/3 π = 0.5", "cos 1/3 π = 0.7"),
         ("5 / 1/6 = 30", "5 / 1 / 6 = 30"),
         ("1/2 ÷ 3/2 = 0.333", "1/2 ÷ 3/2 = 0.433"),
@@ -224,14 +185,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$0.61\ (61\%) = 0.61$", r"$0.61 \cdot 61\% = 0.61$"),
         (r"$\sqrt{(12)} = (6)$", r"$\sqrt{(12)} = 6$"),
         (r"$$ 0.61\ (61\%) = 0.61 $$", r"$$ 0.61 \left(1 + 1\right) = 0.61 $$"),
-        ("He puts 4(7)+3(5)=12 there", "He puts 4(7)+3(5)=42 there"),
-        ("$1^3(1) + 2^3(8) + 3^3(27) = 36$", "$1^3(1) + 2^3(8) + 3^3(28) = 812$"),
-        (r"How often? ($2 \cdot 2 \cdot 2$) = $3$", r"It is $(2 \cdot 2 \cdot 2) = 9$"),
         ("(6) = 2 + 3", "6 = 2 + 3"),
-    ],
-    Doubt.CYCLES: [
-        ("(123) = (13)(12)", "123 = (13)(12)"),
-        ("(12)(23) = (13)(12)", "(12)(23) = 266"),
     ],
     Doubt.SERIES: [("1 + 2 + … + 64 = 128", "1 + 2 + 4 + … + 64 = 128")],
     Doubt.SHAPE: [
@@ -242,43 +196,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.BINARY: [
         (r"$1.0011 + 0.1101 = 0.0000$", r"$1.0011 + 0.1201 = 0.0000$"),
         (r"$0.1011 \div 0.1101 \approx 0.821$", r"$0.1011 \div 0.1102 \approx 0.821$"),
-        ("1 + 1 = 10", "1 + 1 = 12"),
         ("1 + 1 = 1", "1.0 + 1.0 = 1.0"),
         ("1011 + 1101 = 1000", "1011 + 1201 = 1000"),
-        ("10 + 10 = 100", "10 + 12 = 100"),
         ("101 + 1010 = 1101", "1,101 + 1 = 1,110"),
-    ],
-    Doubt.LEADING_ZEROS: [("0111 + 0001 = 0010", "111 + 1 = 120")],
-    Doubt.SYSTEM: [
-        (
-            "An operation: x * y = (x + y)^2. So 4 * (-6) = (4 - 6)^2.",
-            "An operation. So 4 * (-6) = (4 - 6)^2.",
-        ),
-        ("char: 127 + 1 = -128", "char: 127 + 1 = -127"),
-        ("Modulo 7 or mod 7, $3·8 = 3$", "Model 7, $3·8 = 3$"),
-        (r"$3 \cdot 8 = 3 \pmod{7}$", r"$3 \cdot 8 = 3 \quad (7)$"),
-        ("In octal, 7 + 1 = 10.", "In octal, 7 + 1 = 11."),
-        ("In octal, 7 + 1 = 10.", "In short, 7 + 1 = 10."),
-        ("In base 5, 4 + 3 = 12.", "In base 6, 4 + 3 = 12."),
-        (r"$(0.111) \cdot 2^{2} = \frac{7}{2}$", r"$(0.111) \cdot 2^{2} = \frac{1}{2}$"),
-        (r"$(0.110) \cdot 2^{2} = 3$", r"$(0.110) \cdot 2^{2} = 5$"),
-        ("In hexadecimal, 25 = 2·16 + 5", "In decimal, 25 = 2·16 + 5"),
-        ("A float: 1.01 * 2^(-3) = 0.15625", "A float: 1.01 * 2^(-3) = 0.16625"),
-        ("Binary: 101.11 = 1.0111 × 2^2", "Binary: 101.11 = 1.0112 × 2^4"),
-        ("It is a homomorphism: 5 + 4 = 2", "It is a form: 5 + 4 = 8"),
-        ("In octal, 7 × 7 = 61", "In octal, 7 × 7 = 63"),
-        ("A two's complement: 127 + 1 = -128", "A complement: 127 + 1 = -127"),
-        ("Take 7 modulo 5: 7 × 8 = 1", "Take 7 modulo 5: 7 × 8 = 54"),
-        (r"$7-2\cdot3 = 2\cdot11 \pmod{7}$", r"$7-2\cdot3 = 2\cdot11 \pmod{6}$"),
-        ("Take 9 modulo 10: 7 × 7 = 9", "Take 9 modulo 35: 7 × 7 = 9"),
-        ("Over GF(2), 15 + 6 = 9", "Over time, 15 + 6 = 9"),
-        ("The finite field has 5 + 4 = 4", "The binary search takes 5 + 4 = 4"),
-        (r"In $\mathbb{Z}_7$, $5 + 4 = 2$", r"In $\mathbb{R}$, $5 + 4 = 2$"),
-        ("15 XOR 6: 15 + 6 = 9", "15 and 6: 15 + 6 = 9"),
-        ("x ≡ y. " * 6 + FAR * 25 + "z = 5 + 4 = 4.", "x ≡ y. " * 6 + FAR * 40 + "z = 5 + 4 = 4."),
-        (CHAPTER, f"Reduce modulo n. {FAR}\n\nHence z = 5 + 4 = 4."),
-        ("In binary, 1.000 × -1.110 = 1.110 × 2", "In short, 1.000 × -1.110 = 1.110 × 2"),
-        ("An XOR trie: 10011(19) + 1 = 10100(20)", "A trie: 19 + 1 = 21"),
     ],
     Doubt.XOR: [
         ("2 ^ 3 = 1", "2 ^ 3 = 2"),
@@ -308,7 +228,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
             "$x = 2{,}337.5$\n\n$4{,}735{,}000/2{,}338 = 2{,}025.67$",
             "$4{,}735{,}000/2{,}338 = 2{,}025.67$",
         ),
-        ("t ≈ 5.53, so we pay 12 × 5.5 × 25 = 1,659", "So we pay 12 × 5.5 × 25 = 1,659"),
         (r"$850 + 12500 + 2(790.6) = 13350 + 1581$", r"$850 + 12500 + 2(790.6) = 13350 + 1591$"),
         ("1.3 + 6.6 - 0.4 = 7.6", "1.3 + 6.6 - 0.4 = 7.7"),
         ("€59 million / 8% = €732 million", "€59 million / 8% = €712 million"),
@@ -351,17 +270,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("1∗22 + 0∗21 + 1∗20 = 4 + 0 + 1", "1∗22 + 0∗21 + 1∗20 = 4 + 1 + 1"),
         ("32 + 42 = 52", "32 + 42 = 62"),
         ("34 = 0.75 × 1", "34 = 0.85 × 1"),
-        (r"$f(4) = 34 + 2 = 14$", r"$f(4) = 34 + 2 = 40$"),
-        ("the error is 0.2 × 0.8/100 = 0.04", "the error is 0.2 × 0.8 = 0.4"),
-        ("1.9/1.12 + 1.9/1.122 = 3.21", "1.9/1.12 + 1.9/1.122 = 3.61"),
-        ("100/1.303 = 45.52", "100/1.303 = 65.52"),
-        ("(500/373.61)(1/5) - 1 = 6.00%", "(500/373.61)(1/5) - 1 = -63.00%"),
     ],
     Doubt.SEPARATOR: [
         ("66 × 28 = 1.848", "6.6 × 28 = 194.8"),
         ("30.030 + 23.100 + 792 = 53.922", "30.030 + 23.100 + 792 = 53.923"),
         (r"$1{,}177\sqrt{2^{8}} ≈ 19$", r"$1{,}177\sqrt{2^{8}} ≈ 1999$"),
-        ("Δ = 20 = 2^2.5", "Δ = 21 = 2^2.5"),
     ],
     Doubt.ANGLE: [
         ("π/3 = 60", "π/3 = 50"),
@@ -439,26 +352,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("It means that 1 + 1 = 3.", "It means that 1 + 1 = 4."),
         ("an inequality: $4 × 2 = 9$", "an equation: $4 × 2 = 9$"),
     ],
-    Doubt.SYMBOL: [
-        (
-            r"$e^{0} = 1$, so $1 - \frac{1}{2e-1} = \frac{2e-2}{2e-1}$",
-            r"$1 - \frac{1}{2e-1} = \frac{2e-2}{2e-1}$",
-        ),
-        ("$e^2 = 0$ in it", "$e^2 ≈ 8.39$ in it"),
-        (r"$(14)(23)=\pi$", r"$(1.4)(2.3)=\pi$"),
-        ("L = e^2 = 2^2", "L = e^2 = 4.0"),
-        (r"a projection, $\pi^{2}=\pi$", r"a multiple, $2\pi=\pi$"),
-    ],
-    Doubt.RATIO: [
-        (
-            r"$\begin{bmatrix} \frac{1}{3}\\1\end{bmatrix} = \begin{bmatrix} 1\\3\end{bmatrix}$",
-            r"$\begin{bmatrix} \frac{1}{3}\\1\end{bmatrix} = \begin{bmatrix} 1\\4\end{bmatrix}$",
-        ),
-        ("The split 0.5 = 50/50", "The split 0.5 = 50/60"),
-        (r"$\frac{1}{2} \times 3 = \frac{3}{6}$", r"$\frac{1}{2} \times 3 = \frac{3}{5}$"),
-        ("ex: 1/4 = 15", "ex: 1/4 = 0.15"),
-        ("The spread 150.00 / 150.50 = 0.50 is wide", "The spread 150.00 / 150.50 = 0.60 is wide"),
-    ],
     Doubt.STEPS: [
         (
             "```\nx = 2 x 0.1 = 0.2\n   + 3 x 0.1 = 0.3\n   + 4 x 0.1 = 0.4\n```",
@@ -496,7 +389,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("Take 1 = 10 ÷ 5 = 2", "Take 1 = 10 ÷ 5"),
         ("arr.reshape(3, 5)  # 5 = 12/3 = 4", "arr.reshape(3, 5)  # 5 = 12/3"),
         ("the integral from 0 to π/2 = π/4 - 0", "the integral is π/2 = π/4 - 0"),
-        ("With p, 0 + 1 = 75% of it", "With p, 0.2 + 0.1 = 75% of it"),
         ("Region 1 = 5/3, Region 2 = 5/4", "The regions: 2 = 5/4"),
         ("is the Revised Period 5 = 2 × 3", "is the revised 5 = 2 × 3"),
     ],
@@ -506,10 +398,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (
             r"$(8.85 \cdot 10^{-12})(12) \approx 0.11 \text{ nC}$",
             r"$(8.85 \cdot 10^{-12})(12) \approx 0.11$",
-        ),
-        (
-            "none within 6 per mille: √(0.75 × 0.25 / 400) = 21.7",
-            "none within 6 units: √(0.75 × 0.25 / 400) = 21.7",
         ),
         ("1/0.000005 = 200 kHZ", "1/0.000005 = 200 kids"),
         ("$1/8000=0.125$ ms", "$1/8000=0.125$ of it"),
@@ -535,10 +423,8 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("It is $10/10^5 = 100$ microvolts.", "It is $10/10^5 = 100$ times that."),
         (r"$20/1000 = 2.0\ \text{per cent}$", r"$20/1000 = 2.0\ \text{people}$"),
         (r"K = $5/200 = 2.5 \text{ per } \$100$ of it", r"K = $5/200 = 2.5 \text{ for } 100$"),
-        ("At $100K: (50 + 60) × 1.1 = $121,000", "At $100: (50 + 60) × 1.1 = $121,000"),
         ("0.01/0.026 ≈ 385 mS", "0.01/0.026 ≈ 0.485 mS"),
         (r"\(1/\sqrt{2}\) ≈ −3 dB", r"\(1/\sqrt{2}\) ≈ 0.77 in all"),
-        ("290 × $22 = $6.4 million", "290 × $22 = $6.4"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 ≈ 0.83 minutes"),
         ("8.76 ÷ 12 ≈ 43 minutes", "8.76 ÷ 12 = 43 minutes"),
         (f"{LONG} It is 1.44 / 1.2 = 1200", f"{LONG} It is 1.44 / 1.2 = 12.0"),
@@ -590,23 +476,6 @@ def test_what_could_be_meant_otherwise_is_doubtful(
     found = audit(Text("text", doubtful, Markup.MARKDOWN))
     assert (found.findings, {each.reason for each in found.doubtful}) == ([], {reason})
     found = audit(Text("text", false, Markup.MARKDOWN))
-    assert (len(found.findings), found.doubtful) == (1, [])
-
-
-@pytest.mark.parametrize(
-    ("doubtful", "false"),
-    [
-        (
-            "<b>45</b> a\n<b>46</b><i> * 12 / 4 = 3</i>",
-            "<b>a</b> a\n<b>46</b><i> * 12 / 4 = 137</i>",
-        ),
-        ("√<span>9</span><span>+16</span> = √<span>25</span>", "√9 + 16 = 20"),
-    ],
-)
-def test_what_html_sets_apart_may_be_one_thing_or_two(doubtful: str, false: str) -> None:
-    found = audit(Text("text", f"<p>{doubtful}</p>", Markup.HTML))
-    assert (found.findings, len(found.doubtful)) == ([], 1)
-    found = audit(Text("text", f"<p>{false}</p>", Markup.HTML))
     assert (len(found.findings), found.doubtful) == (1, [])
 
 

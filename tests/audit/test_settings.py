@@ -77,7 +77,9 @@ def test_what_follows_from_something_ignored_is_reported(write: Write) -> None:
         ("'./a.md'", ".", "docs/a.md docs/old/b.md docs/old/c.rst"),
         ("'old/*.md'", ".", "a.md docs/a.md docs/old/b.md docs/old/c.rst"),
         ("'docs/**/*.md'", ".", "a.md docs/old/c.rst"),
-        ("'docs/*.md', '*.rst'", ".", "a.md"),
+        ("'docs/*.md', '*.rst'", ".", "a.md docs/old/b.md"),
+        ("'/*.md'", ".", "docs/a.md docs/old/b.md docs/old/c.rst"),
+        ("'*.md', '!b.md'", ".", "docs/old/b.md docs/old/c.rst"),
         ("'docs/old/'", ".", "a.md docs/a.md"),
         ("'old'", ". --exclude *.rst,docs/a.md", "a.md docs/old/b.md"),
         ("'*.md'", "a.md docs", "a.md docs/old/c.rst"),
@@ -86,7 +88,9 @@ def test_what_follows_from_something_ignored_is_reported(write: Write) -> None:
         ("'[a].md'", ".", "docs/old/b.md docs/old/c.rst"),
     ],
 )
-def test_files_are_excluded_as_in_ruff(write: Write, exclude: str, words: str, files: str) -> None:
+def test_files_are_excluded_as_in_gitignore(
+    write: Write, exclude: str, words: str, files: str
+) -> None:
     write("a.md", "docs/a.md", "docs/old/b.md", "docs/old/c.rst")
     configure(f"exclude = [{exclude}]")
     assert [each.split(":")[0] for each in found(*words.split())] == files.split()
@@ -152,6 +156,14 @@ def test_all_problems_are_told_at_once(write: Write) -> None:
     configure("strict = 1", "select = ['B']", "old = ''")
     told = run("audit", "a.md").stderr.splitlines()
     assert [line.split(":")[1] for line in told] == ["5", "6", "7"]
+
+
+@pytest.mark.parametrize("pattern", ["!", "[z-a]"])
+def test_a_wrong_pattern_is_told(write: Write, pattern: str) -> None:
+    write("a.md")
+    ran = run("audit", ".", "--exclude", pattern)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("not a pattern as in .gitignore: ")
 
 
 def test_an_unknown_code_on_the_command_line_is_told(write: Write) -> None:

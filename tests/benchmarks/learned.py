@@ -10,8 +10,9 @@ import numpy as np
 
 from tracer.decoder.forward import PassOptions, trace
 from tracer.scenario.carry import Carry
-from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm
+from tracer.scenario.layers import FFN, Attention, Head, Layer
 from tracer.scenario.model import Scenario, Unembedding
+from tracer.scenario.norms import Norm
 from tracer.scenario.rounding import Rounding
 
 TOKENS, WIDTH, LAYERS, HEADS, WORDS = 64, 64, 2, 4, 64

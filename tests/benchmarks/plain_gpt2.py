@@ -19,7 +19,11 @@ from tracer.decoder.forward import Trace
 from tracer.lesson.texts.selection import select
 from tracer.lesson.texts.teacher import Teacher
 from tracer.renderers.text import text
-from tracer.scenario import layers as scenario_layers, model as scenario_model
+from tracer.scenario import (
+    layers as scenario_layers,
+    model as scenario_model,
+    norms as scenario_norms,
+)
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import Rounding
@@ -170,8 +174,8 @@ def plain(model: Model, tokens: tuple[int, ...]) -> list[Array]:
 def scenario(model: Model, tokens: tuple[int, ...]) -> Scenario:
     """The model as a scenario whose weights are arrays."""
 
-    def norm(of: Norm) -> scenario_layers.Norm:
-        return scenario_layers.Norm.model_construct(
+    def norm(of: Norm) -> scenario_norms.Norm:
+        return scenario_norms.Norm.model_construct(
             placement="pre", epsilon=Decimal(str(EPSILON)), gain=of.gain, shift=of.shift
         )
 

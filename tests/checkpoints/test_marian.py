@@ -301,7 +301,7 @@ def test_a_text_for_an_encoder_needs_a_model_that_has_one(tmp_path: Path) -> Non
         load(naming(model(tmp_path, "folder gpt2"), text="the", encoder={"text": "the"}))
 
 
-@pytest.mark.parametrize("family", ["bart", "mbart", "m2m_100", "t5", "mt5", "whisper"])
+@pytest.mark.parametrize("family", ["bart", "mbart", "t5", "mt5", "whisper"])
 def test_other_models_with_an_encoder_are_refused_by_name(family: str) -> None:
-    with pytest.raises(TracerError, match=f"model_type: got '{family}', which (needs|has) "):
+    with pytest.raises(TracerError, match=f"model_type: got '{family}', which needs "):
         architecture_of({**CONFIG, "model_type": family}, "x")

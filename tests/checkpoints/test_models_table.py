@@ -14,25 +14,6 @@ import pytest
 
 from tests.helpers import tiny_marian
 from tracer.checkpoints import gguf_families
-from tracer.checkpoints.families import (
-    EMBEDDING_FACTOR,
-    EXPERTS,
-    FUSED_FFN,
-    LOGIT_SCALE,
-    OFFSET_POSITIONS,
-    OUTPUT_NORMS,
-    PARALLEL,
-    PARTIAL_ROTARY,
-    POST_NORM,
-    QK_NORM,
-    RESIDUAL_FACTOR,
-    SCALED_EMBEDDINGS,
-    SCORE_SCALE,
-    SOFT_CAPS,
-    SOME_ROTARY,
-    SOME_WINDOWS,
-    UNIT_OFFSET,
-)
 from tracer.checkpoints.hugging_face_families import FAMILIES
 
 TABLE = Path(__file__).parents[2] / ".github" / "MODELS.md"
@@ -69,25 +50,25 @@ def parts(family: str) -> Iterator[str]:
     if declared.shares_keys:
         yield "shared keys"
     found = {
-        QK_NORM: declared.query_key_norm,
-        UNIT_OFFSET: declared.unit_offset,
-        SCALED_EMBEDDINGS: declared.scales_embeddings or declared.embedding_scale,
-        POST_NORM: declared.placement == "post",
-        PARTIAL_ROTARY: family == "gpt_neox",
-        OUTPUT_NORMS: declared.norm_after,
+        "a norm of queries and keys": declared.query_key_norm,
+        "norms with 1 + γ": declared.unit_offset,
+        "embeddings times √d": declared.scales_embeddings or declared.embedding_scale,
+        "norms after the residual connections": declared.placement == "post",
+        "rotary positions in part of each head": family == "gpt_neox",
+        "norms of outputs": declared.norm_after,
         "no norms of inputs": declared.placement is None,
-        SCORE_SCALE: declared.squared_divisor or declared.factors,
-        EMBEDDING_FACTOR: declared.factors,
-        RESIDUAL_FACTOR: declared.factors,
-        LOGIT_SCALE: declared.factors,
-        SOFT_CAPS: declared.score_cap,
-        SOME_WINDOWS: family in ("gemma2", "gemma3_text", "mistral", "qwen2", "qwen3"),
+        "its own score scale": declared.squared_divisor or declared.factors,
+        "a factor of the embeddings": declared.factors,
+        "a factor of what each sub-layer adds": declared.factors,
+        "a scale of the logits": declared.factors,
+        "soft caps": declared.score_cap,
+        "windows in some layers": family in ("gemma2", "gemma3_text", "mistral", "qwen2", "qwen3"),
         "two rotary bases": family == "gemma3_text",
-        SOME_ROTARY: family == "smollm3",
-        PARALLEL: declared.parallel,
-        EXPERTS: declared.experts,
-        OFFSET_POSITIONS: declared.first_position,
-        FUSED_FFN: "layer.ffn.W_13" in declared.layout.names,
+        "layers without rotary positions": family == "smollm3",
+        "attention and FFN in parallel": declared.parallel,
+        "a mixture of experts": declared.experts,
+        "a position table that starts at row 2": declared.first_position,
+        "a fused FFN matrix": "layer.ffn.W_13" in declared.layout.names,
     }
     yield from (part for part, has in found.items() if has)
 

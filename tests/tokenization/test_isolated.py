@@ -18,15 +18,14 @@ ENDLESS = """
 import time
 from tracer.tokenization import library
 library.MOST_SECONDS = 0.1
-library._opened = lambda description: time.sleep(100)
-library._serve()
+library._serve(lambda description: time.sleep(100))
 """
 
 
 @pytest.fixture
 def library() -> IsolatedLibrary:
-    library = IsolatedLibrary("tokenizer.json")
-    library.serve(tokenizer_json())
+    library = IsolatedLibrary("tokenizers", "tokenizer.json")
+    library.serve(tokenizer_json().encode())
     return library
 
 
@@ -37,7 +36,7 @@ def test_it_answers_as_the_library_does(library: IsolatedLibrary) -> None:
         "ids": [34, 35, 27, 26, 38],
         "before": [],
         "after": [],
-        "pieces": [["the"], ["Ġa"]],
+        "pieces": [[["the", None]], [["Ġa", None]]],
     }
     assert library.decode([34, 35]) == "the a"
 
@@ -66,7 +65,7 @@ def test_an_interruption_is_the_programs(library: IsolatedLibrary) -> None:
 
 
 def test_it_ends_when_nobody_holds_it() -> None:
-    held = IsolatedLibrary("tokenizer.json")
+    held = IsolatedLibrary("tokenizers", "tokenizer.json")
     process = held._process
     del held
     gc.collect()

@@ -22,13 +22,10 @@ class Doubt(StrEnum):
     RANGE = "may be a range"
     REFERENCE = "may be a reference"
     REMARK = "parentheses may hold a remark"
-    CYCLES = "may be the cycles of a permutation"
     SERIES = "may be another series"
     SHAPE = "may be a size or a shape"
     # number systems
     BINARY = "may be binary numbers"
-    LEADING_ZEROS = "numbers with leading zeros may be codes"
-    SYSTEM = "may be computed in another number system"
     XOR = "^ may mean exclusive or"
     # digits
     FEW_DIGITS = "numbers with few digits may be rounded"
@@ -38,8 +35,6 @@ class Doubt(StrEnum):
     SEPARATOR = "points or commas may separate thousands, or decimals"
     # what is meant
     ANGLE = "may be the same angle in degrees, or after a turn"
-    SYMBOL = "e or π may be a variable"
-    RATIO = "may be a ratio"
     STEPS = "may be computed step by step"
     APART = "may be two different numbers"
     APPROXIMATION = "may be an approximation on purpose"
@@ -50,7 +45,6 @@ class Doubt(StrEnum):
     MAGNITUDE = "a power of ten may be an order of magnitude"
     MEASURED = "a measured number may be compared"
     NAMED = "the number may belong to the words before it"
-    SIGN = "the words around may give the sign"
     UNIT = "a unit follows"
     NOTATION = "few equations of the text hold, so its notation may be another one"
     UNCONFIRMED = (

@@ -26,13 +26,13 @@ def optional_library(library: str) -> Iterator[None]:
         raise TracerError(Problem(message)) from None
 
 
-def isolated_tokenizers(file: str, address: str | None = None) -> IsolatedLibrary:
-    """Start the tokenizers library in its own process, for a tokenizer that a file describes.
+def isolated_library(library: str, file: str, address: str | None = None) -> IsolatedLibrary:
+    """Start a library in its own process, for a tokenizer that a file describes.
 
     Raises:
         TracerError: the library is not installed.
     """
-    with optional_library("tokenizers"):
-        if find_spec("tokenizers") is None:
+    with optional_library(library):
+        if find_spec(library) is None:
             raise ImportError
-    return IsolatedLibrary(file, address)
+    return IsolatedLibrary(library, file, address)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.checkpoints.architecture import Architecture, RotaryFactor, RotaryPositions
-from tracer.checkpoints.families import GGUF_NEEDS, MEANINGS, family_of
+from tracer.checkpoints.families import MEANINGS, family_of
 from tracer.checkpoints.gguf_families import FAMILIES, GGUFFamily
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
@@ -29,7 +29,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     named = CheckpointSettings(read.file, read.values)
-    name = family_of(named, "general.architecture", FAMILIES, GGUF_NEEDS)
+    name = family_of(named, "general.architecture", FAMILIES)
     named.only("general.type", "model", "the file is not a whole model")
     if named.get("split.count", 1) not in (0, 1):
         named.wrong("split.count", "expected 1: join the files with gguf-split --merge")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tracer.checkpoints.extras import isolated_tokenizers
+from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.splitting import SPLITTINGS
@@ -66,7 +66,7 @@ def _byte_level(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
     settings.only("add_space_prefix", False)
     _check_all(settings)
 
-    library = isolated_tokenizers(read.file, "tokenizer.ggml")
+    library = isolated_library("tokenizers", read.file, "tokenizer.ggml")
     words = [*vocabulary]
     described = {
         "added_tokens": [
@@ -87,7 +87,7 @@ def _byte_level(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
             "ignore_merges": splitting.whole_first,
         },
     }
-    library.serve(json.dumps(described, ensure_ascii=False))
+    library.serve(json.dumps(described, ensure_ascii=False).encode())
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
     whole = vocabulary if splitting.whole_first else ()
     alphabet = ByteLetters()

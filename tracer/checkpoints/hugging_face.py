@@ -11,7 +11,7 @@ from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
 )
-from tracer.checkpoints.families import MEANINGS, NEEDS, family_of
+from tracer.checkpoints.families import MEANINGS, family_of
 from tracer.checkpoints.hugging_face_families import (
     FAMILIES,
     HEAD_DIM,
@@ -69,7 +69,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     settings = CheckpointSettings(file, config)
-    name = family_of(settings, "model_type", FAMILIES, NEEDS)
+    name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
     architecture = _architecture(settings, name, family)
     settings.get(EOS)  # which `ends` reads

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tracer.checkpoints.extras import isolated_tokenizers
+from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.files.reading import read_file
@@ -21,7 +21,6 @@ from tracer.tokenization.alphabets import ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
-from tracer.tokenization.unigram import Unigram
 
 FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
 PREFIX_SPACE = "add_prefix_space"
@@ -44,8 +43,8 @@ def tokenizer_of(folder: Path) -> Tokenizer:
         if model.get(key):
             model.wrong(key, "supported is null")
     model.check()
-    library = isolated_tokenizers(str(path))
-    library.serve(read_file(path))
+    library = isolated_library("tokenizers", str(path))
+    library.serve(read_file(path).encode())
     added = library.added()  # answered only if the library accepts the file
     byte_levels = [*_byte_levels(content.get("pre_tokenizer"))]
     _check_prefix_space(folder / BESIDE, byte_levels)
@@ -68,13 +67,7 @@ def _unigram(
     scores = [(word, float(score)) for word, score in model.get("vocab")]
     vocabulary = {word: id for id, (word, _) in enumerate(scores)}
     alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
-    unknown = model.get("unk_id")
-    unigram = Unigram(
-        dict(scores),
-        "" if unknown is None else scores[unknown][0],
-        with_bytes=model.flag("byte_fallback", False),
-    )
-    return Tokenizer(library, vocabulary, added, unigram, alphabet)
+    return Tokenizer(library, vocabulary, added, dict(scores), alphabet)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

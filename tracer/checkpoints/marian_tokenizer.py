@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.hugging_face_tokenizer import BESIDE
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import CheckpointSettings
-from tracer.checkpoints.spm_file import read_spm
+from tracer.checkpoints.spm_file import scores_in
+from tracer.checkpoints.tensor import mapped
 from tracer.tokenization.alphabets import Alphabet, Characters
 from tracer.tokenization.bpe import Merging
-from tracer.tokenization.marian import UNKNOWN, MarianPieces, MarianUnigram
+from tracer.tokenization.marian import UNKNOWN, MarianPieces
 from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 
 VOCABULARY, SOURCE, TARGET = "vocab.json", "source.spm", "target.spm"
@@ -29,7 +31,7 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
     without a .spm file, it also knows the words.
 
     Raises:
-        TracerError: a file is damaged or of another kind.
+        TracerError: a file is damaged or of another kind, or the sentencepiece library is missing.
     """
     if not (folder / VOCABULARY).exists():
         return tokenizer_of_ids()
@@ -39,21 +41,24 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
     path = folder / (SOURCE if start is None else TARGET)
     if not path.exists():
         return Tokenizer(None, vocabulary, {}, Merging({}, Alphabet()), alphabet)
-    model = read_spm(path)
+    content = bytes(mapped(path))
+    scores = scores_in(content, str(path))
+    library = isolated_library("sentencepiece", str(path))
+    library.serve(content)
     added = {name: vocabulary[name] for name in _SPECIAL.values() if name in vocabulary}
     content_of = {
         id: word.encode() if word in added else alphabet.content(word)
         for word, id in vocabulary.items()
     }
     surrounded = MarianPieces(
-        model.normalization,
+        library,
+        vocabulary,
         content_of,
         {*added.values()},
         () if start is None else (start,),
         (vocabulary[END],) if start is None else (),
     )
-    unigram = MarianUnigram(model.scores, vocabulary)
-    return Tokenizer(surrounded, vocabulary, added, unigram, alphabet)
+    return Tokenizer(surrounded, vocabulary, added, scores, alphabet)
 
 
 def _vocabulary(path: Path) -> Mapping[str, int]:

@@ -1,53 +1,37 @@
 """SentencePiece's .spm file: a vocabulary with scores, in the format of protocol buffers.
 
-The numbers of the fields are those of sentencepiece_model.proto in SentencePiece 0.2.
+The numbers of the fields are those of sentencepiece_model.proto in SentencePiece 0.2. The module of
+the sentencepiece library that reads it works only with one release of protobuf.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tracer.checkpoints.settings import CheckpointSettings
-from tracer.checkpoints.tensor import mapped
 from tracer.errors import Problem, TracerError
-from tracer.tokenization.normalization import TextNormalization
 
 MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
 NORMAL, USER_DEFINED, BYTE = 1, 4, 6
 
 
-@dataclass(frozen=True)
-class SentencePieceModel:
-    """A unigram model of SentencePiece."""
-
-    scores: Mapping[str, Any]
-    """The score of each piece, a float32, which SentencePiece adds as such."""
-    normalization: TextNormalization
-
-
-def read_spm(path: Path) -> SentencePieceModel:
-    """Return the unigram model of a .spm file.
+def scores_in(content: bytes, file: str) -> Mapping[str, Any]:
+    """Return the score of each piece of a unigram model.
 
     Raises:
-        TracerError: it is damaged or of another kind.
+        TracerError: the file is damaged or of another kind.
     """
-    content = bytes(mapped(path))
     try:
         pieces = [_piece(dict(_fields(value))) for key, value in _fields(content) if key == 1]
         parts = {key: dict(_fields(value)) for key, value in _fields(content) if key in (2, 3, 5)}
         trainer, normalizer, denormalizer = (parts.get(key, {}) for key in (2, 3, 5))
-        normalization = TextNormalization(
-            _bytes(normalizer, 2), bool(normalizer.get(3, True)), bool(normalizer.get(4, True))
-        )
     except (IndexError, KeyError, ValueError):
-        raise TracerError(Problem("not a whole SentencePiece model", str(path))) from None
+        raise TracerError(Problem("not a whole SentencePiece model", file)) from None
     kinds = {kind for _, _, kind in pieces}
-    settings = CheckpointSettings(str(path), {
+    settings = CheckpointSettings(file, {
         "model_type": MODELS.get(trainer.get(3, 1)),
         "treat_whitespace_as_suffix": bool(trainer.get(24)),
         "escape_whitespaces": bool(normalizer.get(5, True)),
@@ -61,9 +45,7 @@ def read_spm(path: Path) -> SentencePieceModel:
     settings.only("denormalizer_spec", False)
     settings.only("escape_whitespaces", True)
     settings.check()
-    return SentencePieceModel(
-        {text: score for text, score, kind in pieces if kind == NORMAL}, normalization
-    )
+    return {text: score for text, score, kind in pieces if kind == NORMAL}
 
 
 def _piece(fields: Mapping[int, Any]) -> tuple[str, Any, int]:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace, arithmetic_of
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, derived
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.token_rows import OneToken, label
@@ -242,7 +243,7 @@ class BackwardDirection(OneToken):
             case el.Normalize():
                 yield from self.through_norm(record, record.operation, u)
             case el.Subtract():
-                norm = next(each for each in roles.NORMS if record.output.role is each.deviation)
+                norm = next(each for each in all_norms() if record.output.role is each.deviation)
                 offset = self.derive(x[1], "offset", op.Mean(), (self.row_axis,), u)
                 before = derived(norm.layer_norm, "before")
                 yield x[0], self.record(record.output, before, el.Subtract(), u.axes, u, offset)
@@ -252,7 +253,7 @@ class BackwardDirection(OneToken):
     ) -> Iterator[tuple[Value, Value]]:
         """d / σ · γ + β: u γ / σ at d, and u at β."""
         d, std, *parameters = record.inputs
-        norm = next(each for each in roles.NORMS if std.role in (each.std, each.rms))
+        norm = next(each for each in all_norms() if std.role in (each.std, each.rms))
         if operation.shift:
             yield parameters[-1], u
         if operation.gain:

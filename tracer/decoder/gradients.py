@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
@@ -303,7 +304,7 @@ class _BackwardPass:
         deviation, std, *parameters = record.inputs
         gain = parameters[0] if operation.gain else None
         norm = standardized = record.output
-        of = next(each for each in roles.NORMS if norm.role in (each.layer_norm, each.rms_norm))
+        of = next(each for each in all_norms() if norm.role in (each.layer_norm, each.rms_norm))
         if (gain or operation.shift) and (gain in self.learned or std in self.learned):
             standardized = self.record(norm, of.standardized, el.Normalize(), deviation, std)
         if operation.shift:

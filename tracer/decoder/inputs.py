@@ -20,6 +20,7 @@ from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Scale, Window
 from tracer.scenario.model import Scenario, Tower
+from tracer.scenario.part import rotated_width
 from tracer.scenario.rotary import Rotary
 from tracer.tokenization.learning import LearnedMerge
 from tracer.tokenization.tokenization import Tokenization
@@ -148,7 +149,7 @@ def rotary(tape: Tape, tower: Tower, tokens: Axis) -> Turning:
     them.
     """
     parts = [layer.attention for layer in tower.layers if layer.attention]
-    widths = {tower.rotary_of(part): part.heads[0].d_k for part in parts}
+    widths = {tower.rotary_of(part): rotated_width(part) for part in parts}
     found: dict[Rotary | None, RotaryAngles] = {}
     for number, asked in enumerate(tower.rotary_settings, 1):
         if asked in widths:

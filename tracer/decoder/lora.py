@@ -8,8 +8,8 @@ from tracer.decoder.operations import MatMul
 from tracer.decoder.roles import LoraRoles as LoraRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.scenario.fields import shape_of
 from tracer.scenario.layers import Lora
-from tracer.scenario.parts import shape_of
 
 
 def adapted(tape: Tape, roles: LoraRoles, parameters: Lora, axes: Axes) -> Value:

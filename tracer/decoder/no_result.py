@@ -5,22 +5,19 @@ from __future__ import annotations
 import decimal
 from collections.abc import Container, Sequence
 
-from tracer.decoder.roles import NORMS, Place
+from tracer.decoder.roles import Place
 from tracer.decoder.value import Value
 from tracer.errors import Problem
 
 ZERO = {
-    **{norm.std: "σ is 0, as it is of equal numbers; set epsilon" for norm in NORMS},
-    **{norm.rms: "RMS is 0, as it is of zeros; set epsilon" for norm in NORMS},
+    "std": "σ is 0, as it is of equal numbers; set epsilon",
+    "rms": "RMS is 0, as it is of zeros; set epsilon",
 }
-"""The divisors of norms."""
+"""The divisors of norms, by the last word of their roles."""
 
 STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
 NO_SQUARES = "√v̂ is 0, as it is where the gradient is 0; set the optimizer's epsilon"
-NO_SLOPE = {
-    **{norm.std: f"σ {STEEP}" for norm in NORMS},
-    **{norm.rms: f"RMS {STEEP}" for norm in NORMS},
-}
+NO_SLOPE = {"std": f"σ {STEEP}", "rms": f"RMS {STEEP}"}
 """Roots without a slope, where ε is added outside the root."""
 
 
@@ -35,7 +32,7 @@ def no_result(
     given = [value.address for value in inputs if value.address in pinned]
     zeros = ZERO if place.phase == "forward" else NO_SLOPE
     divisor = inputs[1].role if len(inputs) > 1 and not given else None
-    nothing = zeros.get(divisor) if divisor else None
+    nothing = zeros.get(divisor.name.rpartition(".")[2]) if divisor else None
     if divisor and divisor.derivation == "unbiased_second":
         nothing = NO_SQUARES
     return Problem(_reason(error, nothing, given), address=address, yaml_path=place.yaml_path)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tracer.decoder import roles
 from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis
-from tracer.decoder.roles import Role, SoftmaxRoles
+from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
@@ -66,6 +66,8 @@ class Part:
     """The declaration of a part; `roles` are its roles, by the role that they are listed behind."""
 
     roles: Mapping[Role, tuple[Role, ...]]
+    norms: tuple[NormRoles, ...] = ()
+    """Those of its roles that belong to norms."""
     tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
@@ -95,3 +97,9 @@ def all_roles() -> tuple[Role, ...]:
             at = ordered.index(before) + 1
             ordered[at:at] = own
     return tuple(ordered)
+
+
+@cache
+def all_norms() -> tuple[NormRoles, ...]:
+    """The roles of every norm."""
+    return (*roles.NORMS, *(norm for part in parts() for norm in part.norms))

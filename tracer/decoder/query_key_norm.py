@@ -9,7 +9,7 @@ from tracer.decoder import operations as op, roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import QueryKeyNorm
+from tracer.scenario.norms import QueryKeyNorm
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ class NormRoles:
     standardized: Role
 
 
-def _norm(name: str) -> NormRoles:
+def norm_roles(name: str) -> NormRoles:
     """The roles of a norm whose result has this name."""
 
     def working(end: str) -> Role:
@@ -289,8 +289,8 @@ KEY = Role("key")
 VALUE = Role("value")
 ALL_QUERIES = Role("queries")
 ALL_KEYS = Role("keys")
-QUERY_NORM = _norm("query_norm")
-KEY_NORM = _norm("key_norm")
+QUERY_NORM = norm_roles("query_norm")
+KEY_NORM = norm_roles("key_norm")
 OWN_QUERY = Role("query_norm")
 OWN_KEY = Role("key_norm")
 ROTATED_QUERY = Role("rotated_query")
@@ -322,7 +322,7 @@ W_O = Role("W_O", parameter=True)
 B_O = Role("b_O", parameter=True)
 ATTENTION_OUTPUT = Role("output")
 
-NORM_AFTER = _norm("norm_after")
+NORM_AFTER = norm_roles("norm_after")
 SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
@@ -499,6 +499,7 @@ SUB_LAYER_NORM = NormRoles(
 """The norm of a sub-layer, or behind the layers."""
 
 NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
+"""The norms but those of parts."""
 
 ROLES = tuple(
     dict.fromkeys(

@@ -12,7 +12,8 @@ from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import Expert, Norm, Normalization, SubLayer
+from tracer.scenario.layers import Expert, SubLayer
+from tracer.scenario.norms import Norm, Normalization
 
 AnySubLayer = TypeVar("AnySubLayer", bound=SubLayer)
 

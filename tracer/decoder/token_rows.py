@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.forward import Trace
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value, has_token_rows
@@ -96,7 +97,7 @@ _NAMES = {
     roles.SCALED_EMBEDDING: "embedding",
     roles.POSITION: "positions",
     roles.B_U: "b_U",
-    **{norm.shift: "β" for norm in roles.NORMS},
+    **{norm.shift: "β" for norm in all_norms()},
     roles.NORM_AFTER.shift: "β of the norm after it",
 }
 """How parts are labeled, where it is not the name of the role."""

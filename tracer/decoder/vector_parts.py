@@ -58,7 +58,15 @@ class VectorParts(OneToken):
         pieces = dict[Value, Sequence[Value]]()
         for record in self.needed(of):
             pieces[record.output] = list(self.pieces(record, pieces))
+        if self.is_of_heads(of):
+            pieces[of] = list(self.placed(of, pieces))
         return self.stacked(of, pieces)
+
+    def placed(self, of: Value, before: Pieces) -> Iterator[Value]:
+        """The parts of vectors that stand side by side, each in the columns of its vector."""
+        for start, own in _starts(self.producer(of).inputs):
+            place = op.PlaceColumns(start, of.shape[1])
+            yield self.part(own, place, of.axes[1], self.stacked(own, before))
 
     def needed(self, of: Value) -> list[Record]:
         """The records that a value is the sum of, back to its components, in order."""

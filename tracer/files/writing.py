@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from tracer.console.interruption import defer_sigint
-from tracer.files.attributes import carry_over
-from tracer.files.drafts import Drafts
 from tracer.files.targets import Target, check, refused, writing_to
 
 
@@ -37,18 +37,18 @@ def write(
         if target.is_stream:
             _send(target, text)
     files = [(target, text) for target, text in pairs if not target.is_stream]
-    with defer_sigint() as let_through, _made(make), ExitStack() as stack:
-        drafts: dict[Path, Drafts] = {}
-        replacements = []
-        for target, text in files:
-            beside = target.path.parent
-            with writing_to(target.name):
-                if beside not in drafts:
-                    drafts[beside] = stack.enter_context(Drafts(beside))
-                alone = len(files) == 1
-                replacements.append(_prepared(target, text, drafts[beside], alone=alone))
+    with defer_sigint() as let_through, _made(make), ExitStack() as drafts, ExitStack() as undo:
+        replacements = [(target, _draft(target, text, drafts)) for target, text in files]
         let_through()
-        _put_all_in_place(replacements, held or {})
+        for target, draft in replacements:
+            with writing_to(target.name):
+                _check_unchanged(target, (held or {}).get(target.name))
+                old = draft.with_name("old")
+                if target.found and len(files) > 1:  # a single file is never restored
+                    shutil.copy(target.path, old)
+                draft.replace(target.path)
+            undo.callback(_put_back, target, old)
+        undo.pop_all()
 
 
 def create(path: Path, text: str) -> None:
@@ -57,72 +57,55 @@ def create(path: Path, text: str) -> None:
     Raises:
         TracerError: the name already exists, or the file cannot be written.
     """
-    with defer_sigint() as let_through, writing_to(path), Drafts(path.parent) as drafts:
-        draft = drafts.written(text)
-        let_through()
+    with defer_sigint() as let_through, writing_to(path):
         try:
-            _put_where_nothing_is(draft, path)
+            file = path.open("xb")
         except FileExistsError:
             raise refused(path, "it is there already, expected a new file") from None
+        try:
+            _fill(file, text)
+            let_through()
+        except BaseException:
+            path.unlink()
+            raise
 
 
-@dataclass(frozen=True)
-class _Replacement:
-    """A file, the draft that replaces it, and a copy of the old file to restore."""
+def _draft(target: Target, text: str | bytes, stack: ExitStack) -> Path:
+    """Return a new file in a hidden folder beside the target, which the stack removes.
 
-    target: Target
-    new: Path
-    old: Path | None
-
-    def put_in_place(self, held: str | None) -> None:
-        path = self.target.path
-        with writing_to(self.target.name):
-            if held is not None and path.read_bytes() != held.encode():
-                raise refused(self.target.name, "it has changed since it was read")
-            self.new.replace(path)
-
-    def put_back(self) -> None:
-        with suppress(OSError):
-            if self.old is not None:
-                self.old.replace(self.target.path)
-            else:
-                self.target.path.unlink()
+    It has the permissions of the file that it replaces.
+    """
+    with writing_to(target.name):
+        folder = TemporaryDirectory(
+            prefix=".decoder-trace-", dir=target.path.parent, ignore_cleanup_errors=True
+        )
+        draft = Path(stack.enter_context(folder)) / "new"
+        _fill(draft.open("xb"), text)
+        if target.found:
+            draft.chmod(target.found.st_mode & 0o777)
+        return draft
 
 
-def _prepared(target: Target, text: str | bytes, drafts: Drafts, *, alone: bool) -> _Replacement:
-    """Return the replacement of a file; a file written `alone` needs no copy to restore."""
-    new = drafts.written(text)
-    if target.found is None:
-        return _Replacement(target, new, None)
-    carry_over(target.path, new)
-    if alone:
-        return _Replacement(target, new, None)
-    old = drafts.copied(target.path)
-    carry_over(target.path, old)
-    return _Replacement(target, new, old)
+def _fill(file: BinaryIO, text: str | bytes) -> None:
+    """Write a text to a file, flush it to the disk, and close the file."""
+    with file:
+        file.write(_encoded(text))
+        file.flush()
+        os.fsync(file.fileno())
 
 
-def _put_all_in_place(replacements: list[_Replacement], held: Mapping[Path, str]) -> None:
-    done: list[_Replacement] = []
-    try:
-        for replacement in replacements:
-            replacement.put_in_place(held.get(replacement.target.name))
-            done.append(replacement)
-    except BaseException:
-        for replacement in reversed(done):
-            replacement.put_back()
-        raise
+def _check_unchanged(target: Target, held: str | None) -> None:
+    if held is not None and target.path.read_bytes() != held.encode():
+        raise refused(target.name, "it has changed since it was read")
 
 
-def _put_where_nothing_is(draft: Path, path: Path) -> None:
-    """Rename a draft, but never over an existing file, even one that appears meanwhile."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        path.open("xb").close()
-        draft.replace(path)
+def _put_back(target: Target, old: Path) -> None:
+    """Restore a file from its copy; remove it if it is new."""
+    with suppress(OSError):
+        if target.found:
+            old.replace(target.path)
+        else:
+            target.path.unlink()
 
 
 def _send(target: Target, text: str | bytes) -> None:
@@ -130,7 +113,11 @@ def _send(target: Target, text: str | bytes) -> None:
     with writing_to(target.name):
         handle = os.open(target.name, os.O_WRONLY | os.O_APPEND)
         with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode() if isinstance(text, str) else text)
+            stream.write(_encoded(text))
+
+
+def _encoded(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
 
 
 @contextmanager

@@ -7,6 +7,7 @@ those apart that meet in an operation. Parameters and intermediate numbers have 
 from __future__ import annotations
 
 from tracer.decoder import roles
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role
 from tracer.formula.expression import Blank, Expression, Number
 from tracer.renderers.notation import Marking, pieces
@@ -21,7 +22,7 @@ NAME = "italic"
 _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.QUERY, roles.HIDDEN, roles.ACTIVATION), MAGENTA),
     **dict.fromkeys(
-        (role for of in roles.NORMS for role in (of.mean, of.variance, of.std)), MAGENTA
+        (role for of in all_norms() for role in (of.mean, of.variance, of.std)), MAGENTA
     ),
     roles.POSITION: MAGENTA,
     **dict.fromkeys((roles.KEY, roles.KEYS), GREEN),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tracer.scenario.expected import Expected, Size
 from tracer.scenario.parts import FROZEN
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Expected, Size, SizeChecker, usual_length
+from tracer.scenario.sizes import SizeChecker, usual_length
 
 AS_FROZEN = "as many as frozen has"
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from tracer.names import count
+from tracer.scenario.expected import Size
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Size, SizeChecker, typed_positive
+from tracer.scenario.sizes import SizeChecker, typed_positive
 
 
 def check_rotary(counted: SizeChecker, tower: YamlPath, widths: Mapping[YamlPath, Size]) -> None:
@@ -17,6 +19,7 @@ def check_rotary(counted: SizeChecker, tower: YamlPath, widths: Mapping[YamlPath
     """
     shared: YamlPath = (*tower, "positions", "rotary")
     is_rotary = isinstance(counted.part(*shared), dict)
+    rotated = {name for part in scenario_parts() for name in part.rotated}
     settings, first = [shared], 0
     for number, _ in enumerate(counted.entries(*tower, "layers")):
         layer: YamlPath = (*tower, "layers", number)
@@ -25,8 +28,10 @@ def check_rotary(counted: SizeChecker, tower: YamlPath, widths: Mapping[YamlPath
         if not is_rotary or counted.part(*own) == "none":
             continue
         share = _share(counted, own, shared)
-        for matrix, width in widths.items():
-            if width and matrix[-1] in ("W_Q", "Q") and matrix[:-3] == own[:-1]:
+        of_heads = {at: width for at, width in widths.items() if at[:-3] == own[:-1]}
+        instead = [at for at in of_heads if at[-1] in rotated]
+        for matrix in instead or [at for at in of_heads if at[-1] in ("W_Q", "Q")]:
+            if width := of_heads[matrix]:
                 first = first or width
                 _check_width(counted, matrix, width, share, first)
         settings.append(own)

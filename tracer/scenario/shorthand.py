@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from tracer.errors import Problem
 from tracer.names import closest
 from tracer.scenario.fields import Random, pair_of
-from tracer.scenario.parts import address, with_part
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 from tracer.scenario.sizes import SizeChecker, data_at, is_tied, words_of
 from tracer.scenario.typed_heads import number_of_queries
@@ -35,7 +35,7 @@ def written_out(source: Data, counted: SizeChecker) -> tuple[dict[str, Data], se
     def fill(place: YamlPath, new: Data | None) -> None:
         nonlocal data
         if new is not None:
-            data = with_part(data, place, new)
+            data = _with_part(data, place, new)
             filled.add(place)
 
     if data_at(data, ("tokens",)) is None:
@@ -54,6 +54,20 @@ def written_out(source: Data, counted: SizeChecker) -> tuple[dict[str, Data], se
             fill(("unembedding", "W_U"), w_u)
     assert isinstance(data, dict)
     return data, filled
+
+
+def _with_part(whole: Data, place: YamlPath, new: Data) -> Data:
+    """Return plain data with another part at a place; the rest is shared."""
+    if not place:
+        return new
+    step, rest = place[0], place[1:]
+    match whole, step:
+        case dict(), str():
+            return {**whole, step: _with_part(whole.get(step, {}), rest, new)}
+        case list(), int():
+            return [*whole[:step], _with_part(whole[step], rest, new), *whole[step + 1 :]]
+        case _:
+            return whole
 
 
 def _matrix(form: Data | None, place: YamlPath, rows: int, columns: int) -> Data | None:

@@ -10,33 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
+from tracer.scenario.expected import Expected, Size
 from tracer.scenario.fields import Positive, Random
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 
-Size: TypeAlias = int | None
-"""A number of rows, columns or entries; None if unknown."""
-
 LARGEST_FORM = 250_000
 """The most numbers of a short form, so that a short file cannot fill the memory."""
-
-AS_THE_OTHERS = "as many as in the other rows"
-
-
-class Expected(NamedTuple):
-    """An expected number of rows or columns, and the reason for it."""
-
-    size: Size = None
-    meaning: str = AS_THE_OTHERS
-
-    def __str__(self) -> str:
-        return f"{self.size} ({self.meaning})"
 
 
 def is_on(data: Data | None) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from tracer.scenario.parts import SUB_LAYERS
+from tracer.scenario.expected import Size
+from tracer.scenario.fields import SINGLE
+from tracer.scenario.layers import Head
+from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Expected, Size, SizeChecker, is_on, is_tied
+from tracer.scenario.sizes import SizeChecker, is_on, is_tied
 
-TYPED = ("Q", "K", "V")
-COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
-LABELS = {"Q": "query", "K": "key", "V": "value"}
+NAMES = {letter: letter for letter in "QKV"}
+"""The keys of typed queries, keys and values."""
 
 OF_EMBEDDINGS = (
     "features",
@@ -52,7 +54,7 @@ def number_of_queries(scenario: SizeChecker) -> Size:
 def _typed(scenario: SizeChecker, attention: YamlPath) -> Iterator[YamlPath]:
     """Yield the paths of an attention's typed queries, keys and values."""
     for i, _ in enumerate(scenario.entries(*attention, "heads") if attention else ()):
-        for name in TYPED:
+        for name in NAMES:
             if scenario.has(*attention, "heads", i, name):
                 yield (*attention, "heads", i, name)
 
@@ -125,31 +127,16 @@ def _check_encoder(scenario: SizeChecker, first: YamlPath) -> None:
         scenario.report(("encoder",), message)
 
 
-def typed_head(
-    scenario: SizeChecker, place: YamlPath, rows: Mapping[str, Expected], d_k: Size
-) -> dict[str, Size]:
-    """Check a typed head and return the columns of Q, K and V.
+def names(scenario: SizeChecker, attention: YamlPath) -> dict[str, str]:
+    """Return the keys of the queries, keys and values of an attention, or of their weights."""
+    if has_typed_heads(scenario, attention):
+        return NAMES
+    return {letter: f"W_{letter}" for letter in NAMES}
 
-    `rows` are the expected rows of each; `d_k` is the width of the keys that the head shares, if
-    it shares any.
-    """
-    for name in COMPUTED:
-        if scenario.has(*place, name):
+
+def report_weights(scenario: SizeChecker, head: YamlPath) -> None:
+    """Report weights beside typed queries, keys and values."""
+    for name, shape in declared(Head).items():
+        if shape.learned and shape.sizes != SINGLE and scenario.has(*head, name):
             message = "queries, keys and values of this attention are typed, expected Q, K and V"
-            scenario.report((*place, name), message)
-    widths: dict[str, Size] = {}
-    for name in TYPED:
-        at: YamlPath = (*place, name)
-        typed = scenario.part(*at)
-        columns = {
-            "Q": Expected(d_k, "as many as the keys have"),
-            "K": Expected(widths.get("Q"), "as many as Q has"),
-        }.get(name, Expected())
-        if isinstance(typed, list):
-            widths[name] = scenario.rectangle(at, typed, rows[name], columns)[1]
-            labels = (*place, "labels", LABELS[name])
-            scenario.length(labels, widths[name], f"one per column of {name}")
-        elif typed is None and (name == "Q" or not scenario.has(*place, "shares")):
-            instead = " or shares: 1" * (name != "Q" and place[-1] != 0)
-            scenario.report(at, f"missing, expected {name}: [[1, 0], …]{instead}")
-    return widths
+            scenario.report((*head, name), message)

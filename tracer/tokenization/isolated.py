@@ -1,6 +1,6 @@
-"""An untrusted tokenizer in the tokenizers library, in a separate process.
+"""An untrusted tokenizer in the tokenizers or sentencepiece library, in a separate process.
 
-A tokenizer file can make the library panic, abort, search without end or fill the memory. In a
+A tokenizer file can make a library panic, abort, search without end or fill the memory. In a
 separate process, each of these becomes a message, on every system.
 """
 
@@ -23,15 +23,18 @@ BROKE_DOWN = f"it crashed, ran out of memory, or took more than {library.MOST_SE
 
 
 class IsolatedLibrary:
-    """A `library.Library` in a separate process; each answer may be a TracerError instead."""
+    """A tokenizer of `library.py` in a separate process; each answer may be a TracerError instead.
 
-    def __init__(self, file: str, address: str | None = None) -> None:
-        """Start the process, with no tokenizer yet; problems name the file and the address."""
+    Of the sentencepiece library, it has only `tokens`.
+    """
+
+    def __init__(self, name: str, file: str, address: str | None = None) -> None:
+        """Start a library by its name, without a tokenizer; problems name the file and address."""
         import subprocess  # which is not everywhere that a page is computed
 
-        self._file, self._address = file, address
+        self._name, self._file, self._address = name, file, address
         self._process = subprocess.Popen(
-            [sys.executable, "-P", library.__file__],
+            [sys.executable, "-P", library.__file__, name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -39,9 +42,8 @@ class IsolatedLibrary:
         )
         weakref.finalize(self, _end, self._process)
 
-    def serve(self, description: str) -> None:
-        """Load the tokenizer in the text of a tokenizer.json; the first answer reports errors."""
-        content = description.encode()
+    def serve(self, content: bytes) -> None:
+        """Load a tokenizer.json or a .spm file; the first answer reports errors."""
         self._send(b"%d\n%b" % (len(content), content))
 
     def added(self) -> dict[str, int]:
@@ -58,6 +60,11 @@ class IsolatedLibrary:
         """Return the text of tokens; bytes that form no whole character become �."""
         return str(self._asked("decode", ids))
 
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text; a run of unknown characters is one of them."""
+        found: list[str] = self._asked("tokens", text)
+        return found
+
     def _asked(self, *request: Any) -> Any:
         assert self._process.stdout
         try:
@@ -66,7 +73,7 @@ class IsolatedLibrary:
         except ValueError:  # the process has ended, perhaps within a line
             answer = {"problem": BROKE_DOWN}
         if "problem" in answer:
-            message = f"the tokenizers library cannot use it: {answer['problem']}"
+            message = f"the {self._name} library cannot use it: {answer['problem']}"
             raise TracerError(Problem(message, self._file, address=self._address))
         return answer["found"]
 

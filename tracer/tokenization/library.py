@@ -1,8 +1,9 @@
-"""The tokenizers library: text → token ids, and back.
+"""The tokenizers library: text → token ids, and back; the sentencepiece library: text → tokens.
 
-As a program, it serves one tokenizer over its standard streams. Its input is the length of a
-tokenizer.json's text in a line, then that text, then a line for each request; it answers with a
-line. It then imports nothing of this project, so that it starts in a few hundredths of a second.
+As a program, it serves one tokenizer of the library that its argument names, over its standard
+streams. Its input is the length of a tokenizer.json or a .spm file in a line, then its content,
+then a line for each request; it answers with a line. It then imports nothing of this project, so
+that it starts in a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import sentencepiece
     import tokenizers
 
 MOST_SECONDS, MOST_BYTES = 20, 3 * 2**30
@@ -34,7 +36,10 @@ class Library:
         return {token.content: id for id, token in added.items()}
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the ids, those that are added before and after a text, and each part's pieces."""
+        """Return the ids, those that are added before and after a text, and each part's pieces.
+
+        A piece has its tokens if a unigram model chooses them; merges are computed elsewhere.
+        """
         found = self._tokenizer.encode(text)
         added = found.special_tokens_mask
         before = len(list(takewhile(bool, added)))
@@ -44,7 +49,10 @@ class Library:
             "before": found.ids[:before],
             "after": found.ids[len(found.ids) - after :],
             "pieces": [
-                self._pieces(part, begins=i == 0 and text.startswith(part))
+                [
+                    [piece, self._tokens(piece)]
+                    for piece in self._pieces(part, begins=i == 0 and text.startswith(part))
+                ]
                 for i, part in enumerate(parts)
             ],
         }
@@ -69,8 +77,33 @@ class Library:
             splitter.prepend_scheme = "first"
         return pieces
 
+    def _tokens(self, piece: str) -> list[str] | None:
+        """Return the tokens that a unigram model chooses; None if there is no such model."""
+        model: Any = self._tokenizer.model
+        if type(model).__name__ != "Unigram":
+            return None
+        return [model.id_to_token(token.id) for token in model.tokenize(piece)]
 
-def _opened(description: bytes) -> Library:
+
+class SentencePieceLibrary:
+    """A model of the sentencepiece library."""
+
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
+        self._processor = processor
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text; a run of unknown characters is one of them."""
+        found: list[str] = self._processor.encode(text, out_type=str)
+        return found
+
+
+def _sentence_piece(model: bytes) -> SentencePieceLibrary:
+    import sentencepiece
+
+    return SentencePieceLibrary(sentencepiece.SentencePieceProcessor(model_proto=model))
+
+
+def _library(description: bytes) -> Library:
     import tokenizers
 
     tokenizer = tokenizers.Tokenizer.from_buffer(description)
@@ -91,7 +124,7 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
 
 
-def _serve() -> None:
+def _serve(opened: Callable[[bytes], Library | SentencePieceLibrary]) -> None:
     _limit()
     source, library = sys.stdin.buffer, None
     description = source.read(int(source.readline()))
@@ -99,7 +132,7 @@ def _serve() -> None:
         faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
         name, *arguments = json.loads(line)
         try:
-            library = library or _opened(description)
+            library = library or opened(description)
             answer = {"found": getattr(library, name)(*arguments)}
         except BaseException as error:  # a panic of the library is not an Exception
             answer = {"problem": str(error)}
@@ -109,4 +142,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(_sentence_piece if sys.argv[1] == "sentencepiece" else _library)

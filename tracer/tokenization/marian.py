@@ -1,4 +1,4 @@
-"""Marian's tokenizers: SentencePiece's unigram model chooses the tokens, vocab.json their ids."""
+"""Marian's tokenizers: the sentencepiece library chooses the tokens, vocab.json their ids."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from tracer.tokenization.bpe import Merge
-from tracer.tokenization.normalization import TextNormalization
-from tracer.tokenization.unigram import Unigram
+from tracer.tokenization.isolated import IsolatedLibrary
 
 UNKNOWN = "<unk>"
 
 
 @dataclass(frozen=True)
 class MarianPieces:
-    """What surrounds the unigram model, with the methods of `library.Library`."""
+    """The tokens of a unigram model, with the methods of `library.Library`."""
 
-    normalization: TextNormalization
+    model: IsolatedLibrary
+    known: Collection[str]
+    """The tokens with an id; others become `<unk>`."""
     content_of: Mapping[int, bytes]
     """The bytes of each token."""
     special: Collection[int]
@@ -29,10 +29,7 @@ class MarianPieces:
     """The ids that are added after each text."""
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, Any]:
-        """Return the ids that are added before and after a text, and the pieces of each part.
-
-        The ids of the text are None, because only the unigram model defines them.
-        """
+        """Return the ids that are added before and after a text, and the pieces of each part."""
         pieces = [[*self._pieces(part)] for part in parts]
         return {"ids": None, "before": self.before, "after": self.after, "pieces": pieces}
 
@@ -46,26 +43,13 @@ class MarianPieces:
             )
         return "".join(parts).rstrip()
 
-    def _pieces(self, part: str) -> Iterator[str]:
-        """Yield the code of the language to translate into, such as `>>fra<<`, and the text."""
+    def _pieces(self, part: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield the code of the language to translate into, such as `>>fra<<`, and the text.
+
+        The text is as the library normalizes it. Each has its tokens.
+        """
         end = part.find("<<") + 2 if part.startswith(">>") else 0
-        if end > 2:
-            yield part[:end]
-        rest = self.normalization(part[end:] if end > 2 else part)
-        if rest:
-            yield rest
-
-
-class MarianUnigram(Unigram):
-    """The tokens of a piece; those without an id become `<unk>`."""
-
-    def __init__(self, score_of: Mapping[str, Any], known: Collection[str]) -> None:
-        """Create the model; `known` are the tokens with an id."""
-        super().__init__(score_of, None, with_bytes=False)
-        self._known = known
-
-    def split(self, piece: str) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
-        """Return the tokens of a piece, and no merges; the code of a language is one token."""
-        is_code = piece.startswith(">>") and piece.endswith("<<")
-        tokens = (piece,) if is_code else super().split(piece)[0]
-        return tuple(token if token in self._known else UNKNOWN for token in tokens), ()
+        code, text = (part[:end], part[end:]) if end > 2 else ("", part)
+        for tokens in ([code] if code else [], self.model.tokens(text)):
+            if tokens:
+                yield "".join(tokens), [each if each in self.known else UNKNOWN for each in tokens]

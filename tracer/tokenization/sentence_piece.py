@@ -32,7 +32,7 @@ class SentencePiece:
         The ids of the text are None, because only the merges define them.
         """
         first = SPACE if self.space_first else ""
-        pieces = [[first + part.replace(" ", SPACE)] for part in parts]
+        pieces = [[(first + part.replace(" ", SPACE), None)] for part in parts]
         return {"ids": None, "before": self.before, "after": self.after, "pieces": pieces}
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet, as_text
@@ -14,7 +15,6 @@ from tracer.tokenization.library import Library
 from tracer.tokenization.marian import MarianPieces
 from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
-from tracer.tokenization.unigram import Unigram
 
 
 class Tokenizer:
@@ -28,12 +28,13 @@ class Tokenizer:
         library: Library | IsolatedLibrary | SentencePiece | MarianPieces | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
-        model: Merging | Unigram,
+        model: Merging | Mapping[str, float],
         alphabet: Alphabet,
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
-        `added`: the tokens that are matched as a whole. `model`: how a piece becomes tokens.
+        `added`: the tokens that are matched as a whole. `model`: the merges
+        of a piece, or the scores of tokens that the library's unigram language model chooses.
         """
         self._library, self._model = library, model
         self._added, self._alphabet = added, alphabet
@@ -71,8 +72,9 @@ class Tokenizer:
         model = self._model
         if isinstance(model, Merging):
             return Tokenization(text, pieces, self._alphabet, method=model.method)
-        scores = model.scores(tuple(symbol for piece in pieces for symbol in piece.symbols))
-        return Tokenization(text, pieces, self._alphabet, method=model.method, scores=scores)
+        symbols = (symbol for piece in pieces for symbol in piece.symbols)
+        scores = {symbol: float(model[symbol]) for symbol in symbols if symbol in model}
+        return Tokenization(text, pieces, self._alphabet, method="unigram", scores=scores)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""
@@ -105,17 +107,23 @@ class Tokenizer:
     def _content(self, symbol: str) -> bytes:
         return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
-    def _pieces(self, parts: Sequence[str], split: Iterator[list[str]]) -> Iterator[Piece]:
+    def _pieces(self, parts: Sequence[str], split: Iterator[Any]) -> Iterator[Piece]:
         for part in parts:
             if part in self._added:
                 yield Piece(part, (part,), (), (self.token(self._added[part]),))
             else:
-                yield from map(self._piece, next(split))
+                yield from (self._piece(*piece) for piece in next(split))
 
-    def _piece(self, piece: str) -> Piece:
-        """Return a piece, given as the library writes it, with its symbols, merges and tokens."""
+    def _piece(self, piece: str, chosen: Sequence[str] | None) -> Piece:
+        """Return a piece, given as the library writes it, with its symbols, merges and tokens.
+
+        `chosen`: the tokens that a unigram model chooses.
+        """
         text = as_text(self._alphabet.content(piece))
-        symbols, merges = self._model.split(piece)
+        if isinstance(self._model, Merging):
+            symbols, merges = self._model.split(piece)
+        else:
+            symbols, merges = tuple(chosen or ()), ()
         tokens = tuple(map(self._known, merged(symbols, merges)))
         return Piece(text, symbols, merges, tokens)
 

@@ -120,30 +120,6 @@ def _is_a_near_value(pair: Pair) -> bool:
     return is_value and not pair.is_whole and pair.is_off_by_less_than("0.02")
 
 
-_WITH_E = re.compile(r"\d+e[-+]\d")
-
-
-def is_a_symbol(pair: Pair) -> bool:
-    """Return whether π or e stands alone, and is not nearly equal to the other side.
-
-    Or e stands for a whole number, as in e² = 2², or for itself, as in 2e-1 beside e^x.
-    """
-    around = pair.before + pair.after + "".join(pair.sources)
-    if any(map(_WITH_E.fullmatch, map(pair.source, pair.numbers))) and "e^" in around:
-        return True
-    sides = pair.left, pair.right
-    e = ex.Constant("e")
-    if pair.is_between_expressions and pair.is_whole and (e in pair.parts):
-        is_on_one_side = (e in ex.every(pair.left)) != (e in ex.every(pair.right))
-        return is_on_one_side and not pair.is_off_by_less_than("0.1")
-    constants = sum(isinstance(part, ex.Constant) for part in pair.parts)
-    is_power = any(isinstance(side, ex.Power) for side in sides)  # a projection: π² = π
-    is_alone = any(isinstance(side, ex.Constant) for side in sides) and (constants == 1 or is_power)
-    if isinstance(pair.left, ex.Power) and pair.left.base == e and pair.is_whole:
-        is_alone = not pair.is_approximate  # a nilpotent element: e² = 0
-    return is_alone and not pair.is_off_by_less_than("0.1")
-
-
 def _are_of_near_numbers(pair: Pair) -> bool:
     """Return whether a function is taken of two numbers that are nearly equal: sin 3 ≈ sin π."""
     match pair.left, pair.right:

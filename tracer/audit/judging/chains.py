@@ -13,7 +13,6 @@ from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.quantities import is_rounded_row
-from tracer.audit.judging.systems import Systems
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Equation
 from tracer.audit.reading.texts import Text
@@ -69,14 +68,14 @@ class Weighing(NamedTuple):
     doubtful: list[Doubtful]
 
 
-def weighed(equation: Equation, systems: Systems) -> Weighing:
+def weighed(equation: Equation, text: Text) -> Weighing:
     """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
     calls = {part.name for side in equation.sides for part in _calls(side.expression)}
     if "degrees" not in calls or calls & (OF_ANGLES | ANGLES):
-        return _weighed(equation, systems)
+        return _weighed(equation, text)
     sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
-    found = _weighed(replace(equation, sides=tuple(sides)), systems)
-    other = _weighed(equation, systems)  # 180° = π
+    found = _weighed(replace(equation, sides=tuple(sides)), text)
+    other = _weighed(equation, text)  # 180° = π
     return min(found, other, key=_differing)
 
 
@@ -102,11 +101,10 @@ def _differing(weighing: Weighing) -> int:
     return len(weighing.doubtful) + sum(not pair.verdict.holds for pair in pairs)
 
 
-def _weighed(equation: Equation, systems: Systems) -> Weighing:
+def _weighed(equation: Equation, text: Text) -> Weighing:
     """Judge the neighboring sides of an equation as they are read."""
     pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
     agreeing = 0
-    text = systems.text
     sides = [side.expression for side in equation.sides]
     computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
     for i, sign in enumerate(equation.signs):
@@ -118,7 +116,7 @@ def _weighed(equation: Equation, systems: Systems) -> Weighing:
             agreeing += 1
             decides += found.decides
         else:
-            pair = _pair(equation, i, found, systems)
+            pair = _pair(equation, i, found, text)
             reason = None if found.verdict.holds else doubt(pair, left.doubt, right.doubt)
             if reason:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
@@ -143,13 +141,13 @@ def _computes(expression: ex.Expression) -> bool:
     )
 
 
-def _pair(equation: Equation, i: int, found: Judgement, systems: Systems) -> Pair:
+def _pair(equation: Equation, i: int, found: Judgement, text: Text) -> Pair:
     """Return two neighboring sides with what is around them."""
     left, right = equation.sides[i : i + 2]
     previous = equation.sides[i - 1].expression if i else None
     following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
     place = left.start, right.end, equation.signs[i], previous, following
-    return Pair(left.expression, right.expression, found, systems.text, systems, *place)
+    return Pair(left.expression, right.expression, found, text, *place)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

@@ -13,7 +13,6 @@ from functools import partial
 from tracer.audit.judging import (
     angles,
     approximations,
-    bases,
     boundaries,
     conversions,
     listings,
@@ -22,11 +21,9 @@ from tracer.audit.judging import (
     readings,
     scales,
     shapes,
-    slips,
-    symbols,
     wording,
 )
-from tracer.audit.judging.judgement import judge
+from tracer.audit.judging.judgement import Verdict, judge
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.steps import is_by_steps
 from tracer.audit.reading import expression as ex
@@ -157,24 +154,6 @@ _BULLET = re.compile(r"[-−–]\s+")
 _PARENTHESIZED = re.compile(r"[-−+]\s*\(\s*[$€£]?[\d.,]+\s*(?:%|[a-zA-Z]+)?\s*\)")
 
 
-_REMARK = re.compile(r"\d\s?\(\d+\)")
-_FORMULA = re.compile(r"\s*\(\$[^$]*\$\)\s*")
-
-
-def _has_remarks(pair: Pair) -> bool:
-    """Return whether numbers in parentheses may be remarks on others: 4(7) + 3(5) = 12."""
-    if _FORMULA.fullmatch(pair.sources[0]):
-        return True
-    is_remarked = _REMARK.search(pair.sources[0]) is not None
-    reading = readings.results_behind if pair.is_alone else readings.remarks
-    return is_remarked and pair.holds_as(reading)
-
-
-def _are_quotations(pair: Pair) -> bool:
-    """Return whether a stroke may separate two prices: a spread of 150.00 / 150.50 = 0.50."""
-    return not (pair.is_alone or pair.is_whole) and pair.holds_as(readings.quotations)
-
-
 _DASHED = re.compile(r"\s*\d+ [-−–] \d+\s*")
 """As many numbers: slots 0 - 5460 = 5461."""
 _COUNTED = 100
@@ -203,10 +182,12 @@ def _is_deliberate(pair: Pair) -> bool:
     if not pair.is_whole:
         return False
     is_riddle = len(pair.numbers) == 3 and wording.is_a_riddle(pair.before, pair.after)
-    is_simple = all(number.value <= slips.SIMPLE for number in pair.numbers)
+    is_simple = all(number.value <= _SIMPLE for number in pair.numbers)
     return is_riddle or (is_simple and wording.states(pair.before, pair.after))
 
 
+_SIMPLE = 10
+"""Everyone can add numbers up to this one."""
 _STATEMENT = 4
 """What is false on purpose has seldom more numbers than this, or decimals."""
 _NEAR, _NEAR_A_LONG_ONE = 120, 40
@@ -227,15 +208,6 @@ def _are_apart(pair: Pair) -> bool:
         return False
     found = pair.found
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
-
-
-def _is_part(pair: Pair) -> bool:
-    """Return whether a fraction may be of something: 1/4 = 15 people."""
-    match pair.left, pair.right:
-        case ex.Product((("*", ex.Number(a)), ("/", ex.Number(b)))), ex.Number(c):
-            is_simple = pair.is_whole and 0 < a <= slips.SIMPLE and 0 < b <= slips.SIMPLE
-            return is_simple and a % b != 0 and c > slips.SIMPLE
-    return False
 
 
 def _has_other_separators(pair: Pair) -> bool:
@@ -275,78 +247,114 @@ def _is_cut_to_zero(pair: Pair) -> bool:
     return is_less and pair.is_whole and isinstance(pair.left, ex.Product)
 
 
+def _is_binary(pair: Pair) -> bool:
+    """Return whether all numbers have only the digits 0 and 1, and are not powers of ten.
+
+    Or the left side has two binary fractions: 0.1011 ÷ 0.1101.
+    """
+    if len(_FRACTION.findall(pair.sources[0])) > 1 and not _DIGIT.search(pair.sources[0]):
+        return True
+    sources = list(map(pair.source, pair.numbers))
+    if not sources or not all(set(source) <= {"0", "1"} for source in sources):
+        return False
+    if all(len(source) == 1 for source in sources):
+        return True
+    return any(source.count("1") > 1 for source in sources)
+
+
+_FRACTION, _DIGIT = re.compile(r"\b[01]\.[01]{4,}\b"), re.compile(r"[2-9]")
+"""Binary fractions, as in 1.0011 + 0.1101, and the digits that they do not have."""
+
+
+def _is_of_one_digit(pair: Pair) -> bool:
+    """Return whether a power of ten is concluded from one digit that is not exact: 5 + 4 = 1."""
+    found = pair.found
+    if found.verdict is not Verdict.SCALE or not isinstance(pair.right, ex.Number):
+        return False
+    computed = found.computed
+    return pair.right.digits == 1 and (computed is None or computed * found.factor != found.printed)
+
+
+_ALONE = re.compile(r"\s*\(\d+\)\s*")
+
+
+def _is_in_parentheses(pair: Pair) -> bool:
+    """Return whether a side is a number in parentheses: an ideal (6), an equation's number (3)."""
+    return any(map(_ALONE.fullmatch, pair.sources))
+
+
+_SAID = re.compile(
+    r"\b(?!(?:[Ss]o|[Tt]hen|[Tt]hus|[Hh]ence|and)\b)[^\W\d_]{2,}(?:[ $*`]|<[^<>]*>)*\Z"
+)
+_REMARKED = re.compile(r"[\s$*`)]*(?:\(|(?!(?:and|but|while|then|und|aber)\b)[^\W\d_]{3})")
+
+
+def _is_simple_sum(pair: Pair) -> bool:
+    """Return whether a sum of small numbers means something else: 4 + 1 + 1 = 3 coins.
+
+    A word or a remark follows, or it is a proverb in a sentence: it means that 1 + 1 = 3.
+    """
+    if not pair.is_whole or any(number.value > _SIMPLE for number in pair.numbers):
+        return False
+    match pair.left, pair.right:
+        case ex.Sum((ex.Number(one), ex.Number(other))), ex.Number(value) if (
+            one == other
+            and value == one + other + 1
+            and (_SAID.search(pair.before) or pair.is_a_remark)
+        ):
+            return True
+        case ex.Sum(), ex.Number() if not pair.is_alone:
+            return _REMARKED.match(pair.after) is not None
+    return False
+
+
+def _is_score(pair: Pair) -> bool:
+    """Return whether a share is printed as a whole percentage without its sign."""
+    found = pair.found
+    is_hundredfold = found.verdict is Verdict.SCALE and found.factor == 100
+    is_whole = isinstance(pair.right, ex.Number) and pair.right.is_whole
+    is_share = found.computed is not None and found.computed <= 1
+    return is_hundredfold and is_whole and is_share and not pair.is_alone
+
+
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
     (Doubt.BEFORE, _begins_within),
     (Doubt.AFTER, _ends_within),
     (Doubt.COLUMNS, _is_in_a_column),
-    (Doubt.COLUMNS, listings.begins_a_column),
-    (Doubt.COLUMNS, listings.is_a_numbered_line),
     (Doubt.COLUMNS, listings.continues_columns),
-    (Doubt.COLUMNS, listings.is_an_exercise),
-    (Doubt.BEFORE, listings.is_of_a_spreadsheet),
-    (Doubt.BEFORE, listings.is_an_assignment),
-    (Doubt.BEFORE, listings.has_dots_between),
-    (Doubt.BEFORE, listings.is_an_item),
-    (Doubt.BEFORE, listings.has_commas_between),
     (Doubt.OPTION, listings.is_an_option),
-    (Doubt.LEADING_ZEROS, bases.has_leading_zeros),
-    (Doubt.BINARY, bases.is_binary),
-    (Doubt.SYSTEM, bases.is_of_another_system),
-    (Doubt.CYCLES, symbols.are_cycles),
-    (Doubt.FUNCTION, symbols.are_symbols),
-    (Doubt.REMARK, symbols.is_in_parentheses),
+    (Doubt.BINARY, _is_binary),
+    (Doubt.REMARK, _is_in_parentheses),
     (Doubt.SHAPE, shapes.are_shapes),
     (Doubt.PERCENT, _is_percent_of),
+    (Doubt.PERCENT, _is_score),
     (Doubt.UNIT, conversions.may_convert),
     (Doubt.UNIT, scales.is_of_words),
-    (Doubt.UNIT, scales.is_priced),
-    (Doubt.UNIT, scales.is_in_thousands),
     (Doubt.UNIT, scales.is_of_a_prefix),
     (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
-    (Doubt.FUNCTION, symbols.is_misread),
-    (Doubt.RATIO, symbols.are_multiples),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
     (Doubt.FLOAT, approximations.is_float),
     (Doubt.APPROXIMATION, approximations.is_approximation),
-    (Doubt.SYMBOL, approximations.is_a_symbol),
     (Doubt.MEASURED, approximations.is_measured),
     (Doubt.DELIBERATE, _is_deliberate),
-    (Doubt.DELIBERATE, slips.is_simple),
-    (Doubt.SIGN, slips.is_owed),
-    (Doubt.NAMED, slips.are_names),
+    (Doubt.DELIBERATE, _is_simple_sum),
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, angles.are_angles),
     (Doubt.XOR, _is_exclusive_or),
-    (Doubt.RATIO, _is_part),
-    (Doubt.RATIO, _read_as(readings.ratios, ex.Product)),
-    (Doubt.RATIO, _are_quotations),
-    (Doubt.RATIO, _read_as(readings.amplified, ex.Product)),
     (Doubt.RANGE, _is_a_range),
     (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
-    (Doubt.ORDER, _read_as(orders.long_arguments, ex.Call)),
     (Doubt.ORDER, _read_as(orders.long_divisors, ex.Product)),
-    (Doubt.ORDER, _read_as(orders.long_sums, ex.Sum)),
-    (Doubt.ORDER, orders.raises_a_divisor),
     (Doubt.WHOLE_QUOTIENT, _has_whole_quotients),
-    (Doubt.REMARK, _has_remarks),
-    (Doubt.FUNCTION, slips.is_another_logarithm),
-    (Doubt.FUNCTION, _read_as(readings.shares_of_a_row, ex.Vector)),
     (Doubt.LOST, lost.has_marks),
     (Doubt.LOST, lost.is_copied),
     (Doubt.TWICE, lost.is_doubled),
-    (Doubt.LOST, lost.has_powers),
-    (Doubt.SEPARATOR, _read_as(readings.points_as_times, ex.Power)),
-    (Doubt.LOST, _read_as(lost.roots, ex.Product)),
-    (Doubt.LOST, _read_as(lost.dots, ex.Sum)),
     (Doubt.LEFT_TO_RIGHT, _read_as(orders.left_to_right, ex.Sum)),
     (Doubt.FEW_DIGITS, approximations.has_few_digits),
     (Doubt.FEW_DIGITS, scales.are_rounded),
-    (Doubt.FEW_DIGITS, scales.is_of_unrounded),
-    (Doubt.PERCENT, slips.is_score),
-    (Doubt.APART, slips.is_of_one_digit),
+    (Doubt.APART, _is_of_one_digit),
 )
 """The doubts, cheap ones first."""

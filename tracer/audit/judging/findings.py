@@ -15,7 +15,6 @@ from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
 from tracer.audit.judging.quantities import wrong_row
-from tracer.audit.judging.systems import Systems
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
@@ -71,14 +70,13 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     the printed inputs were rounded.
     """
     found = Audit()
-    systems = Systems(text)
     has_gains = cache(partial(_GAINS.search, text.content))  # few texts have rows to ask it for
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
         for passage in passages(text):
             read = equations(passage)
             for equation in read.equations:
-                chain, unread, doubtful = weighed(equation, systems)
+                chain, unread, doubtful = weighed(equation, text)
                 if chain:
                     found.chains.append(chain)
                 found.unread += [(text, at) for at in unread]

@@ -4,75 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 
 from tracer.audit.judging.judgement import Verdict, agree_at_face, judge
 from tracer.audit.judging.pairs import MOST_NUMBERS, Pair
 from tracer.audit.judging.readings import Sides, replaced, whole
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Markup
-
-
-def roots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 0.2 × 0.8/100 as its root."""
-    divides = isinstance(left, ex.Product) and any(sign == "/" for sign, _ in left.factors)
-    if divides and isinstance(right, ex.Number) and not right.is_whole:
-        yield ex.Call("sqrt", (left,)), right
-
-
-def dots(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 34 + 2 as 3·4 + 2."""
-    for term in left.terms if isinstance(left, ex.Sum) else ():
-        if isinstance(term, ex.Number) and (digits := _FACTORS.fullmatch(term.printed)):
-            factors = [("*", whole(int(digit), term)) for digit in digits.groups()]
-            yield replaced(left, term, ex.Product(tuple(factors))), right
-
-
-_FACTORS = re.compile(r"([2-9])(\d)")
-
-
-def powers(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 1/1.12 + 1/1.122 as 1/1.12 + 1/1.12², and (5/3)(1/5) as the fifth root of 5/3."""
-    numbers = [number for side in (left, right) for number in ex.numbers(side)]
-    decimals = {number.printed for number in numbers if _DECIMAL.fullmatch(number.printed)}
-
-    def raised(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Number():
-                for split in (-1, -2):
-                    base, power = part.printed[:split], part.printed[split:]
-                    if len(base) >= _LONG and base in decimals and power.isdigit():
-                        return _raised(base, power, part)
-            case ex.Product((("*", base), ("*", ex.Product((("*", one), ("/", _))) as root))):
-                if isinstance(one, ex.Number) and one.value == 1:
-                    return ex.Power(base, root)
-            case ex.Product((first, *over, ("*", ex.Number(value) as one), ("/", root))) if (
-                value == 1
-            ):
-                return ex.Power(ex.Product((first, *over)), ex.Product((("*", one), ("/", root))))
-        return part
-
-    yield ex.mapped(left, raised), ex.mapped(right, raised)
-
-
-def one_power(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 100/1.303 as 100/1.30³."""
-    for number in (number for side in (left, right) for number in ex.numbers(side)):
-        if _RAISED.fullmatch(number.printed):
-            power = _raised(number.printed[:-1], number.printed[-1], number)
-            yield replaced(left, number, power), replaced(right, number, power)
-
-
-_LONG = 4
-"""A base with at least this many characters, 1.12, is recognized before its exponent."""
-_DECIMAL = re.compile(r"\d*\.\d+")
-_RAISED = re.compile(r"\d+\.\d\d+[2-9]")
-"""A decimal number that may end with its exponent: 1.303."""
-
-
-def _raised(base: str, power: str, like: ex.Number) -> ex.Expression:
-    number = ex.Number(Decimal(base), base, like.start, like.end)
-    return ex.Power(number, whole(int(power), like))
 
 
 def marks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -189,13 +126,3 @@ def is_doubled(pair: Pair) -> bool:
     formula = _UNPRINTED.sub("", content[start:end]).removesuffix("![](")
     half = len(formula) // 2
     return formula == 2 * formula[:half] or formula.count(equation) > 1
-
-
-def has_powers(pair: Pair) -> bool:
-    """Return whether it nearly holds with superscripts that may be lost: 1/1.122 for 1/1.12²."""
-    is_precise = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
-    if not (is_precise and ex.is_printed(pair.right) and pair.has(ex.Product)):
-        return False
-    sides = next(powers(pair.left, pair.right))
-    found = None if sides == (pair.left, pair.right) else judge(*sides)
-    return (found is not None and found.verdict < Verdict.SCALE) or pair.holds_as(one_power)

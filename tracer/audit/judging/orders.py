@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.readings import Sides
 from tracer.audit.reading import expression as ex
 
@@ -92,37 +90,6 @@ def long_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     yield ex.mapped(left, of), ex.mapped(right, of)
 
 
-def long_arguments(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read cos 1/3 π as cos (1/3 π)."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Product((_, ("*", ex.Constant()))):
-                return _called(part)
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
-def long_sums(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 323/323+9+1 as 323/(323+9+1)."""
-    match left:
-        case ex.Sum((ex.Product((*over, ("/", first))), *others)):
-            yield ex.Product((*over, ("/", ex.Sum((first, *others))))), right
-
-
-def raised_divisors(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read a fraction with an exponent, 12/5 ², as 12/5²."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Power(ex.Product((over, ("/", under))), power):
-                return ex.Product((over, ("/", ex.Power(under, power))))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
 def left_to_right(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 81 + 40 * 27 as (81 + 40) * 27."""
     one, other = _in_order(left), _in_order(right)
@@ -152,12 +119,3 @@ def _in_order(side: ex.Expression) -> ex.Expression | None:
 
 def _is_product(term: ex.Expression) -> bool:
     return isinstance(term.of if isinstance(term, ex.Negative) else term, ex.Product)
-
-
-_RAISED = re.compile(r"\\[dt]?frac\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\^")
-
-
-def raises_a_divisor(pair: Pair) -> bool:
-    """Return whether the exponent of a fraction without parentheses is its divisor's."""
-    is_raised = any(map(_RAISED.search, pair.sources))
-    return is_raised and pair.holds_as(raised_divisors)

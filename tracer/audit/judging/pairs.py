@@ -9,7 +9,6 @@ from functools import cached_property
 
 from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Judgement, Verdict
-from tracer.audit.judging.systems import Systems
 from tracer.audit.judging.wording import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Markup, Text
@@ -31,7 +30,6 @@ class Pair:
     right: ex.Expression
     found: Judgement
     text: Text
-    systems: Systems
     start: int
     end: int
     sign: int

@@ -115,44 +115,12 @@ def _quotients(expression: ex.Expression) -> int:
     return sum(sign == "/" for product in products for sign, _ in product.factors)
 
 
-def ratios(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 80/20 as a ratio of parts, 0.8."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
-                if a.value + b.value in _WHOLES:
-                    return ex.Product((("*", a), ("/", ex.Sum((a, b)))))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
-_WHOLES = (10, 100)
-"""What the parts of a ratio add up to."""
-
-
 def negative_parentheses(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 50 + (10) as accountants do, 50 - 10: flip the sign of one term."""
     if isinstance(left, ex.Sum):
         for i, term in enumerate(left.terms):
             flipped = term.of if isinstance(term, ex.Negative) else ex.Negative(term)
             yield ex.Sum((*left.terms[:i], flipped, *left.terms[i + 1 :])), right
-
-
-def points_as_times(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 20 = 2^2.5 as 2² · 5."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Power(base, ex.Number(printed=printed) as power) if "." in printed:
-                exponent, _, factor = printed.partition(".")
-                if exponent.isdigit() and factor.isdigit():
-                    raised = ex.Power(base, whole(int(exponent), power))
-                    return ex.Product((("*", raised), ("*", whole(int(factor), power))))
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
 
 
 def shares(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
@@ -222,19 +190,6 @@ def unsigned(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
             yield ex.Product((("*", of), *others)), right
 
 
-def amplified(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 1/2 × 3 = 3/6 as a fraction of which both numbers are multiplied."""
-    match left:
-        case ex.Product(
-            (("*", ex.Product((("*", ex.Number()), ("/", ex.Number())))) as one, ("*", n))
-        ):
-            yield one[1], right if isinstance(n, ex.Number) else left
-        case ex.Product(
-            (("*", ex.Number()) as over, ("/", ex.Number()) as under, ("*", ex.Number()))
-        ):
-            yield ex.Product((over, under)), right
-
-
 def short_pi(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read π in a computation as 3.14, as pupils do."""
     if ex.Constant("π") in (left, right):
@@ -260,54 +215,6 @@ def tangents(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         case _:
             return
     yield ex.Number(value, f"{value:f}", 0, 0), right
-
-
-def results_behind(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 2³(8) + 3³(27) as 2³ + 3³: the numbers in parentheses are the results before them."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Product((("*", ex.Power() as power), ("*", ex.Number() as result))):
-                return power if agree_at_face(power, result) else part
-        return part
-
-    yield ex.mapped(left, of), right
-
-
-def shares_of_a_row(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read σ of a row as its softmax."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Call("sigmoid", (ex.Vector(),)):
-                return ex.Call("softmax", part.arguments)
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
-def remarks(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 4(7) + 3(5) as 4 + 3, or as 7 + 5."""
-
-    def kept(which: int) -> Callable[[ex.Expression], ex.Expression]:
-        def of(part: ex.Expression) -> ex.Expression:
-            match part:
-                case ex.Product((("*", ex.Number()), ("*", ex.Number()))):
-                    return part.factors[which][1]
-            return part
-
-        return of
-
-    for which in (0, 1):
-        yield ex.mapped(left, kept(which)), ex.mapped(right, kept(which))
-
-
-def quotations(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read 150.00 / 150.50 = 0.50 as the difference of two prices."""
-    match left:
-        case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))):
-            low, high = sorted((a, b), key=lambda number: number.value)
-            yield ex.Sum((high, ex.Negative(low))), right
 
 
 def _int(expression: ex.Expression) -> int | None:

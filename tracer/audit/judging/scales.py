@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 
 from tracer.audit.judging import readings
@@ -14,10 +13,6 @@ from tracer.audit.reading import expression as ex
 from tracer.audit.reading.units import MULTIPLIERS
 
 _WORD = re.compile(rf"({'|'.join(MULTIPLIERS)})\W*\Z")
-_PRICED = re.compile(
-    r"(?:[\s$*`}]|\\text\w*\{)*(?:\w+\s)?(?:per|pro|por|par|/)[\s}\\$€£]*"
-    r"(?:1(?:[\s,.]|\{,\})?0{2,}|1?[KM]\b|\w*illi?[oa])"
-)
 
 
 def _zeros(pair: Pair, number: ex.Number) -> int:
@@ -45,36 +40,10 @@ def is_of_words(pair: Pair) -> bool:
     return found is not None and found.verdict < Verdict.SCALE
 
 
-def is_in_thousands(pair: Pair) -> bool:
-    """Return whether numbers may be in thousands, and only the result says so: 290 × 22 = 6 M."""
-    found = pair.found
-    is_large = found.verdict is Verdict.SCALE and found.factor in (1000, 1000_000)
-    have_words = [bool(_zeros(pair, number)) for number in pair.numbers]
-    is_said = sum(have_words) == 1 and any(_zeros(pair, n) for n in ex.numbers(pair.right))
-    if found.verdict is Verdict.SCALE and found.factor in _MILLIONTHS and not any(have_words):
-        return all(
-            number.digits <= 4 and "e" not in number.printed for number in ex.numbers(pair.right)
-        )
-    return is_large and (is_said or _THOUSANDS.search(pair.before + pair.after) is not None)
-
-
-_MILLIONTHS = [Decimal(10) ** -power for power in (6, 9, 12)]
-"""Results that are so much too small are in millions, billions or trillions."""
-_THOUSANDS = re.compile(
-    r"\d(?:\\text\{)?\s?[Kk]\b|\b(?:in|000s?) (?:thousands|tausend|milliers)|\(000"
-    r"|‰|\b[Pp](?:er|ro|our) ?mille\b"
-)
-
-
 def is_of_a_prefix(pair: Pair) -> bool:
     """Return whether the sides differ by a factor such as milli or mega, and there is more text."""
     is_power = pair.found.verdict is Verdict.SCALE and pair.found.factor.adjusted() % 3 == 0
     return is_power and not is_short(pair.text)
-
-
-def is_priced(pair: Pair) -> bool:
-    """Return whether it is the price of many: 0.005/1,000 = $5 per million."""
-    return pair.found.verdict is Verdict.SCALE and bool(_PRICED.match(pair.after))
 
 
 def are_rounded(pair: Pair) -> bool:
@@ -116,24 +85,6 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
 
 def _without_commas(text: str) -> str:
     return text.replace("{,}", "").replace(",", "")
-
-
-def is_of_unrounded(pair: Pair) -> bool:
-    """Return whether it holds with the digits that a number has shortly before: 5.53, then 5.5."""
-    if not ex.is_printed(pair.right) or all(number.is_whole for number in ex.numbers(pair.left)):
-        return False
-    near = set(_DECIMAL.findall(_without_commas(pair.before)))
-    precise = [(Decimal(other), other) for other in sorted(near)]
-
-    def with_digits(left: ex.Expression, right: ex.Expression) -> Iterator[readings.Sides]:
-        for number in ex.numbers(left):
-            for value, digits in precise:
-                is_rounded = abs(value - number.value) <= number.unit / 2
-                if is_rounded and len(digits) > len(number.printed) and not number.is_whole:
-                    more = ex.Number(value, digits, number.start, number.end)
-                    yield readings.replaced(left, number, more), right
-
-    return pair.holds_as(with_digits)
 
 
 _LONG = 5

@@ -129,18 +129,6 @@ def states(before: str, after: str) -> bool:
 _CLOSE = 120
 """Other words are at most this many characters away."""
 
-_LOSS = re.compile(
-    r"\b(?:loss|lose|losing|lost|deficit|debts?|owe|short|drop|declin|decreas|fall|fell|fewer|less"
-    r"|differ|distance|apart|below|reduc|saving|elastic|absolute"
-    r"|verlust|defizit|schulden|rückgang|differenz|perte"
-    r"|déficit|baisse|pérdida|disminu|diferencia)"
-)
-
-
-def is_of_a_loss(before: str, after: str) -> bool:
-    """Return whether words near name a difference whose sign may be left out."""
-    return bool(_LOSS.search(before[-_CLOSE:].lower()) or _LOSS.search(after[:_CLOSE].lower()))
-
 
 _RIDDLE = re.compile(r"[\d)]\s*=[\s$]*[?？]")
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import get_args
 
 from tracer.decoder import roles
-from tracer.decoder.part import all_roles
+from tracer.decoder.part import all_norms, all_roles
 from tracer.decoder.roles import OfAttribution, Role
 from tracer.decoder.vector_parts import KEY, QUERY
 from tracer.formula.expression import Symbol
@@ -55,8 +55,8 @@ OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in all_roles() if role.parameter},
     **lora.OPERANDS,
     roles.ROUTER: Symbol("W", "r"),
-    **{norm.gain: Symbol("γ") for norm in roles.NORMS},
-    **{norm.shift: Symbol("β") for norm in roles.NORMS},
+    **{norm.gain: Symbol("γ") for norm in all_norms()},
+    **{norm.shift: Symbol("β") for norm in all_norms()},
     roles.W_U: Symbol("W", "U"),
     roles.B_U: Symbol("b", "U"),
     roles.MASK: Symbol("M"),

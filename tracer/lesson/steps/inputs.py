@@ -150,7 +150,8 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if not isinstance(frequencies, DivTerm):
         return (rotated,)
     width = ex.Number.of(frequencies.width)
-    is_whole = asked.share == 1
+    queries = {layer.attention.heads[0].d_k for layer in ctx.tower.layers if layer.attention}
+    is_whole = asked.share == 1 and frequencies.width in queries
     letter = D_K if is_whole else ROTATED
     meaning = "width of a query" if is_whole else "number of rotated columns"
     frequency: ex.Expression = ex.Power(

@@ -110,6 +110,20 @@ def _at_the(noun: str, plural: str) -> SentenceOf:
     return goal
 
 
+def _sign(letter: str) -> Callable[[Step, LessonContext], Sign]:
+    """Return the sign of queries, keys or values, which names what they read if it differs."""
+
+    def sign(step: Step, ctx: LessonContext) -> Sign:
+        projected = (ctx.value(step.place, role) for role in (roles.QUERY, roles.KEY, roles.VALUE))
+        records = [ctx.trace.producers[value] for value in projected if value]
+        read = {record.inputs[0] for record in records if record.inputs}
+        if crosses(step) or len(read) == 1 or not step.records[0].inputs:
+            return (ex.Symbol(letter),)
+        return (ex.Symbol(letter), " of ", ctx.symbols[step.records[0].inputs[0].address])
+
+    return sign
+
+
 QUERY_STEP = InnerKind(
     "query",
     "Query",
@@ -117,7 +131,7 @@ QUERY_STEP = InnerKind(
     _query_goal,
     {roles.QUERY: RoleText(head_symbol("Q"))},
     gradient=Gradient("at the query", _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
-    sign=(ex.Symbol("Q"),),
+    sign=_sign("Q"),
     reasons=why.three_vectors,
     claim=largest_in("query"),
     groups=("qkv",),
@@ -130,7 +144,7 @@ KEY_STEP = InnerKind(
     _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
     {roles.KEY: RoleText(head_symbol("K")), roles.KEYS: RoleText(head_symbol("K"))},
     gradient=Gradient("at the key", _at_the("key", "keys"), (roles.W_K, roles.B_K)),
-    sign=(ex.Symbol("K"),),
+    sign=_sign("K"),
     reasons=(why.OF_ITS_OWN,),
     claim=largest_in("key"),
     groups=("qkv",),
@@ -171,7 +185,7 @@ VALUE_STEP = InnerKind(
     _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
     {roles.VALUE: RoleText(head_symbol("V")), roles.VALUES: RoleText(head_symbol("V"))},
     gradient=Gradient("at the value", _at_the("value", "values"), (roles.W_V, roles.B_V)),
-    sign=(ex.Symbol("V"),),
+    sign=_sign("V"),
     reasons=(why.PASSED_ON,),
     claim=largest_in("value"),
     groups=("qkv",),

@@ -13,6 +13,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
@@ -211,11 +212,11 @@ def _of_norm(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _is_mean(record: Record) -> bool:
-    return any(record.output.role.of is norm.mean for norm in roles.NORMS)
+    return any(record.output.role.of is norm.mean for norm in all_norms())
 
 
 def _has_shift(step: Step) -> bool:
-    return any(r.output.role.of is norm.shift for r in step.records for norm in roles.NORMS)
+    return any(r.output.role.of is norm.shift for r in step.records for norm in all_norms())
 
 
 def _of_pairs(step: Step, ctx: LessonContext) -> Sentence:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, SubLayer, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
@@ -127,7 +128,7 @@ def _factor(record: Record) -> str:
 
 def _root(step: Step) -> Record:
     """Return the record of the divisor: σ or RMS."""
-    roots = [root for norm in roles.NORMS for root in (norm.std, norm.rms)]
+    roots = [root for norm in all_norms() for root in (norm.std, norm.rms)]
     return next(record for record in step.records if record.output.role in roots)
 
 
@@ -274,7 +275,7 @@ THROUGH_THE_NORM: Sentence = ("Backpropagate the gradient through the norm.",)
 
 def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Return that several paths lead through the norm, unless what it divides by is given."""
-    divisors = (derived(role, "gradient") for norm in roles.NORMS for role in (norm.std, norm.rms))
+    divisors = (derived(role, "gradient") for norm in all_norms() for role in (norm.std, norm.rms))
     computed = {record.output.role for record in step.records}
     return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
 

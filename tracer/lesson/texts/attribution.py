@@ -10,6 +10,7 @@ from tracer.decoder.attribution import Attribution
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned, TakeEntry
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
@@ -232,6 +233,6 @@ COMPONENTS: dict[str, tuple[Role, ...]] = {
         roles.MIXTURE_OUTPUT,
         roles.ROUTED,
     ),
-    "each bias": (roles.B_O, roles.B_2, roles.B_U, *(norm.shift for norm in roles.NORMS)),
+    "each bias": (roles.B_O, roles.B_2, roles.B_U, *(norm.shift for norm in all_norms())),
 }
 """The components of a model as the introduction names them."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy, DropColumn
+from tracer.decoder.part import all_norms
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
@@ -29,8 +30,8 @@ OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
 FUNCTIONS: dict[roles.Role, ex.OfModels] = {
     roles.WEIGHTS: "softmax",
     roles.PROBABILITIES: "softmax",
-    **{norm.layer_norm: "LayerNorm" for norm in roles.NORMS},
-    **{norm.rms_norm: "RMSNorm" for norm in roles.NORMS},
+    **{norm.layer_norm: "LayerNorm" for norm in all_norms()},
+    **{norm.rms_norm: "RMSNorm" for norm in all_norms()},
 }
 """Steps of several operations that have one name."""
 

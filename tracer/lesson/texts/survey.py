@@ -16,6 +16,7 @@ from tracer.decoder import roles
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Keep
+from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
@@ -109,7 +110,7 @@ class SurveyedMatrix:
             return "final norm"
         if place.sub_layer is None:
             return "unembedding"
-        if any(self.role in (norm.gain, norm.shift) for norm in roles.NORMS):
+        if any(self.role in (norm.gain, norm.shift) for norm in all_norms()):
             return "norms"
         return NAMES[place.sub_layer]
 

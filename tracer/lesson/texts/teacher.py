@@ -11,6 +11,7 @@ from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Columns
+from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
@@ -36,7 +37,7 @@ from tracer.scenario.parts import learned
 SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
-SQUARES = tuple(norm.root_squared for norm in roles.NORMS)
+SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
 
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)

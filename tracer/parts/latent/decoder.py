@@ -1,0 +1,103 @@
+"""Latent attention: C = X W_DKV, from which heads compute K = C W_K and V = C W_V.
+
+With W_DQ, Q = (X W_DQ) W_Q. Positions are in a part of their own: R = X W_KR is rotated and joined
+to the keys of all heads, and each head's rotated queries to its queries: q · k + q_R · k_R.
+"""
+
+from __future__ import annotations
+
+from tracer.decoder import roles
+from tracer.decoder.attention_inputs import apply_rotary, with_rows_before
+from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.operations import Concat, MatMul
+from tracer.decoder.parameters import columns
+from tracer.decoder.part import AttentionContext, HeadContext, Part, Sources
+from tracer.decoder.roles import Role, norm_roles
+from tracer.decoder.sub_layers import normalized
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.parts.latent.scenario import AttentionKeys, HeadKeys
+from tracer.scenario.fields import Matrix
+from tracer.scenario.part import keys_of
+
+W_DKV = Role("latent.W_DKV", parameter=True)
+W_DQ = Role("latent.W_DQ", parameter=True)
+W_KR = Role("latent.W_KR", parameter=True)
+W_QR = Role("W_QR", parameter=True)
+LATENT = Role("latent")
+NORM = norm_roles("latent.norm")
+LATENTS = Role("latent.rows")
+LATENT_QUERY = Role("latent.query")
+QUERY_NORM = norm_roles("latent.query_norm")
+ROTARY_KEY = Role("latent.key")
+ROTATED_KEY = Role("latent.rotated_key")
+ROTATED_KEYS = Role("latent.rotated_keys")
+ROTARY_QUERY = Role("rotary_query")
+ROTATED_QUERY = Role("rotary_query.rotated")
+JOINED_QUERY = Role("joined_query")
+JOINED_KEY = Role("joined_key")
+
+
+def sources(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
+    """The latent vectors (m, d_c) of keys and values, and (n, d_c') of queries, if there are any.
+
+    With a cache, the rows of an earlier pass come first: keys and values are computed anew.
+    """
+    latent = keys_of(at.parameters, AttentionKeys).latent
+    x, memory, earlier = before.queries, before.keys_and_values, at.inputs.earlier
+    reused = earlier is not None and not at.inputs.new
+    if latent is None or memory is None or isinstance(x, Axis) or reused:
+        return before
+    c = product(tape, LATENT, W_DKV, memory, latent.W_DKV, "c")
+    if latent.norm:
+        c = normalized(tape, c, latent.norm, NORM)
+    if latent.W_KR is not None:
+        r = product(tape, ROTARY_KEY, W_KR, memory, latent.W_KR, "r")
+        r = apply_rotary(tape, ROTATED_KEY, r, at.inputs.rotary)
+        at.recorded[ROTATED_KEY] = r
+    if earlier is not None:
+        c = with_rows_before(tape, LATENTS, c, earlier)
+        if latent.W_KR is not None:
+            at.recorded[ROTATED_KEY] = with_rows_before(tape, ROTATED_KEYS, r, earlier)
+    if latent.W_DQ is not None:
+        x = product(tape, LATENT_QUERY, W_DQ, x, latent.W_DQ, "c")
+        if latent.query_norm:
+            x = normalized(tape, x, latent.query_norm, QUERY_NORM)
+    return Sources(x, c, has_rows_before=earlier is not None)
+
+
+def product(tape: Tape, role: Role, of: Role, x: Value, matrix: Matrix, letter: str) -> Value:
+    """x W: (n, d), (d, k) → (n, k)."""
+    w = tape.given(of, matrix, (x.axes[1], Axis("feature", numbered(letter, 1, columns(matrix)))))
+    return tape.record(role, MatMul(), x, w)
+
+
+def positions(
+    tape: Tape, at: HeadContext, before: Sources, q: Value, k: Value | None
+) -> tuple[Value, Value | None] | None:
+    """[Q Q_R] (n, d_k + r) and [K R] (m, d_k + r), with Q_R and R rotated by their positions."""
+    latent = keys_of(at.attention.parameters, AttentionKeys).latent
+    if latent is None:
+        return None
+    matrix = keys_of(at.parameters, HeadKeys).W_QR
+    if matrix is None or isinstance(before.queries, Axis) or k is None:
+        return q, k
+    q_r = product(tape, ROTARY_QUERY, W_QR, before.queries, matrix, "r")
+    q_r = apply_rotary(tape, ROTATED_QUERY, q_r, at.attention.inputs.rotary)
+    q = tape.record(JOINED_QUERY, Concat(), q, q_r)
+    return q, tape.record(JOINED_KEY, Concat(), k, at.attention.recorded[ROTATED_KEY])
+
+
+PART = Part(
+    roles={
+        roles.MASK: (
+            *(W_DKV, W_DQ, W_KR, LATENT, LATENT_QUERY, ROTARY_KEY, ROTATED_KEY, ROTATED_KEYS),
+            *(*vars(NORM).values(), LATENTS, *vars(QUERY_NORM).values()),
+        ),
+        roles.W_V: (W_QR,),
+        roles.ROTATED_KEY: (ROTARY_QUERY, ROTATED_QUERY, JOINED_QUERY, JOINED_KEY),
+    },
+    norms=(NORM, QUERY_NORM),
+    sources=sources,
+    positions=positions,
+)

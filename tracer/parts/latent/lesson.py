@@ -1,0 +1,234 @@
+"""The steps of latent attention: the latent vectors, the rotary parts, what is joined of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tracer.decoder.operations import Concat
+from tracer.decoder.roles import NormRoles, Role
+from tracer.formula.expression import Brackets, Expression, MatrixProduct, Symbol
+from tracer.lesson.context import LessonContext
+from tracer.lesson.document import Sentence, Sign
+from tracer.lesson.steps.gradients import of_weights, summed_at
+from tracer.lesson.steps.kind import (
+    Gradient,
+    InnerKind,
+    Naming,
+    RoleText,
+    Step,
+    SymbolOf,
+)
+from tracer.lesson.steps.part import LessonPart
+from tracer.lesson.steps.query_key_value import head_symbol
+from tracer.lesson.steps.sub_layers import (
+    layer_norm_roles,
+    normalizes,
+    rms_norm_roles,
+    through_norm,
+    why_epsilon,
+)
+from tracer.parts.latent import decoder
+
+C, C_Q = Symbol("C"), Symbol("C", "Q")
+R, K_R = Symbol("R"), Symbol("K", "R")
+
+
+def _latent_goal(step: Step, ctx: LessonContext) -> Sentence:
+    rows, columns = step.records[0].inputs[1].shape
+    weights = ctx.symbols[step.records[0].inputs[1].address]
+    return (
+        *(weights, f" maps each vector of {rows} numbers to a latent vector of {columns}. All "),
+        "heads compute their keys and values from it.",
+    )
+
+
+CACHED: Sentence = (
+    "A cache keeps one latent vector per token in place of the keys and values of all heads. The "
+    "heads compute their keys and values from it again.",
+)
+
+
+def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
+    weights = ctx.symbols[step.records[0].inputs[1].address]
+    return (
+        *("The queries are computed from a latent vector of their own: each vector times "),
+        *(weights, "."),
+    )
+
+
+FEWER: Sentence = (
+    "If the latent vector is short, two narrow matrices have fewer learned numbers than one wide "
+    "matrix. No cache gets smaller by it, because a cache keeps no queries.",
+)
+
+
+def _product_sign(step: Step, ctx: LessonContext) -> Sign:
+    """Return the product: several of them stand side by side, above what they read."""
+    x, weights = (ctx.symbols[value.address] for value in step.records[0].inputs[:2])
+    return (MatrixProduct(x, weights),)
+
+
+def _norm_kind(name: str, title: str, of: NormRoles, symbol: SymbolOf, what: str) -> InnerKind:
+    return InnerKind(
+        name,
+        title,
+        f"{what}, normalized",
+        lambda step, ctx: normalizes(step, "latent vector"),
+        {**layer_norm_roles(of, symbol), **rms_norm_roles(of, symbol)},
+        gradient=through_norm(f" of {what}", of, of.gain, of.shift),
+        sign=("norm ", C if of is decoder.NORM else C_Q),
+        reasons=lambda step, ctx: tuple(why_epsilon(step)),
+        groups=("norm",),
+    )
+
+
+LATENT_STEP = InnerKind(
+    "latent",
+    "Latent vector",
+    "what all keys and values are computed from",
+    _latent_goal,
+    {decoder.LATENT: RoleText(C), decoder.LATENTS: RoleText(C)},
+    gradient=Gradient(
+        "at the latent vector",
+        summed_at("each latent vector"),
+        (decoder.W_DKV,),
+        reasons=of_weights,
+    ),
+    sign=_product_sign,
+    reasons=(CACHED,),
+    groups=("qkv",),
+)
+
+QUERY_LATENT_STEP = InnerKind(
+    "latent_query",
+    "Latent vector of the queries",
+    "what all queries are computed from",
+    _query_goal,
+    {decoder.LATENT_QUERY: RoleText(C_Q)},
+    gradient=Gradient(
+        "at the latent vector of the queries",
+        summed_at("each latent vector of the queries"),
+        (decoder.W_DQ,),
+        reasons=of_weights,
+    ),
+    sign=_product_sign,
+    reasons=(FEWER,),
+    groups=("qkv",),
+)
+
+NORM_STEP = _norm_kind(
+    "latent_norm",
+    "Latent vector, normalized",
+    decoder.NORM,
+    Symbol("C", "N"),
+    "the latent vector",
+)
+QUERY_NORM_STEP = _norm_kind(
+    "latent_query_norm",
+    "Latent vector of the queries, normalized",
+    decoder.QUERY_NORM,
+    Symbol("C", "QN"),
+    "the latent vector of the queries",
+)
+
+APART: Sentence = (
+    "The latent vector encodes no positions. This part of the keys encodes them. It is the same "
+    "for all heads, so a cache keeps it once per token.",
+)
+
+
+def _rotated(what: str) -> Callable[[Step, LessonContext], Sentence]:
+    """Return the goal of a rotary part."""
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        weights = ctx.symbols[step.records[0].inputs[1].address]
+        return (
+            *(f"The rotary part of the {what} is computed with ", weights),
+            " and rotated by the angles of its token.",
+        )
+
+    return goal
+
+
+ROTARY_KEY_STEP = InnerKind(
+    "latent_key",
+    "Rotary part of the keys",
+    "the part of the keys that encodes positions",
+    _rotated("keys"),
+    {
+        decoder.ROTARY_KEY: RoleText(R),
+        decoder.ROTATED_KEY: RoleText(K_R, "Rotated by its position:"),
+        decoder.ROTATED_KEYS: RoleText(K_R),
+    },
+    gradient=Gradient(
+        "at the rotary part of the keys",
+        summed_at("the rotary part of each key"),
+        (decoder.W_KR,),
+        reasons=of_weights,
+    ),
+    sign=lambda step, ctx: ("turn ", *_product_sign(step, ctx)),
+    reasons=(APART,),
+    groups=("rotary",),
+)
+
+ROTARY_QUERY_STEP = InnerKind(
+    "latent_rotary_query",
+    "Rotary part of the query",
+    "the part of the query that encodes positions",
+    _rotated("query"),
+    {
+        decoder.ROTARY_QUERY: RoleText(head_symbol("R", "Q")),
+        decoder.ROTATED_QUERY: RoleText(head_symbol("Q", "R"), "Rotated by its position:"),
+    },
+    gradient=Gradient(
+        "at the rotary part of the query",
+        "the rotary part of each query",
+        (decoder.W_QR,),
+        reasons=of_weights,
+    ),
+    sign=(Symbol("Q", "R"),),
+    groups=("rotary",),
+)
+
+
+def _side_by_side(naming: Naming) -> Expression:
+    return Brackets(naming.inputs)
+
+
+def _joined_kind(name: str, what: str, role: Role) -> InnerKind:
+    letter = what[0].upper()
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        assert isinstance(step.last.operation, Concat)
+        own, rotary = (ctx.symbols[value.address] for value in step.last.inputs)
+        parts: Sentence = (f"The {what} is joined of ", own, " and its rotary part ", rotary)
+        return (*parts, ". A score is the sum of both parts' dot products.")
+
+    return InnerKind(
+        name,
+        f"{what.capitalize()} with its rotary part",
+        f"the {what} and its rotary part side by side",
+        goal,
+        {role: RoleText(_side_by_side)},
+        gradient=Gradient(f"at the {what} with its rotary part", f"each joined {what}"),
+        sign=(Brackets((Symbol(letter), Symbol(letter, "R"))),),
+        groups=("rotary",),
+    )
+
+
+JOINED_QUERY_STEP = _joined_kind("joined_query", "query", decoder.JOINED_QUERY)
+JOINED_KEY_STEP = _joined_kind("joined_key", "key", decoder.JOINED_KEY)
+
+PART = LessonPart(
+    kinds={
+        "encoder": (
+            *(LATENT_STEP, NORM_STEP, QUERY_LATENT_STEP, QUERY_NORM_STEP, ROTARY_KEY_STEP),
+        ),
+        "value": (ROTARY_QUERY_STEP, JOINED_QUERY_STEP, JOINED_KEY_STEP),
+    },
+    operands={
+        decoder.W_DKV: Symbol("W", "DKV"),
+        decoder.W_DQ: Symbol("W", "DQ"),
+        decoder.W_KR: Symbol("W", "KR"),
+    },
+)

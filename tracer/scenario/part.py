@@ -1,0 +1,84 @@
+"""What a part of a model adds to a scenario: its keys, and checks of their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from tracer.parts import declared
+from tracer.scenario.expected import Known, Size
+from tracer.scenario.fields import Frozen
+from tracer.scenario.reader import YamlPath
+
+
+class ShapeChecker(Protocol):
+    """What checks the shapes of a scenario, as far as parts use it."""
+
+    def has(self, *place: str | int) -> bool:
+        """Return whether something is typed at a place."""
+
+    def entries(self, *place: str | int) -> Collection[Any]:
+        """Return the entries of a list."""
+
+    def report(self, place: YamlPath, message: str) -> None:
+        """Report a problem."""
+
+    def matrices(
+        self,
+        form: type[BaseModel],
+        place: YamlPath,
+        known: dict[str, Known],
+        guesses: Mapping[str, Size],
+    ) -> None:
+        """Check the matrices of a part by the known sizes; others become known by them."""
+
+    def norm(self, place: YamlPath, name: str, width: Size) -> None:
+        """Check γ and β of a norm."""
+
+
+Model = TypeVar("Model", bound=type[BaseModel])
+Keys = TypeVar("Keys", bound=Frozen)
+
+
+@dataclass(frozen=True)
+class ScenarioPart:
+    """The declaration of a part; `keys` are those that it adds, by the name of their model."""
+
+    keys: Mapping[str, type[Frozen]]
+    attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
+    """Checks an attention at a place, and changes the sizes by name that its heads know."""
+    rotated: tuple[str, ...] = ()
+    """Matrices of a head whose columns are rotated in place of those of W_Q."""
+    rotated_width: Callable[[Any], int | None] | None = None
+    """Returns how many columns of queries and keys an attention rotates, if not all."""
+
+
+@cache
+def scenario_parts() -> tuple[ScenarioPart, ...]:
+    """The parts, in the order in which a pass meets them."""
+    return declared("scenario", ScenarioPart)
+
+
+def rotated_width(attention: Any) -> int:
+    """Return how many columns of queries and keys an attention rotates, if it rotates all."""
+    widths = (part.rotated_width(attention) for part in scenario_parts() if part.rotated_width)
+    return next(filter(None, widths), attention.heads[0].d_k)
+
+
+def with_keys_of_parts(model: Model) -> Model:
+    """Return a model with the keys that the parts add to it."""
+    own = [part.keys[model.__name__] for part in scenario_parts() if model.__name__ in part.keys]
+    if not own:
+        return model
+    words = {"__module__": model.__module__, "__doc__": model.__doc__}
+    return type(model.__name__, (model, *own), words)  # type: ignore[return-value]
+
+
+def keys_of(model: BaseModel, keys: type[Keys]) -> Keys:
+    """Return a model as what a part has added to it."""
+    assert isinstance(model, keys)
+    return model
