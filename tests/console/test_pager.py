@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.helpers.command import problems, run
+from tracer.console import pager as console_pager
 
 pty = pytest.importorskip("pty")
 fcntl, struct, termios = (pytest.importorskip(name) for name in ("fcntl", "struct", "termios"))
@@ -92,15 +93,15 @@ def test_the_options_of_less_are_left_as_they_are(tmp_path: Path) -> None:
     assert shown.text.endswith(" -S\n")
 
 
+@pytest.mark.parametrize("named", ["", "there-is-no-such-program", "'"])
+def test_there_may_be_no_pager(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DECODER_TRACE_PAGER", named)
+    assert console_pager._command() is None
+
+
 @pytest.mark.parametrize(
     ("options", "environment"),
-    [
-        (["--no-pager"], {}),
-        ([], {"TERM": "dumb"}),
-        ([], {"DECODER_TRACE_PAGER": ""}),
-        ([], {"DECODER_TRACE_PAGER": "there-is-no-such-program"}),
-        ([], {"DECODER_TRACE_PAGER": "'"}),
-    ],
+    [(["--no-pager"], {}), ([], {"TERM": "dumb"}), ([], {"DECODER_TRACE_PAGER": ""})],
 )
 def test_else_it_is_printed(
     options: list[str], environment: dict[str, str], tmp_path: Path

@@ -337,26 +337,6 @@ unembedding: {W_U: [[0, 0]]}
 """
 
 
-def test_probability_less_one_over_those_that_count() -> None:
-    found = learning.way_back([parse(f"{LINEAR}targets: [x, none, y]\n{NEVER}", "f.yaml")])
-    # p = (½, ½) everywhere, and two positions count: ½(½ - 1) = -¼.
-    logits = [["-0.25", "0.25"], ["0", "0"], ["0.25", "-0.25"]]
-    assert numbers(found, "gradient.logits") == logits
-    # W_U has what each token brings: 1 · (-¼) + 2 · ¼.
-    assert numbers(found, "gradient.unembedding.W_U") == [["0.25", "-0.25"]]
-
-
-def test_a_word_that_occurs_twice_has_the_gradients_of_both_added_up() -> None:
-    text = LINEAR.replace("[[0, 0]]", "[[1, 1]]").replace("W_U: [[1, 1]]", "W_U: [[1, -1]]")
-    found = learning.way_back([parse(f"{text}targets: [x, x, y]\n{NEVER}", "f.yaml")])
-    p = found["probabilities"].numbers
-    a, b = ((p[i, 0] - (i < 2)) / 3 - (p[i, 1] - (i == 2)) / 3 for i in (0, 2))
-    embeddings = found["gradient.embeddings"]
-    assert embeddings.axes[0].labels == ("a", "b", "c")
-    expected = np.array([[2 * a], [b], [0]], float)
-    np.testing.assert_allclose(embeddings.array, expected, rtol=1e-12)
-
-
 def test_what_fills_up_teaches_nothing() -> None:
     found = learning.way_back(case("crossed"))
     assert not found["gradient.logits"].numbers[1].any()  # it has no target

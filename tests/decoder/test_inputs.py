@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.helpers.traces import numbers, traced, values
 
 POSITIONS = """
@@ -15,62 +13,6 @@ layers:
   - ffn: {W_1: [[1], [1], [1]], W_2: [[0, 0, 0]]}
 rounding: {carry: line, decimals: 2}
 """
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ("none", [["1", "2", "3"], ["4", "5", "6"]]),
-        ("{table: [[1, 1, 1], [0, 0, 0.5], [9, 9, 9]]}", [["2", "3", "4"], ["4", "5", "6.5"]]),
-        # sin 0, cos 0, sin 0; then sin 1 ≈ 0.84, cos 1 ≈ 0.54, sin 10000^(-2/3) ≈ sin 0.0022.
-        ("{sinusoidal: {start: 0}}", [["1", "3", "3"], ["4.84", "5.54", "6.00"]]),
-        # The first token is at 1, the second at 2: sin 2 ≈ 0.91, cos 2 ≈ -0.42.
-        ("{sinusoidal: {}}", [["1.84", "2.54", "3.00"], ["4.91", "4.58", "6.00"]]),
-    ],
-)
-def test_positions(settings: str, expected: list[list[str]]) -> None:
-    ran = traced(POSITIONS.replace("SETTINGS", settings))
-    found = values(ran)["input"].numbers.astype(float).tolist()
-    assert found == [[float(number) for number in row] for row in expected]
-    assert ("position" in values(ran)) is (settings != "none")
-
-
-@pytest.mark.parametrize(
-    ("scale", "positions", "expected"),
-    [
-        ("sqrt", "none", [["1.73", "3.46", "5.19"], ["6.92", "8.65", "10.38"]]),  # √3 ≈ 1.73
-        ("0.5", "none", [["0.5", "1", "1.5"], ["2", "2.5", "3"]]),
-        ("2", "{table: [[1, 1, 1], [0, 0, 0.5]]}", [["3", "5", "7"], ["8", "10", "12.5"]]),
-        ("none", "none", [["1", "2", "3"], ["4", "5", "6"]]),
-    ],
-)
-def test_embeddings_are_scaled_before_positions_are_added(
-    scale: str, positions: str, expected: list[list[str]]
-) -> None:
-    yaml = POSITIONS.replace("SETTINGS", f"{positions}\nembedding_scale: {scale}")
-    found = values(traced(yaml))["input"].numbers.astype(float).tolist()
-    assert found == [[float(number) for number in row] for row in expected]
-
-
-@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
-def test_a_mask_hides_what_is_later_and_what_fills_up(arithmetic: str) -> None:
-    ran = traced(f"""
-    title: mask
-    tokens: [a, <PAD>, b, <PAD>]
-    padding: <PAD>
-    embeddings: {{a: [1], b: [2], <PAD>: [0]}}
-    layers: [{{attention: {{heads: [{{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}}]}}}}]
-    rounding: {{carry: never}}
-    arithmetic: {arithmetic}
-    """)
-    hidden = float("-inf")
-    assert values(ran)["mask"].array.tolist() == [
-        [0, hidden, hidden, hidden],
-        [0, hidden, hidden, hidden],
-        [0, hidden, 0, hidden],
-        [0, hidden, 0, hidden],
-    ]
-    assert [axis.name for axis in values(ran)["mask"].axes] == ["token", "key"]
 
 
 def test_where_no_token_looks_at_another_there_is_no_mask() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -30,18 +28,6 @@ def layers(*masks: str, start: str = START) -> str:
     return start + "layers:\n" + "".join(f"- {{attention: {{{mask}{HEAD}}}}}\n" for mask in own)
 
 
-WINDOW = np.tri(4, dtype=bool) & ~np.tri(4, k=-2, dtype=bool)
-SEEN = {"": np.tri(4, dtype=bool), "causal": np.tri(4, dtype=bool), "{window: 2}": WINDOW}
-
-
-def test_each_layer_attends_as_its_mask_allows() -> None:
-    masks = ("{window: 2}", "", "none", "causal", "{window: 2}")
-    found = traced(layers(*masks))
-    for number, mask in enumerate(masks, 1):
-        weights = found[f"layer{number}.attention.head1.weights"].array
-        assert ((weights > 0) == SEEN.get(mask, np.full((4, 4), True))).all()
-
-
 def test_layers_with_equal_masks_read_one_value() -> None:
     found = traced(layers("{window: 2}", "causal", "{window: 2}", "{window: 3}"))
     masks = [address for address in found.values if address.endswith("mask")]
@@ -53,12 +39,6 @@ def test_a_given_mask_is_that_of_the_layer() -> None:
     found = traced(layers("{window: 2}", "", "{window: 2}", start=START + shown))
     seen = [(found[f"layer{n}.attention.head1.weights"].array > 0).sum() for n in (1, 2, 3)]
     assert seen == [16, 10, 16]
-
-
-def test_padding_is_hidden_by_every_mask() -> None:
-    found = traced(layers("none", "{window: 2}", start=START + "padding: a\n"))
-    for number in (1, 2):
-        assert not found[f"layer{number}.attention.head1.weights"].array[:, 0].any()
 
 
 def test_a_cache_generates_the_same_text() -> None:
@@ -97,27 +77,6 @@ def test_equal_layers_are_drawn_once_and_others_apart() -> None:
         )
         alike = ["× 3: layers 3–4 alike", "layer 2"]
         assert drawn == ["layer 6", "layer 5", *alike, "layer 1"]
-
-
-def test_the_text_says_of_each_layer_whom_it_shows() -> None:
-    text = " ".join(printed("run", "-", stdin=layers("{window: 2}", "", "none")).split())
-    kinds = [
-        "Layer 1: masked self-attention",
-        "Each token may attend to itself and at most 1 token just before it",
-        "“d” cannot attend to “a” or “b”.",
-        "Layer 2: masked self-attention",
-        "Each token may attend only to itself and to earlier tokens",
-        "“d” can attend to every token.",
-        "Layer 3: self-attention",
-    ]
-    assert all(text.index(one) < text.index(other) for one, other in pairwise(kinds))
-
-
-def test_the_question_names_the_tokens_that_any_layer_shows() -> None:
-    start = START.replace("vocabulary: [a, b, c, d]\nunembedding: tied\n", "")
-    for masks, whom in ((("", "none"), "the other tokens"), (("", ""), "the tokens before it")):
-        text = printed("tutorial", "-", stdin=layers(*masks, start=start))
-        assert f"It rewrites each token's vector using {whom}." in " ".join(text.split())
 
 
 def test_forcing_says_that_the_mask_hides_the_answers_if_each_layer_does() -> None:

@@ -32,22 +32,6 @@ def layers(*settings: str, start: str = START) -> str:
     return start + "layers:\n" + "".join(f"- {{attention: {{{each}{HEAD}}}}}\n" for each in own)
 
 
-def test_each_layer_is_rotated_by_its_own_angles() -> None:
-    found = traced(layers("", "{base: 9}", "none", "{share: 0.5}", "{factors: [1, 4]}"))
-    frequencies: dict[int, list[float]] = {1: [1, 0.1], 2: [1, 1 / 3], 4: [1], 5: [1, 0.1 / 4]}
-    for layer, expected in frequencies.items():
-        query, rotated = (
-            found[f"layer{layer}.attention.head1.{name}query"].array.astype(float)
-            for name in ("", "rotated_")
-        )
-        n = len(expected)
-        point = query[:, :n] + 1j * query[:, n : 2 * n]
-        point = point * np.exp(1j * np.outer(np.arange(4), np.array(expected)))
-        turned = np.concatenate([point.real, point.imag, query[:, 2 * n :]], axis=1)
-        assert_allclose(rotated, turned, rtol=1e-12)
-    assert "layer3.attention.head1.rotated_query" not in found.values
-
-
 def test_equal_settings_are_recorded_once() -> None:
     found = traced(layers("{base: 9}", "", "{base: 9}", "{base: 100}", "{base: 5}"))
     angles = [address for address in found.values if address.endswith("position.angle")]
@@ -96,23 +80,6 @@ def test_equal_layers_are_drawn_once_and_others_apart() -> None:
         apart = ["layer 7", "layer 6", "layer 5"]
         assert drawn == [*apart, "× 3: layers 3–4 alike", "layer 2", "layer 1"]
         assert "turn Q by θ₂" in text and "θ₂ turns Q, K" in text
-
-
-def test_the_text_says_which_layers_are_rotated_by_which_angles() -> None:
-    text = " ".join(printed("run", "-", stdin=layers("", "{base: 9}", "none", "", "")).split())
-    for said in (
-        "2 · Angles of the positions ",
-        "by which queries and keys of layers 1, 4 and 5 will be rotated",
-        "3 · Angles of the positions, set 2 ",
-        "by which queries and keys of layer 2 will be rotated",
-        "The angle θ₂ is the token's position times the pair's frequency.",
-    ):
-        assert said in text
-
-
-def test_no_layer_is_named_if_all_are_rotated_alike() -> None:
-    text = " ".join(printed("run", "-", stdin=layers("", "{base: 100}")).split())
-    assert "by which queries and keys will be rotated" in text and "set 2" not in text
 
 
 def test_nothing_rotated_is_no_positions() -> None:

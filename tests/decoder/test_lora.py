@@ -49,23 +49,6 @@ def test_the_sum_is_that_of_the_paper() -> None:
             assert_allclose(x @ w, x @ frozen + ((x @ a) @ b) * alpha / a.shape[1], rtol=1e-12)
 
 
-def test_a_model_with_the_sums_typed_predicts_the_same() -> None:
-    scenario = parse(ADAPTED + NEVER, "f.yaml")
-    found = trace("f", scenario)
-    layer: Any = scenario.layers[0]
-    rows = {address: tuple(map(tuple, found[address].numbers)) for address in MATRICES}
-    head = layer.attention.heads[0].model_copy(
-        update={name: rows[f"layer1.attention.head1.{name}"] for name in ("W_Q", "W_K", "W_V")}
-    )
-    attention = layer.attention.model_copy(
-        update={"heads": (head,), "W_O": rows["layer1.attention.W_O"]}
-    )
-    ffn = layer.ffn.model_copy(update={n: rows[f"layer1.ffn.{n}"] for n in ("W_1", "W_2", "W_3")})
-    layers = (layer.model_copy(update={"attention": attention, "ffn": ffn}),)
-    merged = trace("f", scenario.model_copy(update={"layers": layers}))
-    assert_allclose(numbers(merged, "logits"), numbers(found, "logits"), rtol=1e-12)
-
-
 def test_the_model_is_that_of_peft() -> None:
     """Its layer has weights with a row for each output, as all of PyTorch."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")

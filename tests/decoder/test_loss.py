@@ -6,7 +6,6 @@ import json
 import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +27,6 @@ TARGETS = {
 }
 """What should come next: of the translation, and of the examples by their number."""
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 few = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -50,19 +48,6 @@ def assert_cross_entropy(values: dict[str, Any], targets: list[str], tolerance: 
     assert values["loss.token"]["data"] == pytest.approx(expected, rel=tolerance)
     mean = sum(expected) / len(expected)
     assert values["loss"]["data"] == pytest.approx(mean, rel=tolerance)
-
-
-def test_the_loss_of_the_translation() -> None:
-    assert_cross_entropy(loss("pizza", "--carry", "never"), TARGETS["pizza"], 1e-12)
-
-
-def test_the_loss_of_the_translation_in_floats() -> None:
-    text = (SCENARIOS / "pizza.yaml").read_text(encoding="utf-8")
-    text = text.replace("carry: step", "carry: never")
-    values = loss("-", stdin=f"{text}\narithmetic: float64\n")
-    assert_cross_entropy(values, TARGETS["pizza"], 1e-12)
-    exact = loss("pizza", "--carry", "never")
-    assert values["loss"]["data"] == pytest.approx(exact["loss"]["data"], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -195,16 +180,6 @@ def test_losses_of_every_kind_are_the_references(spec: Scenario) -> None:
     for arithmetic, within in (("decimal", 1e-12), ("float64", 1e-9)):
         shown = loss_of(batch_of({**spec, "arithmetic": arithmetic}))
         assert float(shown) == pytest.approx(reduced(spec, found), rel=within, abs=within)
-
-
-def test_a_squared_error_by_hand() -> None:
-    """The output is (1, 2) and (3, 4): of (0, 2), (3, 2) the squares 1, 0, 0, 4 have mean 5/4."""
-    text = "title: T\ntokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 4]}\nlayers: []\nloss: "
-    squared = "{kind: squared, target: [[0, 2], [3, 2]]"
-    assert loss("-", stdin=f"{text}{squared}}}")["loss"]["data"] == 1.25
-    assert loss("-", stdin=f"{text}{squared}, reduction: sum}}")["loss"]["data"] == 5
-    last = loss("-", stdin=f"{text}{{kind: squared, target: [3, 2]}}")
-    assert (last["loss"]["data"], last["loss.error"]["data"]) == (2, [[0, 2]])
 
 
 @few

@@ -64,12 +64,6 @@ def test_what_the_ffn_reads(norms: tuple[str, ...], read: str, output: list[int]
     assert records(ran)["layer1.ffn.residual"].inputs[0] is with_attention
 
 
-def test_norms_after_both() -> None:
-    ran = traced(layer("norm_after: {shift: [1, 1]}"))
-    # (6, 1) becomes (1, -1) and (2, 0); (15, 21) becomes (-1, 1) and (0, 2).
-    assert [float(x) for x in numbers(ran, "output")[0]] == [5, 3]
-
-
 def test_a_shared_norm_is_learned_once() -> None:
     yaml = layer("norm: {placement: pre, gain: [1, 2]}") + "vocabulary: [a, b]\ntargets: [b]\n"
     yaml = yaml.replace("rounding", "unembedding: {W_U: [[1, 0.5], [2, -1]]}\nrounding")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import run
 from tests.helpers.figures import checked
 from tests.helpers.traces import traced
 
@@ -21,28 +19,6 @@ layers:
       heads: [{W_Q: identity, W_K: identity, W_V: identity}]
 rounding: {carry: never}
 """
-
-
-@pytest.mark.parametrize("layout", ["pairs", "halves"])
-def test_only_the_first_columns_are_rotated(layout: str) -> None:
-    """Both layouts have the same single pair: base^0 = 1, so the angle is the position."""
-    found = traced(TURNED.replace("LAYOUT", layout))
-    for name in ("query", "key"):
-        before, after = (
-            found[f"layer1.attention.head1.{kind}{name}"].numbers.astype(float)
-            for kind in ("", "rotated_")
-        )
-        point = (before[:, 0] + 1j * before[:, 1]) * np.exp(1j * np.arange(2))
-        assert_allclose(after[:, 0] + 1j * after[:, 1], point, rtol=1e-12)
-        assert (after[:, 2:] == before[:, 2:]).all()
-    assert found["position.div_term"].shape == (1,)
-
-
-def test_the_text_says_which_columns_stay() -> None:
-    text = printed("step", "rotated_query", "-s", "-", stdin=TURNED.replace("LAYOUT", "pairs"))
-    text = " ".join(text.split())
-    assert "Only the first 2 of the 4 columns are rotated; the others stay unchanged." in text
-    assert "q₂: 0.500×0.8415" in text and "q₃:" not in text
 
 
 def test_a_text_that_rotates_all_columns_is_recognized(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import problems
-from tests.helpers.traces import numbers, records, traced, values
-from tracer.decoder.forward import Trace
+from tests.helpers.traces import traced
 from tracer.errors import TracerError
 
 TWO_HEADS = """
@@ -24,42 +23,6 @@ layers:
       key_norm: {kind: rms_norm, epsilon: 7, shift: [0.5, 0]}
       residual: false
 """
-
-
-def floats(ran: Trace, address: str) -> list[list[float]]:
-    return [[float(number) for number in row] for row in numbers(ran, address)]
-
-
-def test_each_head_is_normalized_by_itself_with_the_same_gain() -> None:
-    ran = traced(TWO_HEADS)
-    head_1, head_2 = "layer1.attention.head1", "layer1.attention.head2"
-    # (3, 1) has the mean 2 and the deviation 1; (2, 4) has 3 and 1.
-    assert floats(ran, f"{head_1}.query_norm") == [[2, -1]]
-    assert floats(ran, f"{head_2}.query_norm") == [[-2, 1]]
-    # (3, 3): √(9 + 7) = 4.
-    assert floats(ran, f"{head_1}.key_norm") == [[1.25, 0.75]]
-    gain = values(ran)["layer1.attention.query_norm.gain"]
-    found = records(ran)
-    assert all(gain in found[f"{head}.query_norm"].inputs for head in (head_1, head_2))
-    for name in ("query", "key"):
-        rotated = found[f"{head_1}.rotated_{name}"]
-        assert rotated.inputs[0] is values(ran)[f"{head_1}.{name}_norm"]
-    assert f"{head_2}.key_norm" not in values(ran)
-
-
-def test_a_norm_over_the_heads_reads_them_side_by_side() -> None:
-    spanning = "query_norm: {kind: rms_norm, epsilon: 1.5, gain: [2, 1, 3, 6], over: heads}"
-    ran = traced(TWO_HEADS.replace("query_norm: {gain: [2, 1]}", spanning))
-    at = "layer1.attention"
-    # (3, 1) and (2, 4) side by side, and √((9 + 1 + 4 + 16) / 4 + 1.5) = 3.
-    assert floats(ran, f"{at}.queries") == [[3, 1, 2, 4]]
-    assert [float(x) for x in numbers(ran, f"{at}.query_norm.rms")] == [3]
-    assert floats(ran, f"{at}.head1.query_norm") == [[2, 0.333]]
-    assert floats(ran, f"{at}.head2.query_norm") == [[2, 8]]
-    assert f"{at}.head1.query_norm.rms" not in values(ran)
-    # The second head shares the key of the first, which is then alone.
-    alone = traced(TWO_HEADS.replace("epsilon: 7", "over: heads, epsilon: 7"))
-    assert floats(alone, f"{at}.head1.key_norm") == [[1.25, 0.75]]
 
 
 @pytest.mark.parametrize(

@@ -211,25 +211,6 @@ def test_every_equation_and_claim_of_many_is_true(spec: Scenario, number: int, f
     assert faults_of_claims(spec, number) == []
 
 
-def test_the_first_layer_of_alex() -> None:
-    """q and k of embedding and position, by hand; √2 is 1.414, and each pair keeps 3 decimals."""
-    text = printed("attribute", "layer1.attention.head1.scores[Alex,Frank]", "-s", "alex")
-    for line in (
-        "  a₂ positions  -0.757  -0.654  0.185  0.983   0.009  1.000",
-        "    a₁, street-stall: 0.98×0.98 + 0.95×0.72 + 0.12×0.28 + 0.97×0.85",
-        "  a₁         2.572    0.704",
-        "    a₁, b₁: (2.572×",
-        "    a₁ embedding: 5.455 + 4.979  = 10.434",
-        "    b₂ positions: 4.979 + 0.758  = 5.737",
-        "  a₁ · b₁  5.455  │",
-        "(2.572×2.852 + 0.704×0.538) / √2",
-        "T = 5.455 + 4.979 + 0.758 + 0.371 = 11.563",
-        "ρ = 11.563 - 11.563 = 0",
-        "In size, the largest part is 5.455 (a₁ · b₁).",
-    ):
-        assert line in text
-
-
 def labels() -> Iterator[str]:
     document = json.loads(
         printed(

@@ -113,24 +113,6 @@ def test_a_norm_of_the_layer_holds_where_the_sub_layer_has_none_of_its_own(
     assert ("layer1.ffn.norm" in values(traced(yaml))) is there
 
 
-def test_a_norm_before_works_on_what_comes_in_and_adds_to_it() -> None:
-    ran = traced(FFN.replace("SETTINGS", "norm: {placement: pre}"))
-    # x₁ = (4, 8) is normed to (-1, 1); h = -1 - 1 = -2, max(0, -2) = 0; and (4, 8) is added to.
-    assert [float(x) for x in numbers(ran, "layer2.ffn.norm")[0]] == [-1, 1]
-    assert [float(x) for x in numbers(ran, "layer2.ffn.hidden")[0]] == [-2]
-    assert [float(x) for x in numbers(ran, "output")[0]] == [4, 8]
-    residual = records(ran)["layer2.ffn.residual"]
-    assert residual.inputs[0] is values(ran)["layer1.ffn.residual"]
-
-
-def test_a_norm_before_and_one_after() -> None:
-    settings = "b_1: [5], norm: {placement: pre}, norm_after: {shift: [1, 1]}"
-    ran = traced(FFN.replace("SETTINGS", settings))
-    # (4, 8) becomes (-1, 1); h = -1 - 1 + 5 = 3; (3, 6) becomes (-1, 1), and then (0, 2).
-    assert [float(x) for x in numbers(ran, "layer2.ffn.norm_after")[0]] == [0, 2]
-    assert [float(x) for x in numbers(ran, "output")[0]] == [4, 10]
-
-
 def test_a_norm_after_a_sub_layer_does_not_go_with_one_behind_its_residual_connection() -> None:
     for layer in ("norm: {}\n    norm_after: {}", "norm_after: {kind: rms_norm}\n    norm: {}"):
         found = problems((END, f"{END}    {layer}\n"))

@@ -12,24 +12,6 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.traces import numbers, traced, traced_or_rejected
 
-
-def test_the_prediction_is_the_most_probable_word() -> None:
-    ran = traced("""
-    title: words
-    tokens: [a, b]
-    embeddings: [[1, 2], [2, -1]]
-    layers:
-      - ffn: {W_1: [[1], [1]], W_2: [[0, 0]]}
-    vocabulary: [x, y, z]
-    unembedding: {W_U: [[1, 0, 0], [0, 1, 0]], b_U: [0, 0, 1.5]}
-    """)
-    assert [[float(z) for z in row] for row in numbers(ran, "logits")] == [
-        [1, 2, 1.5],
-        [2, -1, 1.5],
-    ]
-    assert numbers(ran, "prediction") == ["y", "x"]
-
-
 ALIKE = """
 title: words that rounding makes alike
 tokens: [a]

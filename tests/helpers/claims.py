@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
+from typing import NamedTuple
 
 from tests.helpers import (
     claims_of_blocks,
@@ -28,29 +29,31 @@ from tests.helpers import (
 )
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
-from tests.helpers.judge import FORMS, OF_ENCODER, Judge, address_of
+from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 
-__all__ = [
-    "FORMS",
-    "Judge",
-    "claims_of_blocks",
-    "claims_of_experts",
-    "claims_of_given",
-    "claims_of_learning",
-    "claims_of_lora",
-    "claims_of_losses",
-    "claims_of_parts",
-    "claims_of_reasons",
-    "claims_of_scores",
-    "claims_of_steps",
-    "claims_of_texts",
-    "claims_of_tokens",
-    "claims_of_trained",
-    "claims_of_words",
-    "faults",
-]
+__all__ = ["FORMS", "Judge", "faults", "judged"]
 
+TABLES = (
+    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_learning, claims_of_lora),
+    *(claims_of_losses, claims_of_parts, claims_of_reasons, claims_of_scores, claims_of_steps),
+    *(claims_of_texts, claims_of_tokens, claims_of_trained, claims_of_words),
+)
+
+
+class Claim(NamedTuple):
+    """A form of sentence, and the check that recomputes what one says."""
+
+    template: str
+    pattern: re.Pattern[str]
+    check: Check
+
+
+FORMS = [
+    Claim(template, pattern_of(template), check)
+    for table in TABLES
+    for template, check in table.CLAIMS.items()
+]
 
 UNNUMBERED = {
     **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
@@ -157,14 +160,15 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
         at.made["a phrase"] += line in PHRASES
         computed = not (at.address and partly_given(at))
         return None if computed == (line in GOALS) else "pinned, or not"
-    for pattern, check in FORMS:
-        if match := pattern.fullmatch(line):
+    for claim in FORMS:
+        if match := claim.pattern.fullmatch(line):
             if seen is not None:
-                seen[pattern.pattern] += 1
+                seen[claim.template] += 1
             try:
-                check(at, {**match.groupdict(), "": line})
-                at.made[check.__name__] += 1
+                holds = claim.check(at, {**match.groupdict(), "": line})
             except (AssertionError, ValueError, KeyError, IndexError) as error:
-                return f"{check.__name__}: {error!r}"
-            return None
+                return f"{claim.check.__name__}: {error!r}"
+            # The sentences of a check that asserts are one claim in several words.
+            at.made[claim.check.__name__ if holds is None else claim.template] += 1
+            return None if holds is None or holds else "false"
     return "unknown"

@@ -54,23 +54,14 @@ NORMS = {
 """Whether the norm has γ, adds 1 to it, and subtracts the mean."""
 
 GENERAL = (
-    r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot "
-    r"product of the token's row of y and .*",
-    r"The output of attention is a product with W_O, so the direction of the heads, side by side, "
-    r"is the direction of the output times the transposed weights\.",
-    r"The part of this head is the dot product of its output for “.*” and its columns of the "
-    r"direction\.",
-    r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each "
-    r"source token: the attention weight times the dot product of the value and the direction\.",
-    r"The direction has a number for each column of the head's output: what 1 in this column adds "
-    r"to the (uncapped )?logit, if later sub-layers add the same and each norm keeps its divisor\.",
+    r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot product of the token's row of y and .*",
+    r"The output of attention is a product with W_O, so the direction of the heads, side by side, is the direction of the output times the transposed weights\.",
+    r"The part of this head is the dot product of its output for “.*” and its columns of the direction\.",
+    r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each source token: the attention weight times the dot product of the value and the direction\.",
+    r"The direction has a number for each column of the head's output: what 1 in this column adds to the (uncapped )?logit, if later sub-layers add the same and each norm keeps its divisor\.",
     r"The sub-layer's output is multiplied by \S+, and so is the direction\.",
-    r"The expert's output is multiplied by its weight for this token, which keeps its number from "
-    r"this pass\. The direction of the output is therefore the direction of the sum times this "
-    r"weight\.",
-    r"The output of the FFN is the hidden layer times W₂\. The direction of the hidden layer is "
-    r"therefore the direction of the output times the transposed weights: each entry is "
-    r"what an activation of 1 adds to the result\.",
+    r"The expert's output is multiplied by its weight for this token, which keeps its number from this pass\. The direction of the output is therefore the direction of the sum times this weight\.",
+    r"The output of the FFN is the hidden layer times W₂\. The direction of the hidden layer is therefore the direction of the output times the transposed weights: each entry is what an activation of 1 adds to the result\.",
     r"The direction ends here\. The part is the dot product of the token's row and the direction\.",
     r"The parts, the largest in size first\.",
     r"As in step \d+\.",

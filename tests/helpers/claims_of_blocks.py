@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.helpers.claims_of_reasons import part_of, partly_given
-from tests.helpers.judge import Judge, form, listed, number, told_apart
+from tests.helpers.judge import Check, Judge, Said, listed, number, told_apart
 
 
 def of_head(at: Judge, name: str) -> Any:
@@ -35,43 +35,23 @@ def keys(at: Judge) -> list[list[str]]:
     return [names[sum(sizes[:i]) : sum(sizes[: i + 1])] for i in range(blocks)]
 
 
-def _has_its_keys(at: Judge, said: dict[str, Any]) -> None:
+def _has_its_keys(at: Judge, said: Said) -> None:
     block = re.search(r"\.block(\d+)\.output$", at.address)
     assert block and said["block"] == block[1] and not partly_given(at)
     own = keys(at)[int(block[1]) - 1]
     assert said["keys"] == listed(own) and (said["noun"] == "key") == (len(own) == 1)
 
 
-@form(
-    r"The same result can be computed from one block of keys after the other\. "
-    r"Block (?P<block>1) has the (?P<noun>keys?) of (?P<keys>“.+?”)\. Its largest score "
-    r"(?P<m>\S+) is subtracted, the exponentials are added up to (?P<l>\S+), and (?P<o>\S+) is the "
-    r"sum of the values, each multiplied by its exponential\."
-)
-def first(at: Judge, said: dict[str, Any]) -> None:
+def first(at: Judge, said: Said) -> None:
     _has_its_keys(at, said)
     symbols = [of_block(at, name)["symbol"] for name in ("max", "sum", "output")]
     assert [said[name] for name in "mlo"] == symbols
 
 
-@form(
-    r"Block (?P<block>\d+) has the (?P<noun>keys?) of (?P<keys>“.+?”)\. The sum and the output of "
-    r"the blocks before are multiplied by (?P<factor>.+?), so that their exponentials, too, are "
-    r"relative to the maximum (?P<m>\S+)\."
-)
-def later(at: Judge, said: dict[str, Any]) -> None:
+def later(at: Judge, said: Said) -> None:
     _has_its_keys(at, said)
     assert said["m"] == of_block(at, "max")["symbol"]
     assert said["factor"] == of_block(at, "factor")["symbol"]
-
-
-@form(
-    r"FlashAttention \(Dao et al\. 2022\) computes attention in blocks so that it never stores "
-    r"the scores of all keys at once: its memory does not grow with the square of the number of "
-    r"tokens\."
-)
-def in_memory(at: Judge, said: dict[str, Any]) -> None:
-    assert ".block" in at.address and part_of(at)["blocks"]
 
 
 def moves_the_maximum(at: Judge) -> bool:
@@ -84,13 +64,7 @@ def moves_the_maximum(at: Judge) -> bool:
     return new == old or old_shown != shown
 
 
-@form(r"For “(?P<who>.+?)”, the maximum stays (?P<m>\S+): the factor is (?P<f>\S+)\.")
-@form(
-    r"For “(?P<who>.+?)”, the maximum rises from (?P<old>\S+) to (?P<m>\S+): the sum and the "
-    r"output of the blocks before are multiplied by (?P<f>\S+)\."
-)
-@form(r"Every key (?P<which>so far|of the blocks before) is masked for “(?P<who>.+?)”\.")
-def maximum(at: Judge, said: dict[str, Any]) -> None:
+def maximum(at: Judge, said: Said) -> None:
     assert said["who"] == at.who and not partly_given(at)
     new, shown = of_row(at, of_block(at, "max"))
     if said.get("which") == "so far":
@@ -114,12 +88,7 @@ def is_touched(at: Judge) -> bool:
     return any(address.startswith(head) for address in at.spec.get("given", {}))
 
 
-@form(r"All numbers are equal to those of (?P<o>\S+), computed without blocks\.")
-@form(
-    r"Without rounding, all numbers would be equal to those of (?P<o>\S+)\. As printed, they "
-    r"differ by at most (?P<x>\S+)\."
-)
-def all_blocks(at: Judge, said: dict[str, Any]) -> None:
+def all_blocks(at: Judge, said: Said) -> None:
     whole = of_head(at, "output")
     assert at.address.endswith(".blocks.output") and said["o"] == whole["symbol"]
     pairs = zip(_numbers(at.result), _numbers(whole), strict=True)
@@ -133,3 +102,17 @@ def all_blocks(at: Judge, said: dict[str, Any]) -> None:
 
 def _numbers(value: Any) -> list[float]:
     return [number(shown) for row in value["printed"] for shown in row]
+
+
+CLAIMS: dict[str, Check] = {
+    "The same result can be computed from one block of keys after the other. Block {block:1} has the {noun:keys?} of {keys:“.+?”}. Its largest score {m} is subtracted, the exponentials are added up to {l}, and {o} is the sum of the values, each multiplied by its exponential.": first,
+    "Block {block:int} has the {noun:keys?} of {keys:“.+?”}. The sum and the output of the blocks before are multiplied by {factor:name}, so that their exponentials, too, are relative to the maximum {m}.": later,
+    "FlashAttention (Dao et al. 2022) computes attention in blocks so that it never stores the scores of all keys at once: its memory does not grow with the square of the number of tokens.": lambda at, _: (
+        ".block" in at.address and part_of(at)["blocks"]
+    ),
+    "For “{who:name}”, the maximum stays {m}: the factor is {f}.": maximum,
+    "For “{who:name}”, the maximum rises from {old} to {m}: the sum and the output of the blocks before are multiplied by {f}.": maximum,
+    "Every key {which:so far|of the blocks before} is masked for “{who:name}”.": maximum,
+    "All numbers are equal to those of {o}, computed without blocks.": all_blocks,
+    "Without rounding, all numbers would be equal to those of {o}. As printed, they differ by at most {x}.": all_blocks,
+}

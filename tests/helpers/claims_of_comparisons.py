@@ -70,30 +70,21 @@ FORMS: dict[str, Callable[[Said, Any], bool]] = {
     r"The second run is “.+” with (the same tokens|“.*”)\.": _true,
     r"In both runs, “.+” (is|are) given, not computed\.": _true,
     r"Tokens at the same position of the (texts|encoder's texts) are compared\.": _true,
-    r"The (texts|encoder's texts) have (?P<n>\d+) and (?P<m>\d+) tokens\. Only the tokens that "
-    r"they share at the beginning or at the end are compared: .+\.": (
+    r"The (texts|encoder's texts) have (?P<n>\d+) and (?P<m>\d+) tokens\. Only the tokens that they share at the beginning or at the end are compared: .+\.": (
         lambda said, document: said["n"] != said["m"]
     ),
     r"Not compared, because only one run has these values or their shapes differ: .+\.": _true,
     r"No compared value differs\.": _none_differs,
     rf"“(?P<at>.+?)” is ({NUMBER}|∞|-∞) in the first run,? and (“.+” is )?({NUMBER}|∞|-∞) in the "
     r"second run\.( No other difference in this value is larger\.)?": _difference,
-    r"The difference of a value is the largest absolute difference of two of its entries\. For the "
-    r"relative difference, the largest difference of each token's row is divided by the largest "
-    r"absolute number of the same row in the first run; the table shows the largest quotient\. "
-    r"A value without a row for each token counts as one row\. Both differences are "
-    r"rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not count\.": (
+    r"The difference of a value is the largest absolute difference of two of its entries\. For the relative difference, the largest difference of each token's row is divided by the largest absolute number of the same row in the first run; the table shows the largest quotient\. A value without a row for each token counts as one row\. Both differences are rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not count\.": (
         lambda said, document: document["first_difference"] is not None
     ),
     rf"After (the last token|“.+?”), (?P<what>.+)\.{SIGNS}": _predicts,
     r"The patched run is the first with the second's numbers at .+\.": _patched,
-    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The "
-    r"effect is the change of the logit of “.+” minus that of “.+”, divided by the change from the "
-    r"first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that "
-    r"of the second run\.": _has_effects,
+    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The effect is the change of the logit of “.+” minus that of “.+”, divided by the change from the first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that of the second run\.": _has_effects,
     r"Each row is a run of its own: the first with the second's numbers at one place\. ?.*": _true,
-    r"The effects of the heads( of cross-attention| of the encoder)?(, layers with .*)?, a row for "
-    r"each layer:": _true,
+    r"The effects of the heads( of cross-attention| of the encoder)?(, layers with .*)?, a row for each layer:": _true,
     rf"The effects of the other (?P<n>\d+) places range from (?P<least>{NUMBER}) to "
     rf"(?P<most>{NUMBER})\.": _ranges,
     rf"The effect of the other place is {NUMBER}\.": _true,

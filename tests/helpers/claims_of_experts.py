@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 from tests.helpers.claims_of_parts import softmax_of
 from tests.helpers.claims_of_reasons import part_of, partly_given
-from tests.helpers.judge import Judge, form, listed, not_of
+from tests.helpers.judge import Check, Judge, Said, listed, not_of
 
 SHOWN = 8
 """The most tokens of an expert that are named."""
@@ -28,26 +27,10 @@ def top_of(at: Judge) -> int:
     return int(part_of(at).get("top", 2))
 
 
-MOST_SHARES = (
-    r" Each token goes to (?:the (?P<top>\d+) experts with the largest shares\. These shares are "
-    r"the weights|the expert with its largest share\. This share is the weight); the other experts "
-    r"get the weight 0\."
-)
+MOST_SHARES = r" Each token goes to {:the (?P<top>\d+) experts with the largest shares\. These shares are the weights|the expert with its largest share\. This share is the weight}; the other experts get the weight 0."
 
 
-@form(
-    r"Each token goes to (?:the (?P<top>\d+) experts with the largest logits|the expert with its "
-    r"largest logit); the other logits become -∞\. "
-    + softmax_of("logit")
-    + r" e\^\(-∞\) is 0, so the other experts get the weight 0\."
-)
-@form(softmax_of("logit") + MOST_SHARES)
-@form(
-    r"Each token goes to (?:all (?P<top>\d+) experts|(?P<both>both) experts|the only expert)\. "
-    + softmax_of("logit")
-    + r"(?: These shares are the weights\.)?"
-)
-def chosen(at: Judge, said: dict[str, Any]) -> None:
+def chosen(at: Judge, said: Said) -> None:
     assert at.address.endswith(".router.weights") and not partly_given(at)
     part, top = part_of(at), top_of(at)
     assert top == (2 if said.get("both") else int(said["top"] or 1))
@@ -58,15 +41,13 @@ def chosen(at: Judge, said: dict[str, Any]) -> None:
         assert part.get("normalize", True) == ("other logits become" in said[""])
 
 
-@form(r"The same weights result from a softmax over all experts .+ are divided by their sum\.")
-def renormalized(at: Judge, said: dict[str, Any]) -> None:
+def renormalized(at: Judge, said: Said) -> None:
     part = part_of(at)
     assert part.get("normalize", True) and top_of(at) < len(part["experts"])
     assert not partly_given(at)
 
 
-@form(r"An expert's output is multiplied by its weight, so that training can adjust the .+ too\.")
-def learned(at: Judge, said: dict[str, Any]) -> None:
+def learned(at: Judge, said: Said) -> None:
     part = part_of(at)
     assert part.get("normalize") is False and len(part["experts"]) > 1 and not partly_given(at)
 
@@ -76,34 +57,11 @@ def experts_of_tokens(at: Judge) -> list[int]:
     return [*Counter(token for tokens in positions_of(at) for token in tokens).values()]
 
 
-@form(r"Each expert is an FFN of its own\. A token uses only some of them, .+ for each token\.")
-@form(r"Experts that a token does not go to have the weight 0, so that they add nothing\.")
-def skipped(at: Judge, said: dict[str, Any]) -> None:
+def skipped(at: Judge, said: Said) -> None:
     assert min(experts_of_tokens(at)) < len(positions_of(at)) and not partly_given(at)
 
 
-@form(
-    r"A small change of a logit changes the weights of the chosen experts but not the choice, so "
-    r"the choice itself has no gradient\."
-)
-def not_chosen(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith("ffn.router.weights") and at.address.startswith("gradient.")
-    assert min(experts_of_tokens(at)) < len(positions_of(at))
-
-
-@form(r"An expert skips all other tokens, so that its weights cost no multiplications for them\.")
-def skips(at: Judge, said: dict[str, Any]) -> None:
-    assert 0 < len(at.result["data"]) < len(experts_of_tokens(at))
-
-
-@form(
-    r"“(?P<who>.+?)” goes (?P<to>to expert \d+ with the weight .+?)\."
-    r"(?: The logits of experts (?P<tied>[^.]+) are equal; the first (?P<first>\d+ )?of them "
-    r"(?:is|are) chosen\.)?"
-    r"(?: Experts 1 (?:and|to) (?P<last>\d+) get (?:(?P<each>\d+) tokens? each|"
-    r"(?P<loads>.+) of the (?P<of>\d+) tokens)\.)?"
-)
-def goes_to(at: Judge, said: dict[str, Any]) -> None:
+def goes_to(at: Judge, said: Said) -> None:
     not_of(at)
     assert at.address.endswith(".router.weights") and said["who"] == at.who
     experts, row = positions_of(at), at.row(at.result)
@@ -130,13 +88,7 @@ def goes_to(at: Judge, said: dict[str, Any]) -> None:
         assert [int(load) for load in re.findall(r"\d+", said["loads"])] == loads
 
 
-@form(
-    r"(?P<expert>Expert \d+) computes only the (?:(?P<n>\d+) tokens that go|token that goes) to it"
-    r"(?:: (?P<names>“.+?”))?\.(?: “(?P<who>[^“]+?)” does not go to (?P<same>expert \d+)\.)?"
-)
-@form(r"(?:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go) to (?P<expert>expert \d+)\.")
-@form(r"No token goes to (?P<expert>expert \d+), so it computes nothing\.")
-def reads(at: Judge, said: dict[str, Any]) -> None:
+def reads(at: Judge, said: Said) -> None:
     assert at.address.endswith(f"{said['expert'].lower().replace(' ', '')}.input")
     assert not at.pinned(at.address)
     positions = at.result["axes"][0]["positions"]
@@ -156,17 +108,37 @@ def reads(at: Judge, said: dict[str, Any]) -> None:
     assert said["who"] is None or (said["who"], said["same"]) == (at.who, said["expert"].lower())
 
 
-@form(r"No token goes to this expert, so there is nothing to compute\.")
-def nothing_to_compute(at: Judge, said: dict[str, Any]) -> None:
-    assert ".expert" in at.address and at.result["data"] == []
-
-
-@form(
-    r"Each token's result is the (?:(?P<sum>sum of the outputs of its experts, each)|output of its "
-    r"expert,) multiplied by its weight\."
-    r"(?P<shared> The output of the shared expert is added for every token\.)?"
-)
-def summed(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".ffn.output") and not partly_given(at)
-    assert bool(said["shared"]) == ("shared" in part_of(at))
-    assert bool(said["sum"]) == (max(experts_of_tokens(at)) > 1)
+CLAIMS: dict[str, Check] = {
+    r"Each token goes to {:the (?P<top>\d+) experts with the largest logits|the expert with its largest logit}; the other logits become -∞. "
+    + softmax_of("logit")
+    + " e^(-∞) is 0, so the other experts get the weight 0.": chosen,
+    softmax_of("logit") + MOST_SHARES: chosen,
+    r"Each token goes to {:all (?P<top>\d+) experts|(?P<both>both) experts|the only expert}. "
+    + softmax_of("logit")
+    + "[ These shares are the weights.]": chosen,
+    "The same weights result from a softmax over all experts {:.+} are divided by their sum.": renormalized,
+    "An expert's output is multiplied by its weight, so that training can adjust the {:.+} too.": learned,
+    "Each expert is an FFN of its own. A token uses only some of them, {:.+} for each token.": skipped,
+    "Experts that a token does not go to have the weight 0, so that they add nothing.": skipped,
+    "A small change of a logit changes the weights of the chosen experts but not the choice, so the choice itself has no gradient.": lambda at, _: (
+        at.address.endswith("ffn.router.weights")
+        and at.address.startswith("gradient.")
+        and min(experts_of_tokens(at)) < len(positions_of(at))
+    ),
+    "An expert skips all other tokens, so that its weights cost no multiplications for them.": lambda at, _: (
+        0 < len(at.result["data"]) < len(experts_of_tokens(at))
+    ),
+    r"“{who:name}” goes {to:to expert \d+ with the weight .+?}.[ The logits of experts {tied:[^.]+} are equal; the first [first:{:\d+} ]of them {:is|are} chosen.][ Experts 1 {:and|to} {last:int} get {:(?P<each>\d+) tokens? each|(?P<loads>.+) of the (?P<of>\d+) tokens}.]": goes_to,
+    r"{expert:Expert \d+} computes only the {:(?P<n>\d+) tokens that go|token that goes} to it[: {names:“.+?”}].[ “{who:[^“]+?}” does not go to {same:expert \d+}.]": reads,
+    r"{:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go} to {expert:expert \d+}.": reads,
+    r"No token goes to {expert:expert \d+}, so it computes nothing.": reads,
+    "No token goes to this expert, so there is nothing to compute.": lambda at, _: (
+        ".expert" in at.address and at.result["data"] == []
+    ),
+    "Each token's result is the {:(?P<sum>sum of the outputs of its experts, each)|output of its expert,} multiplied by its weight.[shared: The output of the shared expert is added for every token.]": lambda at, said: (
+        at.address.endswith(".ffn.output")
+        and not partly_given(at)
+        and bool(said["shared"]) == ("shared" in part_of(at))
+        and bool(said["sum"]) == (max(experts_of_tokens(at)) > 1)
+    ),
+}

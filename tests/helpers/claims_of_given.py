@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
-from tests.helpers.judge import Judge, as_shown, form, told_apart
+from tests.helpers.judge import Check, Judge, Said, as_shown, told_apart
 
-MEAN = "over all tokens, per column, of what the model computes there without --given\\."
+MEAN = "over all tokens, per column, of what the model computes there without --given."
 EACH = "Each given row is the mean over all tokens, per column, of what the model computes here "
-SIGNS = r" Here, z is the logit of a word and p its probability\."
+SIGNS = " Here, z is the logit of a word and p its probability."
 
 
-@form(r"(?P<sites>“.+”) (?P<are>is|are) given, not computed\.")
-def sites(at: Judge, said: dict[str, Any]) -> None:
+def sites(at: Judge, said: Said) -> None:
     """All values that the command line gives, and no others."""
     names = re.findall("“(.+?)”(?:, | and |$)", said["sites"])
     assert (said["are"] == "is") == (len(names) == 1)
@@ -24,8 +22,7 @@ def sites(at: Judge, said: dict[str, Any]) -> None:
     assert all(at.values[address]["operation"] == "given" for address in addresses)
 
 
-@form(rf"(?P<sites>“.+”) (?P<are>is the mean|are means) {MEAN}")
-def means(at: Judge, said: dict[str, Any]) -> None:
+def means(at: Judge, said: Said) -> None:
     names = re.findall("“(.+?)”(?:, | and |$)", said["sites"])
     assert (said["are"] == "is the mean") == (len(names) == 1)
     for name in names:
@@ -40,13 +37,7 @@ def means(at: Judge, said: dict[str, Any]) -> None:
         )
 
 
-@form(rf"(?P<rows>.+ (is|are) given, not computed\.)(?P<mean> {EACH}without --given\.)")
-def mean_rows(at: Judge, said: dict[str, Any]) -> None:
-    given_rows(at, said)
-
-
-@form(r"(?P<rows>The rows? of “.+” in .+ (is|are) given, not computed\.)")
-def given_rows(at: Judge, said: dict[str, Any]) -> None:
+def given_rows(at: Judge, said: Said) -> bool:
     match = re.fullmatch(r"(?:(The rows?) of (“.+”) in )?(.+?) (?:is|are) given.*", said["rows"])
     assert match
     named = [v for v in at.values.values() if v["symbol"] == match[3]]
@@ -57,11 +48,10 @@ def given_rows(at: Judge, said: dict[str, Any]) -> None:
         None if rows is None else [told_apart(v["axes"][0]["labels"])[row] for row in rows]
         for v, rows in ((v, v["parameters"].get("given_rows")) for v in given)
     ]
-    assert tokens in wanted
+    return tokens in wanted
 
 
-@form(rf"After “(?P<token>.+?)”, the model predicts “(?P<word>.+?)” (?P<how>.+)\.{SIGNS}")
-def predicts(at: Judge, said: dict[str, Any]) -> None:
+def predicts(at: Judge, said: Said) -> None:
     assert said["token"] == told_apart(at.tokens)[at.token]
     plain, found = (
         as_shown(run["prediction"]["data"][at.token]) for run in (at.further["plain"], at.values)
@@ -72,11 +62,14 @@ def predicts(at: Judge, said: dict[str, Any]) -> None:
     assert said["how"] == (same if plain == found else other)
 
 
-@form(r"The output for “(?P<token>.+)”:")
-def output(at: Judge, said: dict[str, Any]) -> None:
-    assert said["token"] == told_apart(at.tokens)[at.token] and "prediction" not in at.values
-
-
-@form(r"The change of each logit, with − without:")
-def change(at: Judge, said: dict[str, Any]) -> None:
-    assert "prediction" in at.values
+CLAIMS: dict[str, Check] = {
+    "{sites:“.+”} {are:is|are} given, not computed.": sites,
+    "{sites:“.+”} {are:is the mean|are means} " + MEAN: means,
+    "{rows:.+ (?:is|are) given, not computed\\.} " + EACH + "without --given.": given_rows,
+    r"{rows:The rows? of “.+” in .+ (is|are) given, not computed\.}": given_rows,
+    "After “{token:name}”, the model predicts “{word:name}” {how:text}." + SIGNS: predicts,
+    "The output for “{token:text}”:": lambda at, said: (
+        said["token"] == told_apart(at.tokens)[at.token] and "prediction" not in at.values
+    ),
+    "The change of each logit, with − without:": lambda at, _: "prediction" in at.values,
+}

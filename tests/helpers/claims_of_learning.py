@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.helpers.judge import NOISE, Judge, as_shown, form, number, told_apart
+from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
 from tests.helpers.reference import losses, reduced
 from tests.helpers.unembeddings import is_tied, untied
 
@@ -145,24 +145,14 @@ def _losses(spec: dict[str, Any]) -> list[float | None]:
     return [-math.log(float(row[column])) for row, column in rows]
 
 
-@form(
-    r"A matrix product passes its gradient to both of its factors\. The gradient at its input is "
-    r"the gradient at its output times the transposed weights\. The gradient at its weights is the "
-    r"transposed input times the gradient at its output: it adds up the contributions of all "
-    r"tokens\."
-)
-def of_a_product(at: Judge, said: dict[str, Any]) -> None:
+def of_a_product(at: Judge, said: Said) -> None:
     place = at.address.rpartition(".")[0]
     names = (at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2")))
     passed = [at.values[name]["operation"] for name in names if name in at.values]
     assert {"dot", "transposed_matmul"} & set(passed)
 
 
-@form(
-    r"Raising (?P<symbol>\S+) at “(?P<row>.+?)”(?:, “(?P<column>.+)”)? by 0\.01 would "
-    r"(?P<how>lower|raise) the loss by (?P<by>\S+)\."
-)
-def raised(at: Judge, said: dict[str, Any]) -> None:
+def raised(at: Judge, said: Said) -> None:
     found = steepest(at)
     assert found
     address, index = found
@@ -181,12 +171,7 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert abs(abs(larger) - number(said["by"])) <= 0.51 * last
 
 
-@form(
-    r"ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 "
-    r"or 0\."
-)
-@form(r"There is no activation function here: the gradient is passed on (?P<how>.+)\.")
-def bends(at: Judge, said: dict[str, Any]) -> None:
+def bends(at: Judge, said: Said) -> None:
     place = place_of(at)
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
     layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
@@ -198,41 +183,14 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
     assert "how" not in said or said["how"] == at.passed_on()
 
 
-@form(
-    r"The norm divides each feature by a number that depends on all features of the token\. Each "
-    r"feature therefore acts on the loss in several ways, and the contributions are added\."
-)
-def of_a_norm(at: Judge, said: dict[str, Any]) -> None:
+def of_a_norm(at: Judge, said: Said) -> None:
     norm = at.address.removeprefix("gradient.")
     parts = ("deviation", "squared", "variance", "mean_square", "std", "rms")
     computed = [f"{norm}.{part}" for part in parts if f"{norm}.{part}" in at.values]
     assert computed and not any(map(at.pinned, computed))
 
 
-@form(
-    r"Compute the gradient at (?P<what>the sum|the input of the (?:en|de)coder)"
-    r"(?P<paths>: add up the contributions of all paths from there to the loss)?\."
-)
-def added_up(at: Judge, said: dict[str, Any]) -> None:
-    assert (at.result["operation"] == "add_all") == bool(said["paths"])
-    assert ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
-
-
-@form(
-    r"Compute the gradient at (?:each (?:query|key|value|hidden unit|gated hidden unit)|"
-    r"each router logit|each weight of an expert|the vectors that the expert reads|"
-    r"the sum of the experts|the attention output|the FFN output)"
-    r"(?P<weights> and at the weights that produce it)?\."
-)
-def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
-    assert (steepest(at) is not None) == bool(said["weights"])
-
-
-@form(
-    r"Compute the gradient at (?P<what>γ|β|γ and β)(?P<several>: add up the contributions of all "
-    r"heads)?\."
-)
-def of_all_heads(at: Judge, said: dict[str, Any]) -> None:
+def of_all_heads(at: Judge, said: Said) -> None:
     ends = {"γ": "gain", "β": "shift"}
     norm = at.address.removesuffix(".gain")
     found = {s: at.values.get(f"{norm}.{end}") for s, end in ends.items()}
@@ -244,52 +202,17 @@ def of_all_heads(at: Judge, said: dict[str, Any]) -> None:
     assert (len(heads) > 1 and not together) == bool(said["several"])
 
 
-@form(
-    r"Compute the gradient at the encoder output\. (?:The backward pass of the encoder begins "
-    r"here|(?P<ends>This output is given, so the gradient goes no further))\."
-)
-def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
+def at_the_encoder(at: Judge, said: Said) -> None:
     encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
     assert ("vectors" in encoder) == bool(said["ends"])
 
 
-@form(
-    r"Every gradient is shown, but lines are worked for one token and one parameter only\. "
-    r"The worked parameter is (?P<symbol>\S+), (?P<address>\S+)\."
-)
-def one_of_them(at: Judge, said: dict[str, Any]) -> None:
+def one_of_them(at: Judge, said: Said) -> None:
     value = at.values[f"update.{said['address']}"]
     assert value["symbol"].startswith(said["symbol"])
 
 
-@form(
-    r"The backward pass computes the gradients step by step, from (?P<begins>the loss|what is "
-    r"given) back to the inputs\. By the chain rule, the gradient at a step's input a is the "
-    r"gradient at its output b times the step's own derivative\. Where a value is used in several "
-    r"places, the contributions are added\."
-)
-def chain_rule(at: Judge, said: dict[str, Any]) -> None:
-    assert (said["begins"] == "the loss") == (not upstream(at))
-
-
-@form(
-    r"The backward pass begins at what is given: (?P<all>.+)\. The steps after it and the loss are "
-    r"not needed\."
-)
-def begins(at: Judge, said: dict[str, Any]) -> None:
-    assert said["all"].split(", ") == upstream(at) and "loss" not in at.values
-
-
-@form(r"The gradient of the loss at: .+\.")
-def given_gradient(at: Judge, said: dict[str, Any]) -> None:
-    assert any(at.values[address]["operation"] == "given" for address in upstream(at))
-
-
-@form(
-    r"Only these parameters are trained: (?P<all>.+)\. All others keep their numbers, so the text "
-    r"shows no gradients of them\."
-)
-def only_these(at: Judge, said: dict[str, Any]) -> None:
+def only_these(at: Judge, said: Said) -> None:
     asked, found = at.spec["optimizer"]["trains"], said["all"].split(", ")
     assert all(any(fnmatchcase(each, pattern) for pattern in asked) for each in found)
     updates = [a.removeprefix("update.") for a in at.values if a.startswith("update.")]
@@ -299,24 +222,7 @@ def only_these(at: Judge, said: dict[str, Any]) -> None:
 # --- the update ----------------------------------------------------------------------------------
 
 
-@form(r"The norm does not exceed the limit, so the gradients stay as they are\.")
-def not_shrunk(at: Judge, said: dict[str, Any]) -> None:
-    assert "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
-
-
-@form(
-    r"Stochastic gradient descent subtracts the (?P<what>gradient|velocity) times the learning "
-    r"rate, η = (?P<rate>\S+), from each weight\.(?: The velocity is the gradient plus "
-    r"(?P<momentum>\S+) times the velocity of the step before\.)?"
-    r"(?P<decay> Weight decay is added to the gradient first\.)?"
-)
-@form(
-    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of the running mean "
-    r"of their squares, so that the size of a step depends little on the size of the gradients\. "
-    r"It subtracts this quotient times the learning rate, η = (?P<rate>\S+), from each weight\."
-    r"(?P<decay> Weight decay is added to the gradient first\.)?"
-)
-def moved(at: Judge, said: dict[str, Any]) -> None:
+def moved(at: Judge, said: Said) -> None:
     address = re.sub(r"^\d+\. The update of ", "", at.heading)
     new = at.values[f"update.{address}"]
     assert float(new["parameters"]["b"]) == -number(said["rate"])
@@ -338,16 +244,7 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
 # --- what came of it -----------------------------------------------------------------------------
 
 
-@form(
-    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L"
-    r"(?: by (?P<by>\S+); rounded,)? from (?P<first>\S+) to (?P<last>\S+)\."
-)
-@form(r"The loss L is (?P<last>\S+) before and after (?P<steps>one step|\d+ steps)\.")
-@form(
-    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L by less than its "
-    r"digits show: it is (?P<last>\S+) before and after\."
-)
-def came_of_it(at: Judge, said: dict[str, Any]) -> None:
+def came_of_it(at: Judge, said: Said) -> None:
     first, *_, last = at.passes
     steps = len(at.passes) - 1
     assert said["steps"].lower() == ("one step" if steps == 1 else f"{steps} steps")
@@ -368,7 +265,7 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
         assert_said(at)
 
 
-def assert_changed(at: Judge, said: dict[str, Any], change: float) -> None:
+def assert_changed(at: Judge, said: Said, change: float) -> None:
     """The change is named where the printed numbers differ by something else."""
     printed = abs(number(said["last"]) - number(said["first"]))
     exact = at.rounding["carry"] == "never"  # else the loss in JSON is rounded
@@ -381,8 +278,7 @@ def assert_changed(at: Judge, said: dict[str, Any], change: float) -> None:
     assert not exact or abs(by - change) <= 0.06 * change
 
 
-@form(r"All other rows of ∂L/∂(?P<symbol>W_[EP]) are 0\.")
-def other_rows_of_0(at: Judge, said: dict[str, Any]) -> None:
+def other_rows_of_0(at: Judge, said: Said) -> None:
     table = {"W_E": "embeddings", "W_P": "positions.table"}[said["symbol"]]
     gradient = at.values[f"gradient.{table}"]
     rows = dict(zip(told_apart(gradient["axes"][0]["labels"]), gradient["data"], strict=True))
@@ -422,3 +318,41 @@ def assert_said(at: Judge) -> None:
         expected = [at.tokens[i], target, before[i], shown[i][words.index(target)], after[i]]
         assert cells[:5] == list(map(as_shown, expected)), cells
         assert cells[-1] == ("✓" if after[i] == target else "✗")
+
+
+CLAIMS: dict[str, Check] = {
+    "A matrix product passes its gradient to both of its factors. The gradient at its input is the gradient at its output times the transposed weights. The gradient at its weights is the transposed input times the gradient at its output: it adds up the contributions of all tokens.": of_a_product,
+    "Raising {symbol} at “{row:name}”[, “{column:text}”] by 0.01 would {how:lower|raise} the loss by {by}.": raised,
+    "ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 or 0.": bends,
+    "There is no activation function here: the gradient is passed on {how:text}.": bends,
+    "The norm divides each feature by a number that depends on all features of the token. Each feature therefore acts on the loss in several ways, and the contributions are added.": of_a_norm,
+    "Compute the gradient at {what:the sum|the input of the (?:en|de)coder}[paths:: add up the contributions of all paths from there to the loss].": lambda at, said: (
+        (at.result["operation"] == "add_all") == bool(said["paths"])
+        and ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
+    ),
+    "Compute the gradient at {:each (?:query|key|value|hidden unit|gated hidden unit)|each router logit|each weight of an expert|the vectors that the expert reads|the sum of the experts|the attention output|the FFN output}[weights: and at the weights that produce it].": lambda at, said: (
+        (steepest(at) is not None) == bool(said["weights"])
+    ),
+    "Compute the gradient at {what:γ|β|γ and β}[several:: add up the contributions of all heads].": of_all_heads,
+    "Compute the gradient at the encoder output. {:The backward pass of the encoder begins here|(?P<ends>This output is given, so the gradient goes no further)}.": at_the_encoder,
+    "Every gradient is shown, but lines are worked for one token and one parameter only. The worked parameter is {symbol}, {address}.": one_of_them,
+    "The backward pass computes the gradients step by step, from {begins:the loss|what is given} back to the inputs. By the chain rule, the gradient at a step's input a is the gradient at its output b times the step's own derivative. Where a value is used in several places, the contributions are added.": lambda at, said: (
+        (said["begins"] == "the loss") == (not upstream(at))
+    ),
+    "The backward pass begins at what is given: {all:text}. The steps after it and the loss are not needed.": lambda at, said: (
+        said["all"].split(", ") == upstream(at) and "loss" not in at.values
+    ),
+    "The gradient of the loss at: {:.+}.": lambda at, _: any(
+        at.values[address]["operation"] == "given" for address in upstream(at)
+    ),
+    "Only these parameters are trained: {all:text}. All others keep their numbers, so the text shows no gradients of them.": only_these,
+    "The norm does not exceed the limit, so the gradients stay as they are.": lambda at, _: (
+        "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
+    ),
+    "Stochastic gradient descent subtracts the {what:gradient|velocity} times the learning rate, η = {rate}, from each weight.[ The velocity is the gradient plus {momentum} times the velocity of the step before.][decay: Weight decay is added to the gradient first.]": moved,
+    "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares, so that the size of a step depends little on the size of the gradients. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.]": moved,
+    r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L[ by {by}; rounded,] from {first} to {last}.": came_of_it,
+    r"The loss L is {last} before and after {steps:one step|\d+ steps}.": came_of_it,
+    r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L by less than its digits show: it is {last} before and after.": came_of_it,
+    "All other rows of ∂L/∂{symbol:W_[EP]} are 0.": other_rows_of_0,
+}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.claims_of_learning import keys_of
-from tests.helpers.judge import Judge, form, number
+from tests.helpers.judge import Check, Judge, Said, number
 
 
 def _parts(at: Judge) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def _typed(at: Judge) -> Any:
     return found
 
 
-def _are_named(at: Judge, said: dict[str, Any]) -> dict[str, Any]:
+def _are_named(at: Judge, said: Said) -> dict[str, Any]:
     """The values, which a sentence calls by their symbols."""
     parts = _parts(at)
     for name, value in parts.items():
@@ -33,12 +33,7 @@ def _are_named(at: Judge, said: dict[str, Any]) -> dict[str, Any]:
     return parts
 
 
-@form(
-    r"(?P<w>\S+) is the sum of the frozen weights (?P<frozen>\S+) and the product of (?P<a>\S+) "
-    r"and (?P<b>\S+), multiplied by α / r = (?P<alpha>\S+) / (?P<rank>\d+), where r is the number "
-    r"of columns of (?P<same>\S+)\."
-)
-def adapted(at: Judge, said: dict[str, Any]) -> None:
+def adapted(at: Judge, said: Said) -> None:
     parts = _are_named(at, said)
     w, frozen, a, b = (np.array(value["data"], float) for value in parts.values())
     assert number(said["alpha"]) == float(_typed(at)["alpha"])
@@ -48,47 +43,18 @@ def adapted(at: Judge, said: dict[str, Any]) -> None:
         assert np.allclose(w, frozen + factor * a @ b, rtol=1e-9, atol=1e-9)
 
 
-@form(
-    r"Training leaves (?P<frozen>\S+) as it is; only (?P<a>\S+) and (?P<b>\S+) can learn\. They "
-    r"have (?P<learned>\d+) numbers together, (?P<again>\S+) has (?P<kept>\d+)\."
-)
-def learned(at: Judge, said: dict[str, Any]) -> None:
+def learned(at: Judge, said: Said) -> None:
     parts = _are_named(at, said)
     sizes = {name: np.array(value["data"]).size for name, value in parts.items()}
     assert int(said["learned"]) == sizes["a"] + sizes["b"]
     assert int(said["kept"]) == sizes["frozen"] and said["again"] == said["frozen"]
 
 
-@form(r"The product:")
-def product(at: Judge, said: dict[str, Any]) -> None:
-    assert _parts(at)
-
-
-@form(r"The sum:")
-def total(at: Judge, said: dict[str, Any]) -> None:
-    assert _parts(at)
-
-
-@form(
-    r"After training, the sum can be stored as one matrix; the adapted model then needs no more "
-    r"computation than the original one\."
-)
-def of_lora(at: Judge, said: dict[str, Any]) -> None:
-    assert _parts(at)
-
-
-@form(r"All numbers of (?P<of>\S+) are 0, so (?P<w>\S+) equals (?P<frozen>\S+)\.")
-def nothing_added(at: Judge, said: dict[str, Any]) -> None:
+def nothing_added(at: Judge, said: Said) -> None:
     parts = _are_named(at, said)
     [zeros] = [parts[name] for name in "ab" if parts[name]["symbol"] == said["of"]]
     assert not np.array(zeros["data"], float).any()
     assert parts["w"]["data"] == parts["frozen"]["data"]
-
-
-@form(r"The gradient passes from the sum to the product; the frozen weights need none\.")
-def back(at: Judge, said: dict[str, Any]) -> None:
-    assert re.search(r"\.W_[QKVO123]$", at.address) and at.address in at.values
-    assert f"{at.address}.low_rank" in at.values and f"{at.address}.frozen" not in at.values
 
 
 def says_that_nothing_is_added(at: Judge) -> bool:
@@ -96,3 +62,21 @@ def says_that_nothing_is_added(at: Judge) -> bool:
     parts = {name: np.array(value["data"], float) for name, value in _parts(at).items()}
     zero = not (parts["a"].any() and parts["b"].any())
     return zero and np.array_equal(parts["w"], parts["frozen"])
+
+
+CLAIMS: dict[str, Check] = {
+    "{w} is the sum of the frozen weights {frozen} and the product of {a} and {b}, multiplied by α / r = {alpha} / {rank:int}, where r is the number of columns of {same}.": adapted,
+    "Training leaves {frozen} as it is; only {a} and {b} can learn. They have {learned:int} numbers together, {again} has {kept:int}.": learned,
+    "The product:": lambda at, _: bool(_parts(at)),
+    "The sum:": lambda at, _: bool(_parts(at)),
+    "After training, the sum can be stored as one matrix; the adapted model then needs no more computation than the original one.": lambda at, _: (
+        bool(_parts(at))
+    ),
+    "All numbers of {of} are 0, so {w} equals {frozen}.": nothing_added,
+    "The gradient passes from the sum to the product; the frozen weights need none.": lambda at, _: (
+        bool(re.search(r"\.W_[QKVO123]$", at.address))
+        and at.address in at.values
+        and f"{at.address}.low_rank" in at.values
+        and f"{at.address}.frozen" not in at.values
+    ),
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 from tests.helpers.claims_of_reasons import layers, part_of
 from tests.helpers.judge import (
@@ -12,11 +11,12 @@ from tests.helpers.judge import (
     NOISE,
     POWERS,
     UNNAMED,
+    Check,
     Judge,
+    Said,
     check_ahead,
     column,
     exact,
-    form,
     listed,
     not_of,
     number,
@@ -40,24 +40,10 @@ def is_masked(at: Judge, *, later: bool, window: int) -> bool:
     ]
 
 
-FILLS_UP = r"(?: The score of the padding token “(?P<padding>.+?)” becomes -∞, too\.)?"
+FILLS_UP = "[ The score of the padding token “{padding:name}” becomes -∞, too.]"
 
 
-@form(
-    r"Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of "
-    r"every later token\." + FILLS_UP
-)
-@form(r"Each token may attend only to itself: the mask adds -∞ to every other score\." + FILLS_UP)
-@form(
-    r"Each token may attend to itself and at most (?P<back>\d+) tokens? just before it: the mask "
-    r"adds -∞ to every other score\." + FILLS_UP
-)
-@form(
-    r"Each token may attend to earlier and later tokens, but not to the padding token "
-    r"“(?P<padding>.+?)”, whose score becomes -∞\."
-)
-@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, the token is hidden\.)?")
-def mask(at: Judge, said: dict[str, Any]) -> None:
+def mask(at: Judge, said: Said) -> None:
     assert at.address.endswith(".masked") and not at.pinned(at.address)
     asked = part_of(at).get("mask", at.spec.get("mask", "causal"))
     window = asked["window"] if isinstance(asked, dict) else len(at.tokens)
@@ -82,22 +68,10 @@ def mask(at: Judge, said: dict[str, Any]) -> None:
 
 def softmax_of(number: str) -> str:
     """What a softmax does with scores or logits."""
-    return (
-        rf"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
-        rf"{number}, divided by the sum of these powers\.(?P<shifted> The largest {number} of the "
-        r"row is subtracted first, because e to the power of a large number overflows; before "
-        r"rounding, this does not change the shares\.)?"
-    )
+    return f"The softmax turns the {number}s of a row into shares of 1: e to the power of each {number}, divided by the sum of these powers.[shifted: The largest {number} of the row is subtracted first, because e to the power of a large number overflows; before rounding, this does not change the shares.]"
 
 
-@form(
-    r"The score of two tokens is the dot product of one token's query and the other's key\. A "
-    r"large score means a good match\."
-    r"(?: The keys are those of head (?P<head>\d+)\.)?"
-    r"(?: The dot products are divided by (?P<scale>√d_k, where d_k is the width of queries and "
-    r"keys|c, a constant of the model)\.)?"
-)
-def scores(at: Judge, said: dict[str, Any]) -> None:
+def scores(at: Judge, said: Said) -> None:
     assert at.address.endswith(".scores") and not at.pinned(at.address)
     check_shared(at, said["head"])
     scale = at.near("scale")
@@ -106,45 +80,14 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
         assert said["scale"].startswith("c, ") == (at.near("d_k") is None)
 
 
-@form(
-    r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's tokens)?\."
-    r"(?P<typed> The queries are given: they are not computed here\.)?"
-    r"(?: This head shares the keys and values of head (?P<head>\d+), which saves computation\.)?"
-)
-@form(
-    r"The output of a head is the sum of the values, each multiplied by its attention weight\."
-    r"(?: The values are those of head (?P<head>\d+)\.)?"
-)
-def shared(at: Judge, said: dict[str, Any]) -> None:
+def shared(at: Judge, said: Said) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
     check_shared(at, said["head"])
     assert "typed" not in said or bool(said["typed"]) == in_typed_heads(at)
     assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
 
 
-@form(
-    r"The (?P<noun>key|value) (?:describes|is) .+\. The (?P=noun)s are given: they are not "
-    r"computed here\."
-)
-def typed(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(f".{said['noun']}") and in_typed_heads(at)
-    assert ("encoder" in said[""]) == ("cross_attention" in at.address)
-
-
-@form(
-    r"What does attention compute from given queries, keys and values\? For each query, it "
-    r"computes a weighted sum of the values\."
-)
-def asked_of_typed_heads(at: Judge, said: dict[str, Any]) -> None:
-    assert at.typed and "prediction" not in at.values
-
-
-@form(
-    r"The queries(?P<all>, keys and values)? belong to (?P<tokens>“.+?”)"
-    r"(?:; keys and values belong to the encoder's (?P<keys>“.+”))?\."
-    r"(?: A later part attends to the encoder's vectors for (?P<others>“.+”)\.)?"
-)
-def starts_typed(at: Judge, said: dict[str, Any]) -> None:
+def starts_typed(at: Judge, said: Said) -> None:
     assert at.typed and "input" not in at.values and "embedding" not in at.values
     crosses = "attention" not in at.spec["layers"][0]
     names = listed(told_apart(at.spec["encoder"]["tokens"])) if "encoder" in at.spec else None
@@ -167,19 +110,7 @@ def check_shared(at: Judge, head: str | None) -> None:
     assert own if head is None else keys.startswith(f"{at.place.rpartition('head')[0]}head{head}.")
 
 
-@form(
-    softmax_of("score")
-    + r"(?P<sink> The share of the sink is left out, so that, before rounding, the weights of a "
-    r"row add up to less than 1\.)?"
-    r"(?: (?P<more>No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|"
-    r"Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: "
-    r"all "
-    r"its weights are set to 0)\.)?"
-    r"(?: The mask adds (?P<added>\S+) to the score of “(?P<key>.+?)”, which multiplies its "
-    r"exponential by e\^\((?P<power>\S+)\), about (?P<factor>\S+)\. (?:Its weight is "
-    r"(?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0)\.)?"
-)
-def softmax(at: Judge, said: dict[str, Any]) -> None:
+def softmax(at: Judge, said: Said) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
     assert bool(said["shifted"]) == (at.near("shifted") is not None)
     assert bool(said["sink"]) == (at.near("weights_and_sink") is not None)
@@ -198,7 +129,7 @@ def softmax(at: Judge, said: dict[str, Any]) -> None:
     check_added(at, said)
 
 
-def check_added(at: Judge, said: dict[str, Any]) -> None:
+def check_added(at: Judge, said: Said) -> None:
     """What the most negative number of the mask, if it has any, leaves of a key's weight."""
     masked = at.near("masked")
     if masked is None or at.pinned(masked["address"]) or not any(at.row(at.result).data):
@@ -216,17 +147,7 @@ def check_added(at: Judge, said: dict[str, Any]) -> None:
         assert number(said["weight"] or "0") == number(at.row(at.result).shown[key])
 
 
-@form(softmax_of("logit"))
-def word_softmax(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "probabilities" and not at.pinned(at.address)
-    assert bool(said["shifted"]) == ("probabilities.shifted" in at.values)
-
-
-@form(
-    r"Probabilities are computed so that (?P<measured>training can measure .+ is, and so that )?"
-    r"a program can choose a word at random\. They also show how sure the model is\."
-)
-def why_probabilities(at: Judge, said: dict[str, Any]) -> None:
+def why_probabilities(at: Judge, said: Said) -> None:
     assert at.address == "probabilities" and not at.pinned("probabilities")
     kind = (at.spec.get("loss") or {}).get("kind", "cross_entropy")
     assert bool(said["measured"]) == (kind == "cross_entropy")
@@ -235,16 +156,7 @@ def why_probabilities(at: Judge, said: dict[str, Any]) -> None:
 # --- turned by positions -------------------------------------------------------------------------
 
 
-@form(
-    r"Each position has angles by which queries and keys(?: of layers? (?P<layers>[\d, and]+))? "
-    r"will be rotated\.(?: Each pair of columns "
-    r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / (?P<letter>d_k|r)\)(?P<divided> / f_k)?, where "
-    r"(?P<what>d_k is the width of a query|r is the number of rotated columns), "
-    r"(?P<width>\d+) here, and k counts the pairs from 0\."
-    r"(?P<factor> f_k is a factor that is set for each pair\.)? The angle is the position times "
-    r"the frequency\.)?"
-)
-def angles(at: Judge, said: dict[str, Any]) -> None:
+def angles(at: Judge, said: Said) -> None:
     where = re.sub(r"position\..*", "", at.address)
     frequencies = at.values[f"{where}position.div_term"]
     parts = {n: layer["attention"] for n, layer in enumerate(layers(at), 1) if "attention" in layer}
@@ -273,16 +185,7 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
 
 
-@form(
-    r"Each query is rotated by angles\. Two (?P<which>neighboring columns|columns half the width "
-    r"apart) are read as a point \(a, b\) and become a×cos\((?P<of>θ\w*)\) - b×sin\((?P=of)\) and "
-    r"a×sin\((?P=of)\) \+ b×cos\((?P=of)\)\. The angle (?P=of) is "
-    r"(?P<angle>the token's position times "
-    r"the pair's frequency|given)\."
-    r"(?: Only the first (?P<some>\d+) of the (?P<all>\d+) columns are rotated; the others stay "
-    r"unchanged\.)?"
-)
-def turned(at: Judge, said: dict[str, Any]) -> None:
+def turned(at: Judge, said: Said) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
     assert halves == said["which"].endswith("half the width apart")
@@ -306,21 +209,53 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
 # --- the FFN -------------------------------------------------------------------------------------
 
 
-@form(
-    r"The (?P<what>activation|hidden layer) is a gate: a second projection of the same vectors is "
-    r"multiplied by it element by element\."
-)
-def gate(at: Judge, said: dict[str, Any]) -> None:
+def gate(at: Judge, said: Said) -> None:
     active = at.near("activation")
     bends = active is not None and active["operation"] not in ("copy", "given")
     assert at.address.endswith(".gated") and bends == (said["what"] == "activation")
 
 
-@form(r"The largest number of “(?P<who>.+?)” after the gate is (?P<what>“.+?”)" + AHEAD + r"\.")
-def behind_the_gate(at: Judge, said: dict[str, Any]) -> None:
+def behind_the_gate(at: Judge, said: Said) -> None:
     not_of(at)
     row = at.row(at.result)
     clear = row.clear()
     check_ahead(row, clear, said, column(row))
     assert said["who"] == at.who and column(row)(said["what"]) == clear[0]
     assert number(row.shown[clear[0]]) > 0 and not UNNAMED.fullmatch(said["what"][1:-1])
+
+
+CLAIMS: dict[str, Check] = {
+    "Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of every later token."
+    + FILLS_UP: mask,
+    "Each token may attend only to itself: the mask adds -∞ to every other score." + FILLS_UP: mask,
+    "Each token may attend to itself and at most {back:int} token[s] just before it: the mask adds -∞ to every other score."
+    + FILLS_UP: mask,
+    "Each token may attend to earlier and later tokens, but not to the padding token “{padding:name}”, whose score becomes -∞.": mask,
+    "The mask is added to the scores.[hides: Where it is -∞, the token is hidden.]": mask,
+    "The score of two tokens is the dot product of one token's query and the other's key. A large score means a good match.[ The keys are those of head {head:int}.][ The dot products are divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}.]": scores,
+    "The query describes what a [decoder ]token looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, which saves computation.]": shared,
+    "The output of a head is the sum of the values, each multiplied by its attention weight.[ The values are those of head {head:int}.]": shared,
+    "The {noun:key|value} {:describes|is} {:.+}. The {=noun}s are given: they are not computed here.": lambda at, said: (
+        at.address.endswith(f".{said['noun']}")
+        and in_typed_heads(at)
+        and ("encoder" in said[""]) == ("cross_attention" in at.address)
+    ),
+    "What does attention compute from given queries, keys and values? For each query, it computes a weighted sum of the values.": lambda at, _: (
+        at.typed and "prediction" not in at.values
+    ),
+    "The queries[all:, keys and values] belong to {tokens:“.+?”}[; keys and values belong to the encoder's {keys:“.+”}].[ A later part attends to the encoder's vectors for {others:“.+”}.]": starts_typed,
+    softmax_of("score")
+    + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.]": softmax,
+    softmax_of("logit"): lambda at, said: (
+        at.address == "probabilities"
+        and not at.pinned(at.address)
+        and bool(said["shifted"]) == ("probabilities.shifted" in at.values)
+    ),
+    "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
+    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:num}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.] The angle is the position times the frequency.]": angles,
+    r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×cos({of:θ\w*}) - b×sin({=of}) and a×sin({=of}) + b×cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
+    "The {what:activation|hidden layer} is a gate: a second projection of the same vectors is multiplied by it element by element.": gate,
+    "The largest number of “{who:name}” after the gate is {what:“.+?”}"
+    + AHEAD
+    + ".": behind_the_gate,
+}

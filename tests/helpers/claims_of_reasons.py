@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.judge import Judge, form, number
+from tests.helpers.judge import Check, Judge, Said, number
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
@@ -156,12 +156,7 @@ def seen(at: Judge) -> list[list[bool]]:
 # --- attention -----------------------------------------------------------------------------------
 
 
-@form(
-    r"Vectors of more numbers tend to have dot products of larger magnitude\. Dividing by "
-    r"(?P<scale>√d_k|c) brings the scores closer together; otherwise the softmax may give nearly "
-    r"all weight to one token, so that its gradient nearly vanishes\."
-)
-def divided(at: Judge, said: dict[str, Any]) -> None:
+def divided(at: Judge, said: Said) -> None:
     asked = part_of(at).get("scale", "sqrt")
     assert at.address.endswith(".scores") and asked != "none"
     assert (said["scale"] == "c") == (asked != "sqrt")
@@ -169,25 +164,12 @@ def divided(at: Judge, said: dict[str, Any]) -> None:
     assert by > 1
 
 
-@form(r"Numbers of the same sign increase a dot product; numbers of opposite signs decrease it\.")
-def fits(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".scores")
-
-
-@form(
-    r"Later tokens are hidden because they contain the answer when a model is trained to predict "
-    r"the next token\."
-)
-def why_masked(at: Judge, said: dict[str, Any]) -> None:
+def why_masked(at: Judge, said: Said) -> None:
     rows = seen(at)
     assert len(rows) > 1 and not any(any(row[i + 1 :]) for i, row in enumerate(rows))
 
 
-@form(
-    r"Only attention moves information between tokens; all other parts of a layer treat each token "
-    r"separately\."
-)
-def moves(at: Judge, said: dict[str, Any]) -> None:
+def moves(at: Judge, said: Said) -> None:
     assert at.address.endswith(".output") and ".head" in at.address
     if "cross_attention" in at.address:
         return
@@ -198,16 +180,7 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
     assert any(sees for i, row in enumerate(rows) for j, sees in enumerate(row) if i != j)
 
 
-@form(
-    r"W_O has a row of weights for each column of each head, so that every number of its result "
-    r"can use all heads\."
-)
-@form(
-    r"The result of W_O is as wide as the sub-layer's input, so that the residual connection can "
-    r"add the two\."
-)
-@form(r"They are not added, because later weights could then not treat the heads differently\.")
-def of_heads(at: Judge, said: dict[str, Any]) -> None:
+def of_heads(at: Judge, said: Said) -> None:
     part = part_of(at)
     if "as wide as" in said[""]:
         assert part.get("residual", True)
@@ -216,15 +189,7 @@ def of_heads(at: Judge, said: dict[str, Any]) -> None:
     assert "W_O" in part or "W_O" not in said[""]
 
 
-@form(
-    r"Attention compares queries with keys, and adds up values\."
-    r"(?P<weights> Each has its own weights, .+ has learned them\.)?"
-)
-@form(r"A separate key lets a token be found by something other than what it looks for\.")
-@form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
-@form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
-@form(r"Because the output is a sum, it is as wide as one value, however many tokens there are\.")
-def of_a_head(at: Judge, said: dict[str, Any]) -> None:
+def of_a_head(at: Judge, said: Said) -> None:
     ends = {"Attention compares": "query", "A separate key": "key", "A separate value": "value"}
     ends |= {"The exponential": "weights", "Because the output": "output"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
@@ -233,81 +198,40 @@ def of_a_head(at: Judge, said: dict[str, Any]) -> None:
         assert (said["weights"] is None) == (at.result["operation"] == "given")
 
 
-@form(r"A dot product does not change when both vectors are rotated .+ at any position\.")
-def turned_together(at: Judge, said: dict[str, Any]) -> None:
+def turned_together(at: Judge, said: Said) -> None:
     given, settings = at.spec.get("given", {}), settings_of(at.spec, part_of(at))
     assert settings is not None and at.address.endswith(".rotated_query")
     where = prefix(at.spec, settings)
     assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
 
 
-@form(
-    r"Attention adds up values\. Because a sum does not depend on the order of its terms, "
-    r"positions are needed to make the order count\.(?P<turned> Rotation marks the position "
-    r"without changing a vector's length(?P<embeddings> or the embeddings)?\.)?"
-)
-def order(at: Judge, said: dict[str, Any]) -> None:
+def order(at: Judge, said: Said) -> None:
     assert not said["turned"] or bool(said["embeddings"]) != at.typed
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
     assert attends(at) and bool(said["turned"]) == rotary and not partly_given(at)
 
 
-@form(r"Later weights can learn to separate meaning from position\.")
-def later_weights(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "input" and "position" in at.values and layers(at)
-
-
-@form(r"The two are added rather than concatenated, so that the vectors do not become longer\.")
-def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "input" and "position" in at.values and not at.pinned("input")
-
-
 # --- the FFN -------------------------------------------------------------------------------------
 
 
-@form(r"Attention mixes values linearly; the FFN adds a nonlinear step within each token\.")
-def nonlinear(at: Judge, said: dict[str, Any]) -> None:
+def nonlinear(at: Judge, said: Said) -> None:
     part = network_of(at)
     assert attends(at) and (part.get("activation", "relu") != "none" or "W_3" in part)
 
 
-@form(r"Each hidden unit has its own column of weights in W₁, .+ hidden units as features\.")
-def units(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".hidden") and not partly_given(at)
-
-
-@form(
-    r"Without the activation, W₁ and W₂ could be replaced by a single matrix(?P<bias> and a "
-    r"bias)?\."
-)
-def bent(at: Judge, said: dict[str, Any]) -> None:
+def bent(at: Judge, said: Said) -> None:
     part = network_of(at)
     assert part.get("activation", "relu") != "none" and "W_3" not in part
     assert part.get("activates", "hidden") == "hidden"
     assert bool(said["bias"]) == ("b_1" in part or "b_2" in part)
 
 
-@form(
-    r"(?P<left>\S+) is the sum of the rows of W₂(?P<e>[¹²³⁴ˢ]?), each multiplied by its unit's "
-    r"number in (?P<of>[agh])(?P=e)(?P<bias>, plus b₂(?P=e))?, "
-    r"so that a hidden unit of 0 adds nothing\."
-)
-def of_rows(at: Judge, said: dict[str, Any]) -> None:
+def of_rows(at: Judge, said: Said) -> None:
     part = network_of(at)
     behind = part.get("activates") == "output"
     assert said["left"] == at.near("projected" if behind else "output")["symbol"]
     assert said["of"] == ("g" if "W_3" in part else "h" if behind else "a")
     assert bool(said["bias"]) == ("b_2" in part)
-
-
-@form(r"The gate and the gated numbers are computed with different weights, .+ opens its gate\.")
-def gated(at: Judge, said: dict[str, Any]) -> None:
-    assert "W_3" in network_of(at) and at.address.endswith(".gated")
-
-
-@form(r"There is no activation function here: the numbers are passed on (?P<how>.+)\.")
-def not_bent(at: Judge, said: dict[str, Any]) -> None:
-    assert network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
 
 
 SMOOTH = (
@@ -325,24 +249,10 @@ FUNCTIONS = {
 }
 
 
-@form(r"(?P<function>(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+)")
-def function(at: Judge, said: dict[str, Any]) -> None:
-    assert said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
-    assert not partly_given(at)
-
-
 # --- norms ---------------------------------------------------------------------------------------
 
 
-@form(
-    r"(?P<which>LayerNorm|RMSNorm) brings large numbers back to a moderate size"
-    r"(?: before (?P<names>γ|β|γ and β))?; without it, they could grow from layer to layer\."
-)
-@form(
-    r"With learned (?P<names>γ|β|γ and β), a model can choose (?P<what>a scale|an offset|a scale "
-    r"and an offset) for each feature\."
-)
-def normalized(at: Judge, said: dict[str, Any]) -> None:
+def normalized(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert (said["names"] or "") == of_the_norm(norm) and not partly_given(at)
     if "which" in said:
@@ -352,12 +262,7 @@ def normalized(at: Judge, said: dict[str, Any]) -> None:
         assert said["what"] == " and ".join(word for key, word in words if key in norm)
 
 
-@form(
-    r"A dot product is at most the product of both vectors' lengths\. Normalized queries and keys "
-    r"therefore keep the scores moderate, unless γ or β is large\."
-)
-@form(r"All heads use the same learned numbers here\.")
-def norms_of_heads(at: Judge, said: dict[str, Any]) -> None:
+def norms_of_heads(at: Judge, said: Said) -> None:
     part, norm = part_of(at), norm_of(at)
     assert norm_of_heads(at) and not partly_given(at)
     if said[""].startswith("All heads"):
@@ -366,28 +271,19 @@ def norms_of_heads(at: Judge, said: dict[str, Any]) -> None:
         assert isinstance(part["query_norm"], dict) and isinstance(part["key_norm"], dict)
 
 
-@form(r"The factor is 1 \+ γ, so that a feature with γ = 0 is not rescaled\.")
-def one_more_than_the_gain(at: Judge, said: dict[str, Any]) -> None:
+def one_more_than_the_gain(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert norm["unit_offset"] and "gain" in norm and not partly_given(at)
 
 
-@form(
-    r"Many models then multiply each feature by a learned γ(?P<shift> and add a learned β)?; this "
-    r"(?P<which>LayerNorm|RMSNorm) does not\."
-)
-def bare_norm(at: Judge, said: dict[str, Any]) -> None:
+def bare_norm(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert of_the_norm(norm) == "" and not partly_given(at)
     is_root = norm.get("kind") == "rms_norm"
     assert (said["which"] == "RMSNorm") == is_root == (said["shift"] is None)
 
 
-@form(
-    r"Attention and the FFN are parallel here: neither reads the other's result, so that a program "
-    r"can compute both at the same time\."
-)
-def in_parallel(at: Judge, said: dict[str, Any]) -> None:
+def in_parallel(at: Judge, said: Said) -> None:
     assert at.address.endswith("ffn.hidden")
     ahead, found = [at.address], set[str]()
     while ahead:
@@ -399,103 +295,45 @@ def in_parallel(at: Judge, said: dict[str, Any]) -> None:
     assert not any(each == f"{attention}output" for each in found)
 
 
-@form(
-    r"The sub-layer's output is multiplied by (?P<scale>\S+), a constant of the model; then "
-    r"(?P<what>its input|\S+) is added\."
-)
-def adds_a_multiple(at: Judge, said: dict[str, Any]) -> None:
+def adds_a_multiple(at: Judge, said: Said) -> None:
     assert at.address.endswith(".residual") and not partly_given(at)
     assert number(said["scale"]) == number(str(part_of(at)["residual_scale"]))
     if said["what"] != "its input":
         adds_to_attention(at, said)
 
 
-@form(r"A factor below 1 makes each change smaller, so that the sum grows more slowly\.")
-def smaller_changes(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".residual") and not partly_given(at)
-    assert number(str(part_of(at)["residual_scale"])) < 1
+def multiple(at: Judge, said: Said) -> bool:
+    return at.address.endswith(".residual") and "residual_scale" in part_of(at)
 
 
-@form(r"The output, multiplied by the factor:")
-def multiple(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".residual") and "residual_scale" in part_of(at)
-
-
-@form(r"The product is added:")
-def multiple_added(at: Judge, said: dict[str, Any]) -> None:
-    multiple(at, said)
-
-
-@form(r"(?P<what>\S+) is added to the sub-layer's output\.")
-def adds_to_attention(at: Judge, said: dict[str, Any]) -> None:
+def adds_to_attention(at: Judge, said: Said) -> None:
     assert at.address.endswith(".ffn.residual") and not at.pinned(at.address)
     added = at.values[at.address.replace("ffn", "attention")]
     assert added["symbol"] == said["what"].replace("ᴱ", "")
     assert added["address"] in at.result["operands"] and layer_of(at)["parallel"]
 
 
-@form(r"Many models also add a learned bias to each hidden unit; this layer does not\.")
-def without_bias(at: Judge, said: dict[str, Any]) -> None:
-    assert re.search(r"\.ffn\.(\w+\.)?hidden$", at.address)
-    assert not any(operand.endswith(".b_1") for operand in at.result["operands"])
-
-
-@form(
-    r"Layers can be stacked because each returns vectors of the same shape as it reads\. Each has "
-    r"its own weights; positions are added only once, before the first layer\."
-)
-def stacked(at: Judge, said: dict[str, Any]) -> None:
+def stacked(at: Judge, said: Said) -> None:
     assert at.heading == "Stacking layers" and at.spec["layers"]
     ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
     shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
     assert len(shapes) == 1 and "position" in at.values
 
 
-@form(
-    r"This model has no cross-attention, because it has no encoder to attend to\. Models that only "
-    r"continue a text, such as GPT, need no encoder; for a translation, an encoder can read the "
-    r"source text\."
-)
-def decoder_only(at: Judge, said: dict[str, Any]) -> None:
-    assert at.heading == "No cross-attention" and "encoder" not in at.spec
-    assert any("attention" in layer for layer in at.spec["layers"])
-
-
-@form(
-    r"A hidden state holds what its token gathered in all layers, so that it alone is needed to "
-    r"predict the next word\."
-)
-def in_one_vector(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "output"
-    assert any("attention" in layer or "cross_attention" in layer for layer in at.spec["layers"])
-
-
-@form(r"To continue the text, only the hidden state of its last token is needed\.")
-def hidden_states(at: Judge, said: dict[str, Any]) -> None:
+def hidden_states(at: Judge, said: Said) -> None:
     capped = at.values.get("logits.uncapped", at.result)
     product = at.values.get("logits.unscaled", capped)
     assert at.address == "logits" and "output" in product["operands"]
 
 
-@form(
-    r"ε is added (?P<where>under|to) the root so that a vector of (?P<what>equal numbers|zeros) is "
-    r"not divided by 0\."
-)
-def epsilon(at: Judge, said: dict[str, Any]) -> None:
+def epsilon(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert has_epsilon(norm)
     assert (said["where"] == "to") == bool(norm.get("epsilon_outside", False))
     assert (said["what"] == "zeros") == (norm.get("kind") == "rms_norm")
 
 
-@form(
-    r"(?:The (?P<together>queries|keys) of all heads are normalized together\. )?"
-    r"Each (?P<whose>token|query|key)'s (?P<how>mean is subtracted from its numbers\. The result "
-    r"is divided by the standard deviation σ|numbers are divided by their root mean square)"
-    r"(?P<epsilon>, with ε)?(?P<gain>, then multiplied by (?P<one>1 \+ )?γ)?"
-    r"(?P<shift>, and β is added)?\."
-)
-def measured(at: Judge, said: dict[str, Any]) -> None:
+def measured(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
     of_heads = norm_of_heads(at)
@@ -512,32 +350,17 @@ def measured(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
 
 
-@form(r"The head gets its own columns of the normalized (?P<which>queries|keys)\.")
-def over_heads(at: Judge, said: dict[str, Any]) -> None:
-    assert spans_heads(at, norm_of(at))
-    assert said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
-    assert ".head" in at.address
-
-
-@form(r"(?P<what>The standard deviation|The root mean square)(?P<epsilon>, with ε)?:")
-def root(at: Judge, said: dict[str, Any]) -> None:
+def root(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert bool(said["epsilon"]) == has_epsilon(norm)
     assert (said["what"] == "The root mean square") == (norm.get("kind") == "rms_norm")
 
 
-@form(r"The variance, the mean of the squares:")
-@form(r"The sample variance, the sum of the squares divided by their number minus 1:")
-def variance(at: Judge, said: dict[str, Any]) -> None:
+def variance(at: Judge, said: Said) -> None:
     assert ("sample" in said[""]) == (norm_of(at).get("deviation") == "sample")
 
 
-@form(
-    r"Each (?P<what>difference, divided by σ|number, divided by the root mean square)(?P<gain>, "
-    r"times (?P<one>1 \+ )?γ)?"
-    r"(?P<shift>, plus β)?:"
-)
-def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
+def divided_by_root(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
@@ -547,25 +370,14 @@ def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
 # --- words ---------------------------------------------------------------------------------------
 
 
-@form(
-    r"Each word has its own column in W_U, so that its logit(?:, before the (?P<before>division|"
-    r"soft cap),)? is "
-    r"the dot product of the decoder's output with this column(?P<bias>, plus its number in b_U)?"
-    r"\."
-)
-def of_columns(at: Judge, said: dict[str, Any]) -> None:
+def of_columns(at: Judge, said: Said) -> None:
     unembedding = unembedding_of(at.spec)
     assert at.address == "logits" and bool(said["bias"]) == ("b_U" in unembedding)
     cap = "soft cap" if "softcap" in unembedding else None
     assert said["before"] == ("division" if "scale" in unembedding else cap)
 
 
-@form(r"A random number selects the next word according to the probabilities\.")
-@form(
-    r"A text that contains only the most probable words often .+ less probable words occur, too\."
-)
-@form(r"Only one word is left to draw: every random number selects it\.")
-def sampled(at: Judge, said: dict[str, Any]) -> None:
+def sampled(at: Judge, said: Said) -> None:
     shares = at.values.get("sampling.renormalized") or at.values["sampling.candidates"]
     left = sum(number(str(share)) > 0 for share in shares["data"][0])
     assert said[""].startswith("Only one") == (left == 1)
@@ -583,13 +395,7 @@ def counts(at: Judge) -> list[bool]:
     ]
 
 
-@form(
-    r"The gradient at each logit is (?:p - t|\(p - t\) / (?P<n>\d+)), where p is its probability "
-    r"and t is 1 for the correct word and 0 otherwise\.(?: The loss is the mean over (?P<mean>\d+) "
-    r"positions(?P<batch> of the batch)?\.)?(?P<none> A position without a target has the gradient "
-    r"0\.)?"
-)
-def at_the_logits(at: Judge, said: dict[str, Any]) -> None:
+def at_the_logits(at: Judge, said: Said) -> None:
     assert at.address == "gradient.logits" and bool(said["none"]) == (not all(counts(at)))
     examples = at.spec.get("training") or [{}]
     words, padding = at.spec["vocabulary"], at.spec.get("padding")
@@ -607,8 +413,7 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
     return list(zip(spec["tokens"], targets, strict=True))
 
 
-@form(r"Only the correct word's entry is negative: raising its logit lowers the loss\.")
-def negative(at: Judge, said: dict[str, Any]) -> None:
+def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
     shares = at.values["probabilities"]["data"]
     for row, target, asked in zip(shares, targets, counts(at), strict=True):
@@ -618,26 +423,13 @@ def negative(at: Judge, said: dict[str, Any]) -> None:
             assert min(number(str(share)) for share in row) >= 0
 
 
-@form(
-    r"The softmax divides by the sum of the row, so raising one score lowers the other weights\. "
-    r"Therefore the weighted mean of a row's gradients is subtracted from each of them, and the "
-    r"difference is multiplied by the weight\. Where a weight is 0(?P<mask>, as at the masked "
-    r"scores)?, the gradient at the score is 0\."
-)
-def of_softmax(at: Judge, said: dict[str, Any]) -> None:
+def of_softmax(at: Judge, said: Said) -> None:
     crossed, n = "cross_attention" in at.address, len(at.tokens)
     hides = not crossed and not at.outside and not all(all(row[:n]) for row in seen(at))
     assert at.address.endswith(".weights") and bool(said["mask"]) == hides
 
 
-@form(
-    r"The rows of the table are learned like any weight\."
-    r"(?P<words> A row's gradient adds up the contributions of all places where the model reads "
-    r"its word\. (?:(?P<tied>The logits use the same rows, which adds another contribution for "
-    r"each word of the vocabulary)|The row of a word that the model does not read has the gradient "
-    r"0)\.)?"
-)
-def of_a_row(at: Judge, said: dict[str, Any]) -> None:
+def of_a_row(at: Judge, said: Said) -> None:
     table, gradient = at.spec["embeddings"], at.values["gradient.embeddings"]["data"]
     assert bool(said["words"]) == isinstance(table, dict)
     tied = is_tied(at.spec)
@@ -649,11 +441,7 @@ def of_a_row(at: Judge, said: dict[str, Any]) -> None:
         assert not any(number(str(x)) for word, row in rows for x in row if word not in read)
 
 
-@form(
-    r"Compute the gradient at the embedding of each token(?P<rows> and at the rows of the "
-    r"embedding table)?\."
-)
-def of_embeddings(at: Judge, said: dict[str, Any]) -> None:
+def of_embeddings(at: Judge, said: Said) -> None:
     assert bool(said["rows"]) == ("gradient.embeddings" in at.values)
 
 
@@ -675,27 +463,21 @@ def gradient_of(at: Judge) -> list[float]:
     return [number(str(x)) for row in rows for x in row]
 
 
-@form(r"Each weight(?P<other> with a gradient other than 0)? moves against its gradient\.")
-@form(r"Each weight is updated by its gradient and by weight decay, which pulls it toward 0\.")
-def against_its_gradient(at: Judge, said: dict[str, Any]) -> None:
+def against_its_gradient(at: Judge, said: Said) -> None:
     decays = decay(at) > 0
     assert decays == ("decay" in said[""])
     assert decays or bool(said["other"]) == (not all(gradient_of(at)))
 
 
-@form(r"Weight decay pulls each weight toward 0:")
-def decayed(at: Judge, said: dict[str, Any]) -> None:
+def decayed(at: Judge, said: Said) -> None:
     assert decay(at) > 0
 
 
-@form(r"The velocity; the first step has no earlier velocity to add:")
-def velocity(at: Judge, said: dict[str, Any]) -> None:
+def velocity(at: Judge, said: Said) -> None:
     assert number(str(at.spec["optimizer"]["momentum"])) > 0
 
 
-@form(r"Each weight(?P<other> with a gradient)? gets a step of about the same size:")
-@form(r"The step of each weight, before the learning rate is applied:")
-def directions(at: Judge, said: dict[str, Any]) -> None:
+def directions(at: Judge, said: Said) -> None:
     data = at.values[f"update.{updated(at)}.direction"]["data"]
     rows = data if isinstance(data[0], list) else [data]
     sizes = [abs(number(str(x))) for row in rows for x in row]
@@ -705,8 +487,7 @@ def directions(at: Judge, said: dict[str, Any]) -> None:
     assert not alike or bool(said["other"]) == (len(moved) < len(sizes))
 
 
-@form(r"All other (?P<trained>trained )?weights are updated in the same way\.")
-def others(at: Judge, said: dict[str, Any]) -> None:
+def others(at: Judge, said: Said) -> None:
     some_stay = any(address.endswith(".frozen") for address in at.values)
     assert bool(said["trained"]) == ("trains" in at.spec.get("optimizer", {}) or some_stay)
     moved = [a for a in at.values if re.fullmatch(r"update\.(?!.*\.(?:gain|shift)\.).+", a)]
@@ -718,14 +499,110 @@ def others(at: Judge, said: dict[str, Any]) -> None:
 # --- around the steps ----------------------------------------------------------------------------
 
 
-@form(
-    r"(?P<part>This is a part of the calculation\. )?Each step shows its goal, its formula, its "
-    r"numbers and its result\. You can check each line with a calculator"
-    r"(?P<phi> that has the normal distribution)?\."
-)
-def plan(at: Judge, said: dict[str, Any]) -> None:
+def plan(at: Judge, said: Said) -> None:
     every = [*layers(at), *(at.spec.get("encoder", {}).get("layers") or [])]
     ffns = [layer.get("ffn", {}) for layer in every]
     networks = [n for ffn in ffns for n in (ffn, *ffn.get("experts", ()), ffn.get("shared", {}))]
     assert bool(said["phi"]) == any(each.get("activation") == "gelu" for each in networks)
     assert bool(said["part"]) != at.whole
+
+
+CLAIMS: dict[str, Check] = {
+    "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by {scale:√d_k|c} brings the scores closer together; otherwise the softmax may give nearly all weight to one token, so that its gradient nearly vanishes.": divided,
+    "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.": lambda at, _: (
+        at.address.endswith(".scores")
+    ),
+    "Later tokens are hidden because they contain the answer when a model is trained to predict the next token.": why_masked,
+    "Only attention moves information between tokens; all other parts of a layer treat each token separately.": moves,
+    "W_O has a row of weights for each column of each head, so that every number of its result can use all heads.": of_heads,
+    "The result of W_O is as wide as the sub-layer's input, so that the residual connection can add the two.": of_heads,
+    "They are not added, because later weights could then not treat the heads differently.": of_heads,
+    "Attention compares queries with keys, and adds up values.[weights: Each has its own weights, {:.+} has learned them.]": of_a_head,
+    "A separate key lets a token be found by something other than what it looks for.": of_a_head,
+    "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
+    "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,
+    "Because the output is a sum, it is as wide as one value, however many tokens there are.": of_a_head,
+    "A dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
+    "Attention adds up values. Because a sum does not depend on the order of its terms, positions are needed to make the order count.[turned: Rotation marks the position without changing a vector's length[embeddings: or the embeddings].]": order,
+    "Later weights can learn to separate meaning from position.": lambda at, _: (
+        at.address == "input" and "position" in at.values and bool(layers(at))
+    ),
+    "The two are added rather than concatenated, so that the vectors do not become longer.": lambda at, _: (
+        at.address == "input" and "position" in at.values and not at.pinned("input")
+    ),
+    "Attention mixes values linearly; the FFN adds a nonlinear step within each token.": nonlinear,
+    "Each hidden unit has its own column of weights in W₁, {:.+} hidden units as features.": lambda at, _: (
+        at.address.endswith(".hidden") and not partly_given(at)
+    ),
+    "Without the activation, W₁ and W₂ could be replaced by a single matrix[bias: and a bias].": bent,
+    "{left} is the sum of the rows of W₂{e:[¹²³⁴ˢ]?}, each multiplied by its unit's number in {of:[agh]}{=e}[bias:, plus b₂{=e}], so that a hidden unit of 0 adds nothing.": of_rows,
+    "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
+        "W_3" in network_of(at) and at.address.endswith(".gated")
+    ),
+    "There is no activation function here: the numbers are passed on {how:text}.": lambda at, said: (
+        network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
+    ),
+    "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+}": lambda at, said: (
+        said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
+        and not partly_given(at)
+    ),
+    "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}]; without it, they could grow from layer to layer.": normalized,
+    "With learned {names:γ|β|γ and β}, a model can choose {what:a scale|an offset|a scale and an offset} for each feature.": normalized,
+    "A dot product is at most the product of both vectors' lengths. Normalized queries and keys therefore keep the scores moderate, unless γ or β is large.": norms_of_heads,
+    "All heads use the same learned numbers here.": norms_of_heads,
+    "The factor is 1 + γ, so that a feature with γ = 0 is not rescaled.": one_more_than_the_gain,
+    "Many models then multiply each feature by a learned γ[shift: and add a learned β]; this {which:LayerNorm|RMSNorm} does not.": bare_norm,
+    "Attention and the FFN are parallel here: neither reads the other's result, so that a program can compute both at the same time.": in_parallel,
+    r"The sub-layer's output is multiplied by {scale}, a constant of the model; then {what:its input|\S+} is added.": adds_a_multiple,
+    "A factor below 1 makes each change smaller, so that the sum grows more slowly.": lambda at, _: (
+        at.address.endswith(".residual")
+        and not partly_given(at)
+        and number(str(part_of(at)["residual_scale"])) < 1
+    ),
+    "The output, multiplied by the factor:": multiple,
+    "The product is added:": multiple,
+    "{what} is added to the sub-layer's output.": adds_to_attention,
+    "Many models also add a learned bias to each hidden unit; this layer does not.": lambda at, _: (
+        bool(re.search(r"\.ffn\.(\w+\.)?hidden$", at.address))
+        and not any(operand.endswith(".b_1") for operand in at.result["operands"])
+    ),
+    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has its own weights; positions are added only once, before the first layer.": stacked,
+    "This model has no cross-attention, because it has no encoder to attend to. Models that only continue a text, such as GPT, need no encoder; for a translation, an encoder can read the source text.": lambda at, _: (
+        at.heading == "No cross-attention"
+        and "encoder" not in at.spec
+        and any("attention" in layer for layer in at.spec["layers"])
+    ),
+    "A hidden state holds what its token gathered in all layers, so that it alone is needed to predict the next word.": lambda at, _: (
+        at.address == "output"
+        and any("attention" in layer or "cross_attention" in layer for layer in at.spec["layers"])
+    ),
+    "To continue the text, only the hidden state of its last token is needed.": hidden_states,
+    "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
+        spans_heads(at, norm_of(at))
+        and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
+        and ".head" in at.address
+    ),
+    "{what:The standard deviation|The root mean square}[epsilon:, with ε]:": root,
+    "The variance, the mean of the squares:": variance,
+    "The sample variance, the sum of the squares divided by their number minus 1:": variance,
+    "Each {what:difference, divided by σ|number, divided by the root mean square}[gain:, times [one:1 + ]γ][shift:, plus β]:": divided_by_root,
+    "Each word has its own column in W_U, so that its logit[, before the {before:division|soft cap},] is the dot product of the decoder's output with this column[bias:, plus its number in b_U].": of_columns,
+    "A random number selects the next word according to the probabilities.": sampled,
+    "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
+    "Only one word is left to draw: every random number selects it.": sampled,
+    r"The gradient at each logit is {:p - t|\(p - t\) / (?P<n>\d+)}, where p is its probability and t is 1 for the correct word and 0 otherwise.[ The loss is the mean over {mean:int} positions[batch: of the batch].][none: A position without a target has the gradient 0.]": at_the_logits,
+    "Only the correct word's entry is negative: raising its logit lowers the loss.": negative,
+    "The softmax divides by the sum of the row, so raising one score lowers the other weights. Therefore the weighted mean of a row's gradients is subtracted from each of them, and the difference is multiplied by the weight. Where a weight is 0[mask:, as at the masked scores], the gradient at the score is 0.": of_softmax,
+    "The rows of the table are learned like any weight.[words: A row's gradient adds up the contributions of all places where the model reads its word. {:(?P<tied>The logits use the same rows, which adds another contribution for each word of the vocabulary)|The row of a word that the model does not read has the gradient 0}.]": of_a_row,
+    "Compute the gradient at the embedding of each token[rows: and at the rows of the embedding table].": of_embeddings,
+    "Each weight[other: with a gradient other than 0] moves against its gradient.": against_its_gradient,
+    "Each weight is updated by its gradient and by weight decay, which pulls it toward 0.": against_its_gradient,
+    "Weight decay pulls each weight toward 0:": decayed,
+    "The velocity; the first step has no earlier velocity to add:": velocity,
+    "Each weight[other: with a gradient] gets a step of about the same size:": directions,
+    "The step of each weight, before the learning rate is applied:": directions,
+    "All other [trained:trained ]weights are updated in the same way.": others,
+    "[part:This is a part of the calculation. ]Each step shows its goal, its formula, its numbers and its result. You can check each line with a calculator[phi: that has the normal distribution].": plan,
+}

@@ -53,14 +53,11 @@ GENERAL = (
         for what in ("query", "key")
     ),
     "The output of the sub-layer is a sum. Each row is what one component adds to it.",
-    "The output of attention is all heads side by side, times W_O. A head adds its output times "
-    "its rows of W_O.",
+    "The output of attention is all heads side by side, times W_O. A head adds its output times its rows of W_O.",
     "The output of attention is all heads side by side. A head adds its columns.",
     "The FFN adds its hidden layer times W_2.",
-    "The expert's output is multiplied by its weight for this token, which keeps its number from "
-    "this pass. The parts of the output are multiplied by it, too.",
-    "The sum of a row is what one part of the query adds with all parts of the key. The sum of a "
-    "column is what one part of the key adds with all parts of the query.",
+    "The expert's output is multiplied by its weight for this token, which keeps its number from this pass. The parts of the output are multiplied by it, too.",
+    "The sum of a row is what one part of the query adds with all parts of the key. The sum of a column is what one part of the key adds with all parts of the query.",
     *("The mean of each part:", "Each part minus its mean:", "Divided by the norm's divisor:"),
     *("With β:", "With the bias:", "Each part of the query:", "Each part of the key:"),
     "The parts, the largest in size first.",

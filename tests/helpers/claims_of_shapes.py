@@ -8,10 +8,8 @@ from tests.helpers.closed_formulas import Closed
 
 ANYWHERE = frozenset(
     {
-        "A multiply-add is one product in a matrix multiplication and its addition to the sum. "
-        "Elementwise operations, such as those of a norm or a softmax, are not counted.",
-        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
-        "and the number of the step that computes it.",
+        "A multiply-add is one product in a matrix multiplication and its addition to the sum. Elementwise operations, such as those of a norm or a softmax, are not counted.",
+        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",
         "W_U is the transposed table of embeddings, so its numbers are counted there.",
         "Its sizes:",
         "The blocks repeat the products of weights and values, which are counted once.",
@@ -182,31 +180,22 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 FORMS = {
     r"This text counts numbers.*": read_as,
-    r"(Tokens gather information from each other|Tokens gather information from the encoder|Each "
-    r"token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
+    r"(Tokens gather information from each other|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
     r"The width of a token's vector: # → # → #\.": of_a_token,
-    r"The router chooses some of the # experts for each token: at most # of the # parameters act "
-    r"on it\.": of_experts,
+    r"The router chooses some of the # experts for each token: at most # of the # parameters act on it\.": of_experts,
     r"At most # of all parameters act on each token\.": acting,
-    r"How many tokens an expert gets depends on the numbers; here the tokens are spread "
-    r"evenly\.": spread,
-    r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds "
-    r"instead of #\.": next_word,
-    r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and "
-    r"take #\.": of_each_layer,
+    r"How many tokens an expert gets depends on the numbers; here the tokens are spread evenly\.": spread,
+    r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds instead of #\.": next_word,
+    r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and take #\.": of_each_layer,
     r"Of the # parameters (most are|the largest part is) in (.+): #\.": most,
     r"(?:Each|The) layer's (.+) has # parameters(?:, # (more|fewer) than # million)?\.": near,
     r"Attention and cross-attention together have #, (.+) the FFN\.": both,
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
-    r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with "
-    r"values become four times as many, # others twice as many(?:, but #, for the keys and values "
-    r"of the encoder's tokens, do not change)?\.": growth,
-    r"From # tokens on, the terms that grow with the square of the length are more than half of "
-    r"the total\.": half,
-    r"With a cache, keys and values are not recomputed for each generated token; each token adds # "
-    r"numbers to it\.": cache,
+    r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with values become four times as many, # others twice as many(?:, but #, for the keys and values of the encoder's tokens, do not change)?\.": growth,
+    r"From # tokens on, the terms that grow with the square of the length are more than half of the total\.": half,
+    r"With a cache, keys and values are not recomputed for each generated token; each token adds # numbers to it\.": cache,
 }
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.helpers import judge
 
 # --- attention -----------------------------------------------------------------------------------
 
 
-@judge.form(
-    r"In the (?P<noun>query|key|value) of “(?P<who>.+?)”, (?P<what>“.+?”) is "
-    r"(?P<most>larger,|largest)" + judge.AHEAD + r"\."
-)
-def labels_read_out(at: judge.Judge, said: dict[str, Any]) -> None:
+def labels_read_out(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert at.address.rpartition(".")[2] == said["noun"] and said["who"] == at.who
     row = at.row(at.result)
@@ -24,17 +18,10 @@ def labels_read_out(at: judge.Judge, said: dict[str, Any]) -> None:
     assert not judge.UNNAMED.fullmatch(said["what"][1:-1])
 
 
-MOST_OF_IT = (
-    r"(?: Most of the dot product comes from “(?P<label>.+?)”: (?P<part>\S+) of "
-    r"(?P<whole>\S+?)\.)?"
-)
+MOST_OF_IT = "[ Most of the dot product comes from “{label:name}”: {part} of {whole:word}.]"
 
 
-@judge.form(
-    r"The largest score of “(?P<who>.+?)” is that for the key of "
-    r"(?P<first>(?:the encoder's )?“.+?”)" + judge.AHEAD + r"\." + MOST_OF_IT
-)
-def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
+def best_key(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert at.address.endswith(".scores") and said["who"] == at.who
     row = at.row(at.result)
@@ -49,10 +36,7 @@ def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
         assert not judge.UNNAMED.fullmatch(said["label"])
 
 
-@judge.form(r"“(?P<who>.+?)” can attend to every token\.")
-@judge.form(r"“(?P<who>.+?)” cannot attend to any token, not even to itself\.")
-@judge.form(r"“(?P<who>.+?)” cannot attend to (?P<hidden>(?:“|itself).*)\.")
-def hidden(at: judge.Judge, said: dict[str, Any]) -> None:
+def hidden(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert at.address.endswith(".masked") and said["who"] == at.who and len(at.tokens) > 1
     unseen = [at.names[i] for i in at.hidden()]
@@ -65,12 +49,7 @@ def hidden(at: judge.Judge, said: dict[str, Any]) -> None:
         assert at.only_hides() or not is_nothing
 
 
-@judge.form(
-    r"“(?P<who>.+?)” gives (?P<share>\S+) % of its attention to (?P<first>.+?)"
-    r"(?: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token)\."
-)
-@judge.form(r"“(?P<who>.+?)” gives nearly all of its attention to (?P<first>.+)\.")
-def shares(at: judge.Judge, said: dict[str, Any]) -> None:
+def shares(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert at.address.endswith(".weights") and said["who"] == at.who
     row = at.row(at.result)
@@ -106,13 +85,7 @@ def share_of(at: judge.Judge, column: int) -> float:
     return at.row(exponentials).data[column] / float(total["data"][row])
 
 
-@judge.form(
-    r"Without the mask, “(?P<who>.+?)” would (?:give (?P<share>\S+) % of its attention|also "
-    r"attend) "
-    r"to the later (?P<tokens>tokens?) (?P<later>“.+”)\. This is data leakage: when a text is "
-    r"generated, later tokens do not exist yet\."
-)
-def leak(at: judge.Judge, said: dict[str, Any]) -> None:
+def leak(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     later = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
     assert said["who"] == at.who and said["later"] == judge.listed([at.names[i] for i in later])
@@ -124,17 +97,13 @@ def leak(at: judge.Judge, said: dict[str, Any]) -> None:
         assert abs(judge.number(said["share"]) - 100 * share) <= 50 * 10**-decimals + 1e-6
 
 
-@judge.form(r"“(?P<who>.+?)” is the last token: the mask hides nothing from it\.")
-def last(at: judge.Judge, said: dict[str, Any]) -> None:
+def last(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert at.followed == len(at.tokens) - 1 > 0 and not at.hidden() and said["who"] == at.who
     assert at.only_hides()
 
 
-@judge.form(
-    r"Most of “(?P<what>.+?)” comes from (?P<source>.+?): (?P<part>\S+) of (?P<whole>\S+)\."
-)
-def main_source(at: judge.Judge, said: dict[str, Any]) -> None:
+def main_source(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     row = at.row(at.result)
     at_column = row.labels.index(said["what"])
@@ -145,11 +114,7 @@ def main_source(at: judge.Judge, said: dict[str, Any]) -> None:
     at.main_part(at.result, at_column, name(said["source"]), said["part"], said["whole"])
 
 
-@judge.form(
-    r"The (?P<noun>keys?|values?) of (?P<old>“.+?”) (?P<be>is|are) reused; only the "
-    r"(?P<one>key|value) of (?P<new>“.+?”) is new\."
-)
-def reused(at: judge.Judge, said: dict[str, Any]) -> None:
+def reused(at: judge.Judge, said: judge.Said) -> None:
     one = len(at.tokens) == 2
     assert said["old"] == judge.listed(at.names[:-1]) and said["new"] == judge.listed(at.names[-1:])
     assert at.address.endswith((".keys", ".values")) and said["noun"].endswith("s") != one
@@ -157,22 +122,13 @@ def reused(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(f".{said['one']}s") and said["noun"].startswith(said["one"])
 
 
-@judge.form(
-    r"There is only one head here, so nothing is concatenated: its output is passed on "
-    r"(?P<how>.+)\."
-)
-@judge.form(r"The outputs of the heads are concatenated into one long row for each token\.")
-def concatenated(at: judge.Judge, said: dict[str, Any]) -> None:
+def concatenated(at: judge.Judge, said: judge.Said) -> None:
     assert not at.pinned(at.address)
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
     assert said.get("how") in (None, at.passed_on())
 
 
-@judge.form(
-    r"Each head has its own (?P<own>weight matrices|queries), so several heads can follow several "
-    r"relations between tokens at once\."
-)
-def several_heads(at: judge.Judge, said: dict[str, Any]) -> None:
+def several_heads(at: judge.Judge, said: judge.Said) -> None:
     sub_layer = at.address.partition(".head")[0]
     heads = len(at.values[f"{sub_layer}.concat"]["operands"])
     assert heads > 1 and not at.pinned(at.address)
@@ -181,21 +137,7 @@ def several_heads(at: judge.Judge, said: dict[str, Any]) -> None:
     assert (said["own"] == "queries") == (bool(shared) or typed)
 
 
-@judge.form(
-    r"Queries come from the decoder's tokens, keys and values from the encoder's tokens\. Every "
-    r"decoder token can attend to every encoder token\."
-)
-def across(at: judge.Judge, said: dict[str, Any]) -> None:
-    assert "cross_attention" in at.address and not at.pinned(at.address)
-
-
-@judge.form(
-    r"There is no W_O here, by which most models multiply the result of attention: the result is "
-    r"passed on (?P<how>.+)\."
-)
-@judge.form(r"W_O combines the results of the heads into one vector for each token\.")
-@judge.form(r"W_O maps the result of the head to one vector for each token\.")
-def projected(at: judge.Judge, said: dict[str, Any]) -> None:
+def projected(at: judge.Judge, said: judge.Said) -> None:
     assert not at.pinned(at.address)
     heads = len(at.near("concat")["operands"])
     w_o = at.near("W_O") is not None
@@ -207,14 +149,7 @@ def projected(at: judge.Judge, said: dict[str, Any]) -> None:
 # --- the FFN, residual, norm ---------------------------------------------------------------------
 
 
-@judge.form(r"ReLU changes no hidden unit: none is negative\.")
-@judge.form(r"ReLU keeps no hidden unit: none is positive\.")
-@judge.form(r"ReLU keeps (?P<kept>“.+?”) and sets (?P<zeroed>“.+”) to 0\.")
-@judge.form(
-    r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) hidden units and sets (?P<zeros>\d+) to 0"
-    r"(?:; the largest is “(?P<most>.+?)” with (?P<x>\S+?))?\."
-)
-def relu(at: judge.Judge, said: dict[str, Any]) -> None:
+def relu(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     row = at.row(at.near("hidden"))
     kept = [label for label, x in zip(row.labels, row.data, strict=True) if x > 0]
@@ -235,10 +170,7 @@ def relu(at: judge.Judge, said: dict[str, Any]) -> None:
         assert zeroed and not kept
 
 
-@judge.form(
-    r"(?P<what>The FFN|Attention|Cross-attention) changes “(?P<label>.+?)” most, by (?P<by>\S+)\."
-)
-def changes(at: judge.Judge, said: dict[str, Any]) -> None:
+def changes(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     what = {"The FFN": "ffn", "Attention": "attention", "Cross-attention": "cross_attention"}
     assert at.place.split(".")[1] == what[said["what"]]
@@ -252,11 +184,7 @@ def changes(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.row(at.result).labels[most] == said["label"] and row.shown[most] == said["by"]
 
 
-@judge.form(
-    r"The largest number is now “(?P<high>.+?)” with (?P<x>\S+), the smallest “(?P<low>.+?)” with "
-    r"(?P<y>\S+)\."
-)
-def extremes(at: judge.Judge, said: dict[str, Any]) -> None:
+def extremes(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     row = at.row(at.result)
     high, low = row.clear()[0], row.clear(sign=-1)[0]
@@ -264,20 +192,7 @@ def extremes(at: judge.Judge, said: dict[str, Any]) -> None:
     assert (said["x"], said["y"]) == (row.shown[high], row.shown[low])
 
 
-@judge.form(r"The bias b₁ gives each hidden unit an offset, because .+ to hidden units of 0\.")
-def bias(at: judge.Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".hidden") and at.near("b_1") and not at.pinned(at.address)
-
-
-@judge.form(
-    r"(?:(?P<expert>An expert is an FFN\. It)|The FFN) treats each token separately: W₁ maps "
-    r"its vector to (?P<n>\d+) hidden units?\."
-)
-@judge.form(
-    r"W₂ maps the hidden units of each token to (?P<n>\d+) numbers?\.(?P<behind>"
-    r" The activation is applied afterward\. .+| There is no activation function here\.)?"
-)
-def counted(at: judge.Judge, said: dict[str, Any]) -> None:
+def counted(at: judge.Judge, said: judge.Said) -> None:
     n = int(said["n"])
     assert n == len(at.result["axes"][1]["labels"]) and not at.pinned(at.address)
     of_expert = ".expert" in at.address or ".shared" in at.address
@@ -292,11 +207,7 @@ def counted(at: judge.Judge, said: dict[str, Any]) -> None:
 # --- words ---------------------------------------------------------------------------------------
 
 
-@judge.form(
-    r"In X′, the largest number of “(?P<who>.+?)” is “(?P<was>.+?)” with (?P<x>\S+); in \S+, it is "
-    r"“(?P<now>.+?)” with (?P<y>\S+)\."
-)
-def compared(at: judge.Judge, said: dict[str, Any]) -> None:
+def compared(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert not at.pinned("input") and at.layers and said["who"] == at.who
     before, after = at.row(at.values["input"]), at.row(at.result)
@@ -306,21 +217,14 @@ def compared(at: judge.Judge, said: dict[str, Any]) -> None:
     assert (said["now"], said["y"]) == (after.labels[now], after.shown[now])
 
 
-@judge.form(
-    r"After “(?P<who>.+?)”, the largest logit is that of (?P<word>“.+?”)" + judge.AHEAD + r"\."
-)
-def logit(at: judge.Judge, said: dict[str, Any]) -> None:
+def logit(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     row = at.row(at.result)
     judge.check_ahead(row, row.clear(), said, judge.column(row))
     assert judge.column(row)(said["word"]) == row.clear()[0] and said["who"] == at.who
 
 
-@judge.form(
-    r"After “(?P<who>.+?)”, the model predicts “(?P<word>.+?)”"
-    r"(?: with a probability of (?P<p>\S+) %)?\."
-)
-def prediction(at: judge.Judge, said: dict[str, Any]) -> None:
+def prediction(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     assert not at.pinned("probabilities") and said["who"] == at.who
     row = at.row(at.values["probabilities"])
@@ -331,15 +235,55 @@ def prediction(at: judge.Judge, said: dict[str, Any]) -> None:
     assert said["p"] is None or abs(judge.number(said["p"]) / 100 - shown) < judge.NOISE
 
 
-@judge.form(r"The random number is (?P<draw>[0-9.]+): it selects “(?P<word>.+?)”\.")
-@judge.form(
-    r"The random number is (?P<draw>[0-9.]+)\. Rounding leaves the last sum at (?P<last>[0-9.]+), "
-    r"so the last word, “(?P<word>.+?)”, is selected\."
-)
-def drawn(at: judge.Judge, said: dict[str, Any]) -> None:
+def drawn(at: judge.Judge, said: judge.Said) -> None:
     sums = at.values["sampling.cumulative"]
     words, row = sums["axes"][1]["labels"], sums["data"][0]
     draw = at.values["sampling.draw"]["data"]
     under = [word for word, total in zip(words, row, strict=True) if draw < total]
     assert judge.number(said["draw"]) == draw and said["word"] == [*under, words[-1]][0]
     assert ("last" in said) == (not under) and judge.number(said.get("last", "1")) in {1, row[-1]}
+
+
+CLAIMS: dict[str, judge.Check] = {
+    "In the {noun:query|key|value} of “{who:name}”, {what:“.+?”} is {most:larger,|largest}"
+    + judge.AHEAD
+    + ".": labels_read_out,
+    "The largest score of “{who:name}” is that for the key of {first:(?:the encoder's )?“.+?”}"
+    + judge.AHEAD
+    + "."
+    + MOST_OF_IT: best_key,
+    "“{who:name}” can attend to every token.": hidden,
+    "“{who:name}” cannot attend to any token, not even to itself.": hidden,
+    "“{who:name}” cannot attend to {hidden:(?:“|itself).*}.": hidden,
+    r"“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}.": shares,
+    "“{who:name}” gives nearly all of its attention to {first:text}.": shares,
+    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage: when a text is generated, later tokens do not exist yet.": leak,
+    "“{who:name}” is the last token: the mask hides nothing from it.": last,
+    "Most of “{what:name}” comes from {source:name}: {part} of {whole}.": main_source,
+    "The {noun:keys?|values?} of {old:“.+?”} {be:is|are} reused; only the {one:key|value} of {new:“.+?”} is new.": reused,
+    "There is only one head here, so nothing is concatenated: its output is passed on {how:text}.": concatenated,
+    "The outputs of the heads are concatenated into one long row for each token.": concatenated,
+    "Each head has its own {own:weight matrices|queries}, so several heads can follow several relations between tokens at once.": several_heads,
+    "Queries come from the decoder's tokens, keys and values from the encoder's tokens. Every decoder token can attend to every encoder token.": lambda at, _: (
+        "cross_attention" in at.address and not at.pinned(at.address)
+    ),
+    "There is no W_O here, by which most models multiply the result of attention: the result is passed on {how:text}.": projected,
+    "W_O combines the results of the heads into one vector for each token.": projected,
+    "W_O maps the result of the head to one vector for each token.": projected,
+    "ReLU changes no hidden unit: none is negative.": relu,
+    "ReLU keeps no hidden unit: none is positive.": relu,
+    "ReLU keeps {kept:“.+?”} and sets {zeroed:“.+”} to 0.": relu,
+    "ReLU keeps {n:int} of the {all:int} hidden units and sets {zeros:int} to 0[; the largest is “{most:name}” with {x:word}].": relu,
+    "{what:The FFN|Attention|Cross-attention} changes “{label:name}” most, by {by}.": changes,
+    "The largest number is now “{high:name}” with {x}, the smallest “{low:name}” with {y}.": extremes,
+    "The bias b₁ gives each hidden unit an offset, because {:.+} to hidden units of 0.": lambda at, _: (
+        at.address.endswith(".hidden") and bool(at.near("b_1")) and not at.pinned(at.address)
+    ),
+    r"{:(?P<expert>An expert is an FFN\. It)|The FFN} treats each token separately: W₁ maps its vector to {n:int} hidden unit[s].": counted,
+    r"W₂ maps the hidden units of each token to {n:int} number[s].{behind?: The activation is applied afterward\. .+| There is no activation function here\.}": counted,
+    r"In X′, the largest number of “{who:name}” is “{was:name}” with {x}; in {:\S+}, it is “{now:name}” with {y}.": compared,
+    "After “{who:name}”, the largest logit is that of {word:“.+?”}" + judge.AHEAD + ".": logit,
+    "After “{who:name}”, the model predicts “{word:name}”[ with a probability of {p} %].": prediction,
+    "The random number is {draw:num}: it selects “{word:name}”.": drawn,
+    "The random number is {draw:num}. Rounding leaves the last sum at {last:num}, so the last word, “{word:name}”, is selected.": drawn,
+}

@@ -6,42 +6,26 @@ import re
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
-from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
+from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
 # --- loss ----------------------------------------------------------------------------------------
 
 
-@form(
-    r"(?P<n>\d+) position(?:s have no target and do| has no target and does) not count in the "
-    r"(?:mean|sum)\."
-)
-def not_counted(at: Judge, said: dict[str, Any]) -> None:
+def not_counted(at: Judge, said: Said) -> None:
     examples = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
     none = [target for targets in examples for target in targets if target == "—"]
     assert int(said["n"]) == len(none) and ("positions have" in said[""]) == (len(none) > 1)
 
 
-@form(r"Correct predictions: (?P<right>\d+) of (?P<all>\d+)\.")
-def right(at: Judge, said: dict[str, Any]) -> None:
+def right(at: Judge, said: Said) -> None:
     pairs = zip(at.values["loss.target"]["data"], at.values["prediction"]["data"], strict=True)
     asked = [target == word for target, word in pairs if target != "—"]
     assert (int(said["right"]), int(said["all"])) == (sum(asked), len(asked))
 
 
-@form(r"The model reads the token and predicts the next word\.")
-@form(
-    r"At each position(?P<asked> with a target)?, the model predicts the target beside it\. One "
-    r"pass computes all positions\."
-)
-@form(
-    r"Teacher forcing: at each position, the model reads the correct tokens, not its own "
-    r"predictions, and predicts the next token\. A wrong prediction therefore does not affect "
-    r"later positions, and one pass computes all positions\."
-    r"(?P<hides> The mask hides the later tokens, which contain the answers\.)?"
-)
-def forcing(at: Judge, said: dict[str, Any]) -> None:
+def forcing(at: Judge, said: Said) -> None:
     targets = at.values["loss.target"]["data"][:-1]
     shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=True))
     assert said[""].startswith("The model reads") == (len(at.tokens) == 1 and not at.typed)
@@ -59,27 +43,20 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
         assert bool(said["hides"]) == bool(len(masked) == heads > 0 and kept)
 
 
-@form(
-    r"The batch has (?P<n>\d+) examples?\."
-    r"(?P<shifted> Each target is its input, shifted by one token: the text itself has the correct "
-    r"words \(self-supervised learning\)\.)?"
-)
-def batch(at: Judge, said: dict[str, Any]) -> None:
+def batch(at: Judge, said: Said) -> None:
     examples = at.spec["training"]
     further = all(len(x["tokens"]) > 1 and x["tokens"][1:] == x["targets"][:-1] for x in examples)
     assert int(said["n"]) == len(examples) and bool(said["shifted"]) == further
     assert ("examples" in said[""]) == (len(examples) != 1)
 
 
-@form(r"The worked example is “(?P<example>.+)”\.")
-def example_followed(at: Judge, said: dict[str, Any]) -> None:
+def example_followed(at: Judge, said: Said) -> None:
     examples = [example["tokens"] for example in at.spec["training"]]
     assert said["example"] == " ".join(at.tokens)
     assert at.tokens in examples and len(examples) > 1
 
 
-@form(r"The model is trained on other texts than the tokens above\.")
-def other_texts(at: Judge, said: dict[str, Any]) -> None:
+def other_texts(at: Judge, said: Said) -> None:
     own = at.further["own"]["tokens"]["data"]
     assert own not in [example["tokens"] for example in at.spec["training"]] != []
 
@@ -87,8 +64,7 @@ def other_texts(at: Judge, said: dict[str, Any]) -> None:
 # --- what surrounds the steps --------------------------------------------------------------------
 
 
-@form(r"The calculation follows the token “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\.")
-def followed(at: Judge, said: dict[str, Any]) -> None:
+def followed(at: Judge, said: Said) -> None:
     assert (said["who"], said["i"], said["n"]) == (
         at.who,
         str(at.followed + 1),
@@ -96,11 +72,7 @@ def followed(at: Judge, said: dict[str, Any]) -> None:
     )
 
 
-@form(
-    r"In the encoder it follows “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\. The "
-    r"encoder's symbols carry an ᴱ: Qᴱ is the encoder's query, Q the decoder's\."
-)
-def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
+def followed_in_the_encoder(at: Judge, said: Said) -> None:
     at.look(into_encoder=True)
     assert (said["who"], said["i"], said["n"]) == (
         at.who,
@@ -110,21 +82,10 @@ def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     at.look(into_encoder=False)
 
 
-READ = r"(?P<read> The decoder attends to these vectors\.)?"
+READ = "[read: The decoder attends to these vectors.]"
 
 
-@form(r"The encoder has computed a vector for each of its tokens\.")
-@form(
-    r"The encoder has no layers: its (?P<normalized>normalized )?input vectors are its output\."
-    + READ
-)
-@form(
-    r"The (?P<normalized>normalized )?result of the last layer is the encoder's output, a vector "
-    r"for "
-    r"each of its tokens\." + READ
-)
-@form(r"The encoder's vectors are reused from the first turn: its input is the same\.")
-def encoded(at: Judge, said: dict[str, Any]) -> None:
+def encoded(at: Judge, said: Said) -> None:
     encoder = at.spec["encoder"]
     reused = at.turn > 1 and "vectors" not in encoder
     assert reused == ("are reused" in said[""])
@@ -140,11 +101,7 @@ def has_final_norm(tower: dict[str, Any]) -> bool:
     return bool(tower.get("final_norm", "none") != "none")
 
 
-@form(
-    r"The sign = means that both sides are equal with the digits shown, ≈ that the right side is "
-    r"rounded\. (?P<carried>.+)"
-)
-def carried(at: Judge, said: dict[str, Any]) -> None:
+def carried(at: Judge, said: Said) -> None:
     words = {
         "line": r"Each number is rounded where it is printed, and the rounded number is used from "
         r"there on\.",
@@ -158,8 +115,7 @@ def carried(at: Judge, said: dict[str, Any]) -> None:
     assert any(re.search("[=≈]", line) for line in at.lines), "no worked line above"
 
 
-@form(r"This section follows the token “(?P<who>.+?)”(?: in (?P<where>[^“]+))?\.")
-def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
+def worked_without_the_mask(at: Judge, said: Said) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
     later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
@@ -167,11 +123,7 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     assert later[at.token] >= max(later) - rounded
 
 
-@form(
-    r"The model reads (?P<tokens>“.+?”)\."
-    r"(?: (?P<looks>It also|No layer) attends to the encoder's vectors for (?P<others>“.+”)\.)?"
-)
-def reads(at: Judge, said: dict[str, Any]) -> None:
+def reads(at: Judge, said: Said) -> None:
     encoder = at.spec.get("encoder")
     assert not at.typed
     looks = "It also" if has_cross_attention(at) else "No layer"
@@ -180,11 +132,7 @@ def reads(at: Judge, said: dict[str, Any]) -> None:
     assert said["others"] == (listed(told_apart(encoder["tokens"])) if encoder else None)
 
 
-@form(
-    r"What does a decoder do with these tokens\? It rewrites each token's vector"
-    r"(?: using (?P<whom>the tokens before it|the other tokens))?\."
-)
-def question(at: Judge, said: dict[str, Any]) -> None:
+def question(at: Judge, said: Said) -> None:
     n = len(at.tokens)
     masks = [mask["data"] if mask else [[0] * n] * n for mask in at.masks()]
     pairs = [(i, j) for i in range(n) for j in range(n)]
@@ -197,18 +145,7 @@ def question(at: Judge, said: dict[str, Any]) -> None:
     assert "prediction" not in at.values and not at.typed
 
 
-@form(
-    r"Which word comes next\? The decoder computes a probability for every word of its vocabulary\."
-)
-def next_word(at: Judge, said: dict[str, Any]) -> None:
-    assert "prediction" in at.values
-
-
-@form(
-    r"It is one sequence of a batch\. All have the same length(?:: what is shorter is filled up "
-    r"with “(?P<padding>.+?)”)?\."
-)
-def one_of_a_batch(at: Judge, said: dict[str, Any]) -> None:
+def one_of_a_batch(at: Judge, said: Said) -> None:
     sequences = at.spec["batch"]
     assert at.tokens in sequences and len(sequences) > 1
     assert len({len(tokens) for tokens in sequences}) == 1
@@ -216,9 +153,7 @@ def one_of_a_batch(at: Judge, said: dict[str, Any]) -> None:
     assert said["padding"] == (at.padding if padded else None)
 
 
-@form(r"As in step (?P<n>\d+)\.")
-@form(r"\S.* is computed as in step (?P<n>\d+), from (?P<parts>.+ \(step .+\))\.")
-def as_in(at: Judge, said: dict[str, Any]) -> None:
+def as_in(at: Judge, said: Said) -> None:
     assert int(said["n"]) < int(at.heading.partition(".")[0])
     assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
     if "parts" in said:
@@ -231,23 +166,17 @@ def kind_of(heading: str) -> str:
     return re.sub("^Final | (?:after|before|of) .+", "", title)
 
 
-@form(r"\S.* is computed from (?P<parts>.+ \(step .+\))\.")
-def takes(at: Judge, said: dict[str, Any]) -> None:
+def takes(at: Judge, said: Said) -> None:
     here = int(at.heading.partition(".")[0])
     assert all(int(n) < here for n in re.findall(r"\(step (\d+)\)", said["parts"]))
 
 
-@form(r"(?P<symbol>(?!The row|“).+) is given, not computed\.")
-def given(at: Judge, said: dict[str, Any]) -> None:
+def given(at: Judge, said: Said) -> None:
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
     assert any(value["operation"] == "given" for value in named)
 
 
-@form(
-    r"(?P<symbol>\S+) \((?P<shape>[\d × ]+)\) has a row for each (?P<rows>.+) and a column "
-    r"for each (?P<columns>.+)\."
-)
-def described(at: Judge, said: dict[str, Any]) -> None:
+def described(at: Judge, said: Said) -> None:
     shape = [int(n) for n in said["shape"].split(" × ")]
     axes = [said["rows"], re.sub("^dimension of a (query|key|value)$", r"\1", said["columns"])]
     assert ("dimension of a" in said[""]) == at.address.endswith((".query", ".key", ".value"))
@@ -255,8 +184,7 @@ def described(at: Judge, said: dict[str, Any]) -> None:
     assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
 
 
-@form(r"(?P<parts>.+ has [\d × =]+(?:(?:,| and) \S+ has [\d × =]+)*) parameters?\.")
-def parameters(at: Judge, said: dict[str, Any]) -> None:
+def parameters(at: Judge, said: Said) -> None:
     for symbol, shape, count in re.findall(r"(\S+) has (?:([\d × ]+) = )?(\d+)", said["parts"]):
         shapes = [v["shape"] for v in at.values.values() if v["symbol"] == symbol]
         wanted = [int(n) for n in (shape or count).split(" × ")]
@@ -265,30 +193,12 @@ def parameters(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].endswith("parameter.") == (last == "1")
 
 
-@form(
-    r"A vector is a list of numbers, here (?P<n>\d+) for each token; each column is a "
-    r"feature\. A trained model .+ that a person could name\.(?P<named> Here the author has "
-    r"named them\.)?"
-)
-def width(at: Judge, said: dict[str, Any]) -> None:
-    assert bool(said["named"]) == ("features" in at.spec)
-    assert int(said["n"]) == at.values["embedding"]["shape"][1]
-
-
-@form(r"Each token is represented by a vector, its embedding\.")
-@form(r"The model looks up each token in a table\. The token's row is a vector, its embedding\.")
-def embedded(at: Judge, said: dict[str, Any]) -> None:
+def embedded(at: Judge, said: Said) -> None:
     given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})
     assert ("looks up" in said[""]) != given_rows
 
 
-@form(
-    r"Each position has its own vector\."
-    r"(?: Its numbers are waves: .+ d is the number of features, (?P<d>\d+) here, and k counts the "
-    r"pairs of columns from 0\. “(?P<who>.+?)” is at position (?P<position>\d+)"
-    r"(?:, counted from (?P<start>\d+))?\.)?"
-)
-def positions(at: Judge, said: dict[str, Any]) -> None:
+def positions(at: Judge, said: Said) -> None:
     waves = at.values.get("position.angle")
     assert bool(said["who"]) == (waves is not None)
     if waves:
@@ -299,64 +209,29 @@ def positions(at: Judge, said: dict[str, Any]) -> None:
         assert said["start"] != "1"
 
 
-@form(
-    r"The waves become longer from pair to pair: short waves tell neighboring positions apart, "
-    r"long waves distant ones\."
-)
-@form(r"Here the vectors come from a table, so that a model can learn them like the embeddings\.")
-def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
+def waves_or_table(at: Judge, said: Said) -> None:
     waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2
     table = isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
     assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
 
 
-@form(
-    r"The embeddings are multiplied by (?P<by>√d_model, where d_model is the number of features|"
-    r"s, a constant of the model)\."
-)
-def scaled(at: Judge, said: dict[str, Any]) -> None:
-    assert at.spec["embedding_scale"] != "none" and not partly_given(at)
-    assert said["by"].startswith("s, ") == (at.spec["embedding_scale"] != "sqrt")
-
-
-@form(
-    r"If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is "
-    r"1 after this step\."
-)
-def of_one_size(at: Judge, said: dict[str, Any]) -> None:
-    assert at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
-
-
-@form(
-    r"The id of a token is the number that stands for it in the model"
-    r"(: the text becomes \[(?P<ids>.+)\])?\."
-)
-def ids(at: Judge, said: dict[str, Any]) -> None:
+def ids(at: Judge, said: Said) -> None:
     found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
 
 
-@form(
-    r"All sequences of a batch have the same length: shorter ones are filled up with "
-    r"“(?P<token>.+)”\. This padding has no meaning, so the mask hides it from every token\."
-)
-def padded(at: Judge, said: dict[str, Any]) -> None:
+def padded(at: Judge, said: Said) -> None:
     batch, token = at.spec["batch"], said["token"]
     assert token == at.spec["padding"] and any(token in map(str, row) for row in batch)
     assert len({len(row) for row in batch}) == 1 and at.tokens not in batch
 
 
-@form(r"In sequence (?P<i>\d+)(, (?P<where>.+))?, the mask and the weights:")
-def in_sequence(at: Judge, said: dict[str, Any]) -> None:
+def in_sequence(at: Judge, said: Said) -> None:
     padded = [at.spec["padding"] in map(str, row) for row in at.spec["batch"]]
     assert int(said["i"]) == padded.index(True) + 1
 
 
-@form(
-    r"For all (?P<examples>\d+) examples, the model's output has the shape \[(?P<shape>.+)\]: a "
-    r"probability for each of (?P<words>\d+) words at each of (?P<n>\d+) positions\."
-)
-def shape_of_all(at: Judge, said: dict[str, Any]) -> None:
+def shape_of_all(at: Judge, said: Said) -> None:
     examples = at.spec["training"]
     assert {len(example["tokens"]) for example in examples} == {int(said["n"])}
     words = len(at.spec["vocabulary"])
@@ -364,18 +239,7 @@ def shape_of_all(at: Judge, said: dict[str, Any]) -> None:
     assert said["shape"] == f"{len(examples)}, {said['n']}, {words}"
 
 
-@form(
-    r"There are no positions here: the (?P<scaled>scaled )?embeddings are passed on (?P<how>.+)\."
-)
-@form(
-    r"No position vectors are added: the (?P<scaled>scaled )?embeddings are passed on (?P<how>.+)\."
-)
-@form(
-    r"The position vectors are added to the (?P<scaled>scaled )?embeddings, so that each vector "
-    r"encodes a token and its "
-    r"position\."
-)
-def inputs(at: Judge, said: dict[str, Any]) -> None:
+def inputs(at: Judge, said: Said) -> None:
     assert said[""].startswith("The position vectors") == ("position" in at.values)
     assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
     assert bool(said["scaled"]) == ("embedding.scaled" in at.values) and not at.pinned("input")
@@ -388,52 +252,29 @@ def turns(at: Judge) -> bool:
     return acts and "position" not in at.values
 
 
-@form(
-    r"There are no layers: the (?P<normalized>normalized )?input vectors are the decoder's output\."
-)
-@form(
-    r"The (?P<normalized>normalized )?result of the last layer is the decoder's output, a vector "
-    r"for each token: its hidden state\."
-)
-def answer(at: Judge, said: dict[str, Any]) -> None:
+def answer(at: Judge, said: Said) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
     assert bool(said["normalized"]) == has_final_norm(at.spec)
-
-
-@form(r"The other rows are computed in the same way\.")
-def other_rows(at: Judge, said: dict[str, Any]) -> None:
-    assert len(at.tokens) > 1
 
 
 # --- a generated text ----------------------------------------------------------------------------
 
 
-@form(
-    r"Only the last token passes through the decoder(?:; the keys and values of “(?P<old>.+)” "
-    r"are reused from earlier turns)?\."
-)
-def only_last(at: Judge, said: dict[str, Any]) -> None:
+def only_last(at: Judge, said: Said) -> None:
     attends = any("attention" in layer for layer in at.spec.get("layers", []))
     assert at.cached and at.turn > 1
     assert said["old"] == (" ".join(at.tokens[:-1]) if attends else None)
 
 
-@form(
-    r"The mask is the same as in training, so a word's vectors do not change when another word is "
-    r"appended\."
-)
-def mask_stays(at: Judge, said: dict[str, Any]) -> None:
+def mask_stays(at: Judge, said: Said) -> None:
     masks = [v for a, v in at.spec.get("given", {}).items() if a.split(".")[-1] == "mask"]
     assert not masks and any("attention" in layer for layer in at.spec["layers"])
 
 
-CANNOT = (
-    r"(?:(?P<no_position>there is no (?P<what>vector|row in the mask) for one more position)|"
-    r"“(?P<unread>.+?)” has no embedding, so the model cannot read it|“(?P<message>.+)”)\."
-)
+CANNOT = "{:(?P<no_position>there is no (?P<what>vector|row in the mask) for one more position)|“(?P<unread>.+?)” has no embedding, so the model cannot read it|“(?P<message>.+)”}."
 
 
-def cannot_go_on(at: Judge, said: dict[str, Any]) -> None:
+def cannot_go_on(at: Judge, said: Said) -> None:
     table, given = at.spec["embeddings"], at.spec.get("given")
     if said["no_position"]:
         typed = at.spec["mask"] if said["what"] != "vector" else at.spec["positions"]
@@ -444,8 +285,7 @@ def cannot_go_on(at: Judge, said: dict[str, Any]) -> None:
         assert given or re.search(r"division by zero|too (large|small)", said["message"])
 
 
-@form(r"It is left out: " + CANNOT)
-def left_out(at: Judge, said: dict[str, Any]) -> None:
+def left_out(at: Judge, said: Said) -> None:
     missing = {
         "The text": not at.turns,
         **dict.fromkeys(LOSSES, "loss" not in at.further),
@@ -455,31 +295,25 @@ def left_out(at: Judge, said: dict[str, Any]) -> None:
     cannot_go_on(at, said)
 
 
-@form(r"It ends after (?P<n>\d+) turns?: " + CANNOT)
-def stuck(at: Judge, said: dict[str, Any]) -> None:
+def stuck(at: Judge, said: Said) -> None:
     assert int(said["n"]) == len(at.turns) < 5 and ("turns" in said[""]) == (len(at.turns) != 1)
     assert said["unread"] in (None, at.turns[-1]["word"])
     cannot_go_on(at, said)
 
 
-@form(r"The scenario has no vocabulary, so the model predicts no word, has no loss, .+")
-@form(r"There is no loss, because no position has a target word\.")
-def nothing_to_lose(at: Judge, said: dict[str, Any]) -> None:
+def nothing_to_lose(at: Judge, said: Said) -> None:
     assert "loss" not in at.further
     assert said[""].startswith("There is no loss") == ("vocabulary" in at.spec)
 
 
-@form(r"The end token came after (?P<n>\d+) turns?\.")
-@form(r"The text stops at the limit of (?P<n>\d+) turns?\.")
-def ending(at: Judge, said: dict[str, Any]) -> None:
+def ending(at: Judge, said: Said) -> None:
     n = int(said["n"])
     ended = at.turns[-1]["word"] == at.spec.get("generation", {}).get("end", object())
     assert n == len(at.turns) and ("turns" in said[""]) == (n != 1)
     assert said[""].startswith("The end") == ended
 
 
-@form(r"“(?P<text>.+)”")
-def whole_text(at: Judge, said: dict[str, Any]) -> None:
+def whole_text(at: Judge, said: Said) -> None:
     turn = at.turns[-1]
     assert at.heading == "The text" and said["text"] == " ".join([*turn["input"], turn["word"]])
 
@@ -487,12 +321,7 @@ def whole_text(at: Judge, said: dict[str, Any]) -> None:
 # --- at a glance, before and after ---------------------------------------------------------------
 
 
-@form(r"Layer (?P<first>\d+) repeats layer (?P<like>\d+) with its own weights\.")
-@form(
-    r"Layers (?P<first>\d+) to (?P<last>\d+) repeat layer (?P<like>\d+), each with its own "
-    r"weights\."
-)
-def repeated(at: Judge, said: dict[str, Any]) -> None:
+def repeated(at: Judge, said: Said) -> None:
     """Those layers have the same operations, of the same shapes."""
     first, like = int(said["first"]), int(said["like"])
     last = int(said.get("last") or first)
@@ -510,10 +339,77 @@ def repeated(at: Judge, said: dict[str, Any]) -> None:
     assert all(built(layer) == built(like) for layer in range(first, last + 1))
 
 
-@form(
-    r"The numbers of “(?P<token>.*)” at the input and "
-    r"(?:after each (?:sub-)?layer|at the output):"
-)
-def before(at: Judge, said: dict[str, Any]) -> None:
-    assert said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
-    assert at.values["input"]["shape"] == at.values["output"]["shape"]
+CLAIMS: dict[str, Check] = {
+    "{n:int} position{:s have no target and do| has no target and does} not count in the {:mean|sum}.": not_counted,
+    "Correct predictions: {right:int} of {all:int}.": right,
+    "The model reads the token and predicts the next word.": forcing,
+    "At each position[asked: with a target], the model predicts the target beside it. One pass computes all positions.": forcing,
+    "Teacher forcing: at each position, the model reads the correct tokens, not its own predictions, and predicts the next token. A wrong prediction therefore does not affect later positions, and one pass computes all positions.[hides: The mask hides the later tokens, which contain the answers.]": forcing,
+    "The batch has {n:int} example[s].[shifted: Each target is its input, shifted by one token: the text itself has the correct words (self-supervised learning).]": batch,
+    "The worked example is “{example:text}”.": example_followed,
+    "The model is trained on other texts than the tokens above.": other_texts,
+    "The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": followed,
+    "In the encoder it follows “{who:name}”, position {i:int} of {n:int}. The encoder's symbols carry an ᴱ: Qᴱ is the encoder's query, Q the decoder's.": followed_in_the_encoder,
+    "The encoder has computed a vector for each of its tokens.": encoded,
+    "The encoder has no layers: its [normalized:normalized ]input vectors are its output."
+    + READ: encoded,
+    "The [normalized:normalized ]result of the last layer is the encoder's output, a vector for each of its tokens."
+    + READ: encoded,
+    "The encoder's vectors are reused from the first turn: its input is the same.": encoded,
+    "The sign = means that both sides are equal with the digits shown, ≈ that the right side is rounded. {carried:text}": carried,
+    "This section follows the token “{who:name}”[ in {where:[^“]+}].": worked_without_the_mask,
+    "The model reads {tokens:“.+?”}.[ {looks:It also|No layer} attends to the encoder's vectors for {others:“.+”}.]": reads,
+    "What does a decoder do with these tokens? It rewrites each token's vector[ using {whom:the tokens before it|the other tokens}].": question,
+    "Which word comes next? The decoder computes a probability for every word of its vocabulary.": lambda at, _: (
+        "prediction" in at.values
+    ),
+    "It is one sequence of a batch. All have the same length[: what is shorter is filled up with “{padding:name}”].": one_of_a_batch,
+    "As in step {n:int}.": as_in,
+    r"{:\S.*} is computed as in step {n:int}, from {parts:.+ \(step .+\)}.": as_in,
+    r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
+    "{symbol:(?!The row|“).+} is given, not computed.": given,
+    r"{symbol} ({shape:[\d × ]+}) has a row for each {rows:text} and a column for each {columns:text}.": described,
+    r"{parts:.+ has [\d × =]+(?:(?:,| and) \S+ has [\d × =]+)*} parameter[s].": parameters,
+    "A vector is a list of numbers, here {n:int} for each token; each column is a feature. A trained model {:.+} that a person could name.[named: Here the author has named them.]": lambda at, said: (
+        bool(said["named"]) == ("features" in at.spec)
+        and int(said["n"]) == at.values["embedding"]["shape"][1]
+    ),
+    "Each token is represented by a vector, its embedding.": embedded,
+    "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
+    "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
+    "The waves become longer from pair to pair: short waves tell neighboring positions apart, long waves distant ones.": waves_or_table,
+    "Here the vectors come from a table, so that a model can learn them like the embeddings.": waves_or_table,
+    "The embeddings are multiplied by {by:√d_model, where d_model is the number of features|s, a constant of the model}.": lambda at, said: (
+        at.spec["embedding_scale"] != "none"
+        and not partly_given(at)
+        and said["by"].startswith("s, ") == (at.spec["embedding_scale"] != "sqrt")
+    ),
+    "If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is 1 after this step.": lambda at, _: (
+        at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
+    ),
+    r"The id of a token is the number that stands for it in the model[: the text becomes \[{ids:text}\]].": ids,
+    "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
+    "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
+    r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
+    "There are no positions here: the [scaled:scaled ]embeddings are passed on {how:text}.": inputs,
+    "No position vectors are added: the [scaled:scaled ]embeddings are passed on {how:text}.": inputs,
+    "The position vectors are added to the [scaled:scaled ]embeddings, so that each vector encodes a token and its position.": inputs,
+    "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
+    "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
+    "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
+    "Only the last token passes through the decoder[; the keys and values of “{old:text}” are reused from earlier turns].": only_last,
+    "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
+    "It is left out: " + CANNOT: left_out,
+    "It ends after {n:int} turn[s]: " + CANNOT: stuck,
+    "The scenario has no vocabulary, so the model predicts no word, has no loss, {:.+}": nothing_to_lose,
+    "There is no loss, because no position has a target word.": nothing_to_lose,
+    "The end token came after {n:int} turn[s].": ending,
+    "The text stops at the limit of {n:int} turn[s].": ending,
+    "“{text:text}”": whole_text,
+    "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
+    "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
+    "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (
+        said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
+        and at.values["input"]["shape"] == at.values["output"]["shape"]
+    ),
+}

@@ -6,9 +6,8 @@ The pieces are walked through with their merges, as the JSON has both.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
-from tests.helpers.judge import Judge, form
+from tests.helpers.judge import Check, Judge, Said
 from tests.helpers.learned_merges import recounted
 
 
@@ -50,19 +49,7 @@ def followed(at: Judge) -> int:
     return owners[at.followed]
 
 
-@form(r"The tokens around the followed one, of (?P<all>\d+) in all:")
-def too_many(at: Judge, said: dict[str, Any]) -> None:
-    assert int(said["all"]) == len(at.tokens) > 24
-
-
-@form(r"“(?P<piece>.+?)” starts as “(?P<begins>.+?)”\. Its merges in order:")
-@form(
-    r"“(?P<piece>.+?)” starts as “(?P<begins>.+?)”\. Its merges in order, the first "
-    r"(?P<some>\d+) of "
-    r"(?P<all>\d+):"
-)
-@form(r"“(?P<piece>.+?)” remains split into single symbols: no merge joins two of them\.")
-def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
+def of_its_piece(at: Judge, said: Said) -> None:
     number = followed(at)
     piece = at.values["text"]["data"][number]
     own = [merge for merge in merges(at) if int(merge[0]) == number + 1]
@@ -77,9 +64,7 @@ def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
         assert len(own) <= 24
 
 
-@form(r"The merges in the other pieces:")
-@form(r"The merges in the other pieces, the first (?P<some>\d+) of (?P<all>\d+):")
-def of_other_pieces(at: Judge, said: dict[str, Any]) -> None:
+def of_other_pieces(at: Judge, said: Said) -> None:
     pieces = at.values["text"]["data"]
     own = pieces[followed(at)]
     others = {(pieces[int(m[0]) - 1], *m[1:]) for m in merges(at) if pieces[int(m[0]) - 1] != own}
@@ -89,13 +74,7 @@ def of_other_pieces(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["some"]) < int(said["all"]) == number if "some" in said else number <= 24
 
 
-@form(r"(?P<bytes>\d+) bytes? (?:is|are) encoded as (?P<tokens>\d+) tokens?\.")
-@form(
-    r"(?P<bytes>\d+) bytes? are encoded as (?P<tokens>\d+) tokens?; the longest is "
-    r"“(?P<longest>.+?)”, "
-    r"with (?P<wide>\d+) bytes?\."
-)
-def in_numbers(at: Judge, said: dict[str, Any]) -> None:
+def in_numbers(at: Judge, said: Said) -> None:
     assert int(said["bytes"]) == len("".join(at.values["text"]["data"]).encode())
     assert int(said["tokens"]) == len(at.tokens)
     known = [token for token in at.tokens if "corpus" not in at.spec or token != "[UNK]"]
@@ -107,12 +86,7 @@ def in_numbers(at: Judge, said: dict[str, Any]) -> None:
         assert (said["longest"], int(said["wide"])) == (shown(*longest), by_length[0])
 
 
-@form(r"“(?P<first>.+?)” does not occur in the corpus: the token is \[UNK\]\.")
-@form(
-    r"“(?P<first>.+?)” and (?P<others>\d+) other characters? do not occur in the corpus: the token "
-    r"is \[UNK\]\."
-)
-def unknown(at: Judge, said: dict[str, Any]) -> None:
+def unknown(at: Judge, said: Said) -> None:
     corpus = set("".join(at.spec["corpus"]))
     characters = dict.fromkeys(c for c in "".join(at.values["text"]["data"]) if c not in corpus)
     first, *others = characters
@@ -124,12 +98,7 @@ def learned(at: Judge) -> list[tuple[str, str, Counter[tuple[str, str]]]]:
     return recounted({w: int(n) for w, n in at.spec["corpus"].items()}, int(at.spec["merges"]))
 
 
-@form(
-    r"Merge (?P<rank>\d+) joins “(?P<left>.+?)” and “(?P<right>.+?)”, which are neighbors "
-    r"(?P<times>\d+) times?\.(?: Of (?P<tied>\d+) pairs with this count, it is the first in the "
-    r"corpus\.)?"
-)
-def learned_pair(at: Judge, said: dict[str, Any]) -> None:
+def learned_pair(at: Judge, said: Said) -> None:
     left, right, counts = learned(at)[int(said["rank"]) - 1]
     most = max(counts.values())
     assert (said["left"], said["right"], int(said["times"])) == (left, right, most)
@@ -137,19 +106,34 @@ def learned_pair(at: Judge, said: dict[str, Any]) -> None:
     assert tied == int(said["tied"] or 1)
 
 
-@form(r"The counts of the pairs:")
-@form(r"The counts of the pairs, the 8 largest of (?P<all>\d+):")
-def counted(at: Judge, said: dict[str, Any]) -> None:
+def counted(at: Judge, said: Said) -> None:
     numbers = [len(counts) for _, _, counts in learned(at)]
     assert (
         int(said["all"]) in numbers and int(said["all"]) > 8 if "all" in said else min(numbers) < 9
     )
 
 
-@form(
-    r"The corpus has (?P<letters>\d+) characters?; the merges add (?P<made>\d+) merged symbols?\."
-)
-def symbols_in_all(at: Judge, said: dict[str, Any]) -> None:
+def symbols_in_all(at: Judge, said: Said) -> None:
     letters = set("".join(at.spec["corpus"]))
     made = {left + right for left, right, _ in learned(at)}
     assert (int(said["letters"]), int(said["made"])) == (len(letters), len(made))
+
+
+CLAIMS: dict[str, Check] = {
+    "The tokens around the followed one, of {all:int} in all:": lambda at, said: (
+        int(said["all"]) == len(at.tokens) > 24
+    ),
+    "“{piece:name}” starts as “{begins:name}”. Its merges in order:": of_its_piece,
+    "“{piece:name}” starts as “{begins:name}”. Its merges in order, the first {some:int} of {all:int}:": of_its_piece,
+    "“{piece:name}” remains split into single symbols: no merge joins two of them.": of_its_piece,
+    "The merges in the other pieces:": of_other_pieces,
+    "The merges in the other pieces, the first {some:int} of {all:int}:": of_other_pieces,
+    "{bytes:int} byte[s] {:is|are} encoded as {tokens:int} token[s].": in_numbers,
+    "{bytes:int} byte[s] are encoded as {tokens:int} token[s]; the longest is “{longest:name}”, with {wide:int} byte[s].": in_numbers,
+    r"“{first:name}” does not occur in the corpus: the token is \[UNK\].": unknown,
+    r"“{first:name}” and {others:int} other character[s] do not occur in the corpus: the token is \[UNK\].": unknown,
+    "Merge {rank:int} joins “{left:name}” and “{right:name}”, which are neighbors {times:int} time[s].[ Of {tied:int} pairs with this count, it is the first in the corpus.]": learned_pair,
+    "The counts of the pairs:": counted,
+    "The counts of the pairs, the 8 largest of {all:int}:": counted,
+    "The corpus has {letters:int} character[s]; the merges add {made:int} merged symbol[s].": symbols_in_all,
+}

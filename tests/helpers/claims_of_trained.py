@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from tests.helpers.claims_of_reasons import layers
-from tests.helpers.judge import Judge, Row, as_shown, form
+from tests.helpers.judge import Check, Judge, Row, Said, as_shown
 
 LONG, COLUMNS = 24, 8
 """Rows of more numbers are shown in part, and so many of them are."""
 
 
-@form(r"Only the last layer predicts “(?P<word>.*)” after “(?P<who>.*)”\.")
-@form(r"From layer (?P<since>\d+) on, every layer predicts “(?P<word>.*)” after “(?P<who>.*)”\.")
-def since_when(at: Judge, said: dict[str, Any]) -> None:
+def since_when(at: Judge, said: Said) -> None:
     words = [at.values[f"layer{n}.lens.prediction"]["data"] for n in range(1, at.layers + 1)]
     mine = [layer[at.followed - len(at.tokens)] for layer in words]
     since = int(said.get("since") or len(mine))
@@ -23,36 +20,7 @@ def since_when(at: Judge, said: dict[str, Any]) -> None:
     assert as_shown(mine[since - 2]) != said["word"] and said["who"] == at.who
 
 
-@form(
-    r"The largest share of its attention that “(?P<who>.*)” gives to each earlier token in any "
-    r"head, and the heads with the largest shares\."
-)
-def looked_at(at: Judge, said: dict[str, Any]) -> None:
-    assert at.followed > 0 and said["who"] == at.who
-    assert any(address.endswith(".weights") for address in at.values)
-
-
-@form(
-    r"A row of more than (?P<long>\d+) numbers is cut to (?P<columns>\d+) numbers: the largest "
-    r"in magnitude for “(?P<who>.*)”; for words of the vocabulary, the highest; in a row that "
-    r"belongs to no token, the first\.(?P<rows> With more than (?P<tokens>\d+) tokens, a matrix "
-    r"shows only the row of “(?P<one>.*)”\.)? A sum of more than (?P<most>\d+) terms is cut to "
-    r"(?P<terms>\d+) terms?: the (?:first|largest) products, or the largest numbers of a row\. "
-    r"The brackets after them contain the number of the other terms and their sum; for a "
-    r"maximum, the largest of the others\."
-)
-def excerpts(at: Judge, said: dict[str, Any]) -> None:
-    assert (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
-    assert bool(said["rows"]) == (len(at.tokens) > LONG)
-    assert int(said["terms"]) <= int(said["most"])
-
-
-@form(
-    r"(?P<adds>Every layer adds to the same vector, so the vector can be read before the last "
-    r"layer\. )?The logit lens treats the output of each layer as if it were that of the last one\."
-    r"(?P<found> This shows in which layer a word appears\.)?"
-)
-def through_the_lens(at: Judge, said: dict[str, Any]) -> None:
+def through_the_lens(at: Judge, said: Said) -> None:
     parts = [
         (layer, layer[name])
         for layer in layers(at)
@@ -64,11 +32,6 @@ def through_the_lens(at: Judge, said: dict[str, Any]) -> None:
         norm in ("none", None) or norm.get("placement") == "pre" for norm in norms
     )
     assert bool(said["adds"]) == bool(said["found"]) == adds
-
-
-@form(r"The weights of these steps are (?P<n>\d+) parameters\.")
-def parameters_of_steps(at: Judge, said: dict[str, Any]) -> None:
-    assert int(said["n"]) > 0
 
 
 def shown_columns(row: Row, *, of_words: bool) -> set[str]:
@@ -83,3 +46,21 @@ def shown_columns(row: Row, *, of_words: bool) -> set[str]:
 def bracketed(text: str) -> list[int]:
     """How many terms each sum leaves out."""
     return [int(number) for number in re.findall(r"\[(\d+) more: ", text)]
+
+
+CLAIMS: dict[str, Check] = {
+    "Only the last layer predicts “{word:any}” after “{who:any}”.": since_when,
+    "From layer {since:int} on, every layer predicts “{word:any}” after “{who:any}”.": since_when,
+    "The largest share of its attention that “{who:any}” gives to each earlier token in any head, and the heads with the largest shares.": lambda at, said: (
+        at.followed > 0
+        and said["who"] == at.who
+        and any(address.endswith(".weights") for address in at.values)
+    ),
+    "A row of more than {long:int} numbers is cut to {columns:int} numbers: the largest in magnitude for “{who:any}”; for words of the vocabulary, the highest; in a row that belongs to no token, the first.[rows: With more than {tokens:int} tokens, a matrix shows only the row of “{one:any}”.] A sum of more than {most:int} terms is cut to {terms:int} term[s]: the {:first|largest} products, or the largest numbers of a row. The brackets after them contain the number of the other terms and their sum; for a maximum, the largest of the others.": lambda at, said: (
+        (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
+        and bool(said["rows"]) == (len(at.tokens) > LONG)
+        and int(said["terms"]) <= int(said["most"])
+    ),
+    "[adds:Every layer adds to the same vector, so the vector can be read before the last layer. ]The logit lens treats the output of each layer as if it were that of the last one.[found: This shows in which layer a word appears.]": through_the_lens,
+    "The weights of these steps are {n:int} parameters.": lambda at, said: int(said["n"]) > 0,
+}

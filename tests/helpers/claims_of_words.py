@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from tests.helpers import word_paths
-from tests.helpers.judge import Judge, as_shown, exact, form, told_apart
+from tests.helpers.judge import Check, Judge, Said, as_shown, exact, told_apart
 from tests.helpers.parts_of_logits import Parts
 
 HEAD = re.compile(r"layer(\d+)\.(cross_)?attention\.head(\d+)\.output")
@@ -29,30 +28,17 @@ def path(at: Judge) -> list[tuple[str, int]]:
     return [(each.where, each.rank(column)) for each in found]
 
 
-@form(
-    r"The rank of “(?P<word>.*)” after each sub-layer, and the word that each layer would predict "
-    r"with its probability:"
-)
-@form(
-    r"The rank, the logit and the probability of “(?P<word>.*)” after “(?P<who>.*)”, "
-    r"(?P<first>before the first layer and )?after each sub-layer:"
-)
-def of_the_prediction(at: Judge, said: dict[str, Any]) -> None:
+def of_the_prediction(at: Judge, said: Said) -> None:
     assert said["word"] == as_shown(prediction(at)[1]) and said.get("who", at.who) == at.who
     if "first" in said:
         assert bool(said["first"]) == (path(at)[0][0] == "before the first layer")
 
 
-def leads(at: Judge, said: dict[str, Any]) -> None:
+def leads(at: Judge, said: Said) -> None:
     assert said[""] == word_paths.leads(as_shown(prediction(at)[1]), path(at))
 
 
-for each in word_paths.FORMS:
-    form(each)(leads)
-
-
-@form(word_paths.MOVED.pattern)
-def moves_most(at: Judge, said: dict[str, Any]) -> None:
+def moves_most(at: Judge, said: Said) -> None:
     assert [said[""]] == word_paths.moved(path(at))
 
 
@@ -93,11 +79,7 @@ def is_rounded(printed: str, computed: float) -> bool:
     return abs(float(exact(printed)) - computed) <= 0.51 * step
 
 
-@form(
-    r"The (?P<capped>uncapped )?logit of “(?P<word>.*)” after “(?P<who>.*)” is (?P<n>\S+)\. It is "
-    r"the sum of what (?P<kinds>.+) adds?\."
-)
-def is_a_sum(at: Judge, said: dict[str, Any]) -> None:
+def is_a_sum(at: Judge, said: Said) -> None:
     column, word = prediction(at)
     capped = "logits.uncapped" in at.values
     row = at.row(at.values["logits.uncapped" if capped else "logits"])
@@ -105,19 +87,13 @@ def is_a_sum(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["capped"]) == capped
 
 
-@form(r"In size, the largest part is (?P<n>\S+) \((?P<name>.+)\)\.")
-def largest_part(at: Judge, said: dict[str, Any]) -> None:
+def largest_part(at: Judge, said: Said) -> None:
     found = parts(at)
     largest = max(found, key=lambda address: abs(found[address]))
     assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
 
 
-@form(
-    r"Of the heads, the largest part is (?P<n>\S+) \((?P<name>.+)\)\."
-    r"(?: It gives (?P<share>\S+) % of its attention to “(?P<token>.*)”(?P<other> of the encoder)?"
-    r"\.)?"
-)
-def largest_head(at: Judge, said: dict[str, Any]) -> None:
+def largest_head(at: Judge, said: Said) -> None:
     found = {address: x for address, x in parts(at).items() if HEAD.fullmatch(address)}
     largest = max(found, key=lambda address: abs(found[address]))
     assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
@@ -141,26 +117,28 @@ def shares_of_first(at: Judge) -> list[float]:
     return [float(value["data"][at.followed - len(at.tokens)][0]) for value in heads]
 
 
-@form(
-    rf"(?P<n>\d+) of (?P<all>\d+) heads? gives? at least {ALMOST_ALL} % of the attention of "
-    r"“(?P<who>.*)” to the first token, “(?P<first>.*)”\."
-)
-def looks_at_the_first(at: Judge, said: dict[str, Any]) -> None:
+def looks_at_the_first(at: Judge, said: Said) -> None:
     shares = shares_of_first(at)
     almost_all = [share for share in shares if share >= ALMOST_ALL / 100]
     assert (int(said["n"]), int(said["all"])) == (len(almost_all), len(shares)) and almost_all
     assert (said["who"], said["first"]) == (at.who, at.names[0]) and at.followed
 
 
-@form(
-    r"The attention weights of a head sum to 1, even if no token has what the head looks for\. If "
-    r"the value of the first token is a short vector, a head that gives it almost all of its "
-    r"attention adds little\. The token is then called an attention sink \(Xiao et al\. 2023\)\."
-)
-def is_a_sink(at: Judge, said: dict[str, Any]) -> None:
+def is_a_sink(at: Judge, said: Said) -> None:
     assert not any(address.endswith(".sink") for address in at.values)
 
 
-@form(r"Of the parts of a logit, at most the (?P<n>\d+) largest are written out\.")
-def parts_written_out(at: Judge, said: dict[str, Any]) -> None:
-    assert int(said["n"]) == 10
+CLAIMS: dict[str, Check] = {
+    **dict.fromkeys(word_paths.FORMS, leads),
+    "The rank of “{word:any}” after each sub-layer, and the word that each layer would predict with its probability:": of_the_prediction,
+    "The rank, the logit and the probability of “{word:any}” after “{who:any}”, [first:before the first layer and ]after each sub-layer:": of_the_prediction,
+    word_paths.MOVED: moves_most,
+    "The [capped:uncapped ]logit of “{word:any}” after “{who:any}” is {n}. It is the sum of what {kinds:text} add[s].": is_a_sum,
+    "In size, the largest part is {n} ({name:text}).": largest_part,
+    "Of the heads, the largest part is {n} ({name:text}).[ It gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_head,
+    f"{{n:int}} of {{all:int}} head[s] give[s] at least {ALMOST_ALL} % of the attention of “{{who:any}}” to the first token, “{{first:any}}”.": looks_at_the_first,
+    "The attention weights of a head sum to 1, even if no token has what the head looks for. If the value of the first token is a short vector, a head that gives it almost all of its attention adds little. The token is then called an attention sink (Xiao et al. 2023).": is_a_sink,
+    "Of the parts of a logit, at most the {n:int} largest are written out.": lambda at, said: (
+        int(said["n"]) == 10
+    ),
+}

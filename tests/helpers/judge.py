@@ -349,22 +349,48 @@ def _without_encoder(address: str) -> str:
     return re.sub(r"^(gradient\.)?encoder\.", r"\1", address)
 
 
-Check = Callable[[Judge, dict[str, Any]], None]
-FORMS: list[tuple[re.Pattern[str], Check]] = []
-AHEAD = (
-    r" with (?P<x>[^ “]+?)(?:(?P<how>, followed by|;) (?P<second>.+?) (?:with|has) "
-    r"(?P<y>[^ “]+?))?"
+Said = dict[str, Any]
+"""What a sentence has in the holes of its template, by their names; under ``""`` all of it."""
+Check = Callable[[Judge, Said], bool | None]
+"""Recomputes what a sentence says: gives whether it is true, or asserts it."""
+KINDS: dict[str | None, str] = {
+    **{None: r"\S+", "word": r"\S+?", "int": r"\d+", "num": "[0-9.]+"},
+    **{"name": ".+?", "text": ".+", "any": ".*"},
+}
+"""What stands in a hole, by the word behind its colon; other words are regular expressions."""
+TOKEN = re.compile(
+    r"\\(?P<plain>.)|\{=(?P<again>\w+)\}|(?P<hole>\{(?P<name>\w*)(?P<maybe>\??)(?::(?P<kind>[^}]*))?\})"
+    r"|(?P<begin>\[)(?:(?P<part>\w+):)?|(?P<end>\])|(?P<other>.)",
+    re.DOTALL,
 )
 
 
-def form(pattern: str) -> Callable[[Check], Check]:
-    """Declare a sentence that a check goes with; groups are what it says."""
+AHEAD = " with {x:[^ “]+?}[{how:, followed by|;} {second:name} {:with|has} {y:[^ “]+?}]"
 
-    def declared(check: Check) -> Check:
-        FORMS.append((re.compile(pattern, re.DOTALL), check))
-        return check
 
-    return declared
+def pattern_of(template: str) -> re.Pattern[str]:
+    """The regular expression of a sentence's form.
+
+    ``{name}``, ``{name:kind}`` and ``{name:regex}`` are holes, with a name or without;
+    ``{=name}`` repeats one. ``[…]`` and ``[name:…]`` are optional, as is ``{name?:regex}``.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        token = found.groupdict()
+        if token["again"]:
+            return f"(?P={token['again']})"
+        if token["hole"]:
+            inside = KINDS.get(token["kind"], token["kind"])
+            return f"({_named(token['name'])}{inside}){token['maybe']}"
+        if token["begin"]:
+            return f"({_named(token['part'])}"
+        return ")?" if token["end"] else re.escape(token["plain"] or token["other"])
+
+    return re.compile(TOKEN.sub(written, template), re.DOTALL)
+
+
+def _named(name: str | None) -> str:
+    return f"?P<{name}>" if name else "?:"
 
 
 def check_ahead(

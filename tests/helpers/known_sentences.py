@@ -12,8 +12,7 @@ GOALS = frozenset(
         "The keys of the encoder's tokens are reused from the previous turn.",
         "The values of the encoder's tokens are reused from the previous turn.",
         "The softmax is computed again from the same scores, without the mask.",
-        "The output after the last block is divided by the sum after the last block, because only "
-        "that sum is complete.",
+        "The output after the last block is divided by the sum after the last block, because only that sum is complete.",
         "The router computes a score of each token for each expert, its router logit.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
@@ -78,35 +77,20 @@ ANYWHERE = frozenset(
         "The rank of a word is 1 plus the number of words with a larger logit.",
         "The logit as the sum of its parts, the largest first:",
         "The parts of the heads, a row for each layer:",
-        "A norm divides by a number that depends on the whole vector. Here this number keeps its "
-        "value from the pass. A part therefore says what a component adds to the sum, not how much "
-        "it would change without the component.",
-        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
-        "first in the list of merges is joined. This is repeated until no pair is in the list; the "
-        "symbols that remain are the tokens.",
-        "Spaces are symbols like all other characters. The pair of neighboring symbols whose "
-        "joined token has the highest score in the vocabulary is joined. This is repeated until no "
-        "joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the "
-        "highest score.",
-        "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways "
-        "to write a piece of the text with tokens, the one with the largest sum of scores is "
-        "chosen.",
+        "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.",
+        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.",
+        "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.",
+        "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to write a piece of the text with tokens, the one with the largest sum of scores is chosen.",
         "The scores of its tokens:",
-        "Each word of the corpus is split into characters. Every pair of neighbors is counted, in "
-        "each word as often as the word occurs. The most frequent pair is merged into one symbol "
-        "in all words; then the pairs are counted again.",
+        "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.",
         "The merges in the order in which they are learned:",
         "The same model in formulas:",
         "Its sizes:",
         "What each sub-layer changed most:",
         "The parts, in order:",
         "All steps in one table. The formula of like steps is that of the first.",
-        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
-        "and the number of the step that computes it.",
-        "In each turn the model reads all words so far and predicts a word after each of them. "
-        "Only the last prediction is kept and appended to the input of the next turn; the words "
-        "after the others are already known. Words cannot be generated at the same time, because "
-        "each pass reads the word before.",
+        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",
+        "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.",
         "Training can adjust these numbers; each row names a step that uses them.",
         "Training repeats these stages, each time with the changed parameters.",
         # Captions.
@@ -161,38 +145,22 @@ ANYWHERE = frozenset(
         "The output of the shared expert is added:",
         # Reasons.
         "An encoder's tokens need not be text: they can also be regions of a picture.",
-        "A token is a piece of text, often a word. Large models also have parts of words and "
-        "single bytes, so that they can represent any text.",
-        "A vocabulary of whole words is never complete, because there are always new names and "
-        "misspellings; single letters would make every text long. Merges are learned from texts, "
-        "the most frequent pairs first, so that a frequent word becomes one token and a rare word "
-        "becomes several known tokens.",
-        "An encoder's tokens may attend to the whole input, because all of it is known from the "
-        "start. A decoder that generates a text knows only the words so far.",
-        "Because of this sum, the sub-layer only has to compute a change, and in training the "
-        "gradient has a direct path around it.",
-        "A second layer reads vectors that hold what the first layer gathered, so it can follow "
-        "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
-        "96.",
-        "To continue the text, the word is appended and the decoder runs again. It generates one "
-        "word at a time, because each word depends on the words before it.",
-        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
-        "prediction costs most. Training changes the weights to lower the loss.",
-        "A square is never negative, so errors in both directions raise the loss. Twice the error "
-        "costs four times as much. Training changes the weights to lower the loss.",
-        "Each logit has a probability of its own, so that several targets of a position can be 1, "
-        "or none. Training changes the weights to lower the loss.",
+        "A token is a piece of text, often a word. Large models also have parts of words and single bytes, so that they can represent any text.",
+        "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.",
+        "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.",
+        "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.",
+        "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+        "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.",
+        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.",
+        "A square is never negative, so errors in both directions raise the loss. Twice the error costs four times as much. Training changes the weights to lower the loss.",
+        "Each logit has a probability of its own, so that several targets of a position can be 1, or none. Training changes the weights to lower the loss.",
     }
 )
 
 OF_TRAINING = frozenset(
     {
-        "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small "
-        "changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, "
-        "a slightly larger weight lowers the loss.",
-        "Read the diagram of the backward pass from top to bottom. Each box shows the gradient "
-        "at the output of a forward step, its shape (rows×columns), and the number of the step "
-        "that computes it.",
+        "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, a slightly larger weight lowers the loss.",
+        "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.",
         "From the forward pass:",
         "From the other examples, computed in the same way:",
         "The losses of all examples:",
@@ -208,8 +176,7 @@ OF_TRAINING = frozenset(
         "Compute the gradient at each score after the soft cap.",
         "Compute the gradient at each score after ALiBi.",
         "Compute the gradient at the scores and the sink.",
-        "Compute the gradient at the scores and the sink. The sink takes part in all rows: its "
-        "gradient adds up their last column.",
+        "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.",
         "Compute the gradient at each score and at its dot product.",
         "Compute the gradient at each rotated query.",
         "Compute the gradient at the head's normalized queries.",
@@ -219,14 +186,10 @@ OF_TRAINING = frozenset(
         "Compute the gradient at the vector of each position.",
         "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
-        "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
-        "each row adds up to 0, because the probabilities add up to 1.",
-        "A sum passes its gradient to both of its terms, so the gradient has a direct path around "
-        "the sub-layer.",
-        "Clipping keeps the direction of the gradient and limits its length, so that one very "
-        "large gradient cannot cause a very large step.",
-        "The gradient describes the loss only near the current weights; therefore each step of "
-        "training computes it again.",
+        "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, each row adds up to 0, because the probabilities add up to 1.",
+        "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.",
+        "Clipping keeps the direction of the gradient and limits its length, so that one very large gradient cannot cause a very large step.",
+        "The gradient describes the loss only near the current weights; therefore each step of training computes it again.",
         # Captions.
         "The normalized numbers before γ is applied:",
         "The slope of the activation at each hidden unit:",

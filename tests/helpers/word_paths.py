@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.helpers.judge import as_shown
+from tests.helpers.judge import as_shown, pattern_of
 
 Values = Mapping[str, Any]
 Array = NDArray[np.float64]
@@ -24,19 +24,18 @@ Array = NDArray[np.float64]
 NAMES = {"attention": "attention", "cross_attention": "cross-attention", "ffn": "the FFN"}
 SUB_LAYER = re.compile(r"layer(\d+)\.(attention|cross_attention|ffn)\..*")
 WHERE = r"(?:before the first layer|after .+? ?in layer \d+|after layer \d+)"
-FORMS = (
-    r"“(?P<word>.*)” has rank 1 (?P<every>at each of these points)\.",
-    rf"“(?P<word>.*)” has rank 1 (?P<only>only at the end), (?P<first>{WHERE})\.",
-    rf"“(?P<word>.*)” first has rank 1 (?P<first>{WHERE}), (?P<kept>and keeps it)\.",
-    rf"“(?P<word>.*)” first has rank 1 (?P<first>{WHERE}), and has it again, to keep it, "
-    rf"(?P<again>{WHERE})\.",
-    rf"“(?P<word>.*)” first has rank 1 (?P<first>{WHERE}), (?P<lost>but not at the end)\.",
-    rf"“(?P<word>.*)” never has rank 1\. Its best rank is (?P<best>\d+), first reached "
-    rf"(?P<when>{WHERE})\.",
+FORMS = tuple(
+    form.replace("WHERE", WHERE)
+    for form in (
+        "“{word:any}” has rank 1 {every:at each of these points}.",
+        "“{word:any}” has rank 1 {only:only at the end}, {first:WHERE}.",
+        "“{word:any}” first has rank 1 {first:WHERE}, {kept:and keeps it}.",
+        "“{word:any}” first has rank 1 {first:WHERE}, and has it again, to keep it, {again:WHERE}.",
+        "“{word:any}” first has rank 1 {first:WHERE}, {lost:but not at the end}.",
+        "“{word:any}” never has rank 1. Its best rank is {best:int}, first reached {when:WHERE}.",
+    )
 )
-MOVED = re.compile(
-    r"The rank changes by the largest factor through (?P<where>.+): from (?P<a>\d+) to (?P<b>\d+)\."
-)
+MOVED = "The rank changes by the largest factor through {where:text}: from {a:int} to {b:int}."
 
 
 @dataclass(frozen=True)
@@ -131,10 +130,10 @@ def faults(
     One says where the word leads. Another names the largest factor, if only one is the largest and
     the path is whole.
     """
-    of_leads = [line for line in said if any(re.fullmatch(form, line, re.S) for form in FORMS)]
+    of_leads = [line for line in said if any(pattern_of(form).fullmatch(line) for form in FORMS)]
     expected = leads(as_shown(word), path)
     found = [] if of_leads == [expected] else [f"{of_leads}, not {expected}"]
-    moves = [line for line in said if MOVED.fullmatch(line)]
+    moves = [line for line in said if pattern_of(MOVED).fullmatch(line)]
     due = moved(path) if whole else []
     return found if moves == due else [*found, f"{moves}, not {due}"]
 

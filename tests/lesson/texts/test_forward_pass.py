@@ -169,59 +169,6 @@ def test_references_are_the_operands_on_the_tape(name: str) -> None:
 
 # --- what is said --------------------------------------------------------------------------------
 
-SMALL = """\
-title: Small
-tokens: [a, b]
-embeddings: {a: [1, 2], b: [0.5, 4]}
-layers:
-  - attention:
-      heads: [{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [1]]}]
-      W_O: [[1, 0.5]]
-"""
-PRE_NORM = f"{SMALL}    norm: {{placement: pre, epsilon: 0.1}}\n"
-FFN = "    ffn: {W_1: [[1], [0]], W_2: [[1, 1]]}\n"
-NO_W_O = SMALL.replace("      W_O: [[1, 0.5]]\n", "      residual: false\n")
-WAVES = "positions: {sinusoidal: {start: 1}}\n"
-TABLE = "positions: {table: [[1, 2], [3, 4]]}\n"
-GIVEN = "given: {position: [[1, 2], [3, 4]]}\n"
-WORDS = "vocabulary: [u, v]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
-
-SAID: dict[str, tuple[str, set[str], set[str]]] = {
-    "no FFN": (SMALL, {"There are no positions here"}, {"FFN", "LayerNorm", "ReLU", "waves"}),
-    "an FFN": (SMALL + FFN, {"FFN: hidden layer", "ReLU"}, {"LayerNorm"}),
-    "pre-norm": (PRE_NORM + FFN, {"before attention", "before the FFN"}, {"LayerNorm after"}),
-    "post-norm": (PRE_NORM.replace("pre", "post"), {"LayerNorm after"}, {"LayerNorm before"}),
-    "waves": (SMALL + WAVES, {"Its numbers are waves"}, {"There are no positions"}),
-    "a table": (
-        SMALL + TABLE,
-        {"Each position has its own vector"},
-        {"waves", "There are no positions"},
-    ),
-    "no W_O": (NO_W_O, {"There is no W_O here"}, {"combines", "Residual"}),
-    "W_O": (SMALL, {"W_O maps", "Residual connection after attention"}, {"There is no W_O here"}),
-    "words": (SMALL + WORDS, {"Which word comes next?", "After `b`"}, {"What does a decoder"}),
-    "no words": (SMALL, {"What does a decoder do"}, {"Which word comes next?", "Prediction"}),
-    "one token": (
-        SMALL.replace("[a, b]", "[a]"),
-        {"The model reads `a`.", "1 of 1."},
-        {"The model reads `a` and"},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SAID)
-def test_what_is_said(case: str) -> None:
-    source, said, unsaid = SAID[case]
-    text = unescaped(tutorial("-", stdin=source))
-    assert {words for words in said if words not in text} == set()
-    assert {words for words in unsaid if words in text} == set()
-
-
-def test_given_positions_are_not_computed() -> None:
-    text = tutorial("-", stdin=SMALL + WAVES + GIVEN)
-    assert "P is given, not" in text
-    assert not re.search("waves|frequencies|sin\\b", text)
-
 
 def norms(scenario: Scenario) -> list[str]:
     """Where the norms stand, in the order of the sub-layers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.helpers.command import printed, run
@@ -66,23 +65,6 @@ def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
     return numbers
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("alex", ["4, 11", "Q¹", "X′ · W_Q¹", "Query (what each token looks for)"]),
-        ("alex", ["9, 16", "A¹", "softmax(S¹ + M)", "Softmax: the attention weights (the scores as "
-         "shares of 1)"]),
-        ("alex", ["26", "x₂", "LayerNorm(r₂)", "LayerNorm after the FFN (each token's numbers, "
-         "centered and scaled)"]),
-        ("pizza", ["24, 30, 63, 69", "K¹", "E · W_K¹", "Key (what each token can be found by)"]),
-        ("science", ["17", "y", "x₂", "Output of the decoder (the decoder's vector for each "
-         "token)"]),
-    ],
-)  # fmt: skip
-def test_formulas_are_those_of_the_steps(name: str, row: list[str]) -> None:
-    assert row in cells(printed("tutorial", name, "--format", "terminal", width=WIDE), STEPS)
-
-
 def test_what_is_given_has_no_formula() -> None:
     made = printed(
         *("tutorial", "alex", "--format", "terminal", "--given"),
@@ -91,18 +73,3 @@ def test_what_is_given_has_no_formula() -> None:
     )
     (hidden,) = [row for row in cells(made, STEPS) if row[1] == "h"]
     assert hidden[2] == "–"
-
-
-@pytest.mark.parametrize(
-    ("name", "does"),
-    [
-        ("alex", "each token gathers information from itself and the tokens before it; with "
-         "residual connection and LayerNorm"),
-        ("science", "each token is transformed separately"),
-        ("pizza", "tokens gather information from the encoder; with residual connection and "
-         "LayerNorm"),
-    ],
-)  # fmt: skip
-def test_a_part_says_what_its_sub_layer_does(name: str, does: str) -> None:
-    made = printed("tutorial", name, "--format", "terminal", width=WIDE)
-    assert does in [row[2] for row in cells(made, PARTS)]

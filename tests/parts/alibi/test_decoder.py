@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -43,17 +42,6 @@ def test_slopes_are_those_of_the_paper(heads: int, slopes: list[str]) -> None:
     found = traced(far(heads))
     addresses = [f"layer1.attention.head{head}.slope" for head in range(1, heads + 1)]
     assert [found[address].numbers.item() for address in addresses] == list(map(Decimal, slopes))
-
-
-def test_scores_fall_with_the_distance_before_the_mask() -> None:
-    found = traced(far(2))
-    place = np.arange(3)
-    for head, slope in ((1, 1 / 16), (2, 1 / 256)):
-        scores, biased = (
-            found[f"layer1.attention.head{head}.{name}"].numbers.astype(float)
-            for name in ("scores", "biased")
-        )
-        assert_allclose(biased, scores - slope * abs(place[:, None] - place), rtol=1e-12)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 5, 8, 12])

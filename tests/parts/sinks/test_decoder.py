@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
 from tests.helpers.traces import traced
-from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.scenario.loading import parse
 from tracer.scenario.writer import written
@@ -37,23 +36,6 @@ rounding: {carry: never}
 
 def numbers(text: str, head: int, name: str) -> Any:
     return traced(text)[f"layer1.attention.head{head}.{name}"].array.astype(float)
-
-
-@pytest.mark.parametrize("softmax", ["plain", "shifted"])
-@pytest.mark.parametrize("sink", ["0.5", "-3", "40"])
-def test_the_sink_joins_the_sum_and_gets_no_weight(sink: str, softmax: str) -> None:
-    text = SINKS.replace("sink: 0.5", f"sink: {sink}") + f"softmax: {softmax}\n"
-    powers = np.exp(numbers(text, 1, "masked") - 40)
-    shares = powers / (powers.sum(axis=1, keepdims=True) + np.exp(float(sink) - 40))
-    assert_allclose(numbers(text, 1, "weights"), shares, rtol=1e-12)
-    assert numbers(text, 1, "weights").shape == (3, 3)
-    assert_allclose(numbers(text, 3, "weights").sum(axis=1), 1)
-
-
-def test_the_largest_number_of_a_row_may_be_the_sink() -> None:
-    text = SINKS.replace("sink: 0.5", "sink: 7") + "softmax: shifted\n"
-    assert numbers(text, 1, "max").tolist() == [7, 7, 7]
-    assert numbers(text, 3, "max").max() < 7
 
 
 @pytest.mark.parametrize("softmax", ["plain", "shifted"])
@@ -89,25 +71,6 @@ def test_weights_are_those_of_gpt_oss() -> None:
     for head in (1, 2):
         assert_allclose(numbers(SINKS, head, "weights"), weights[0, head - 1], atol=1e-12)
         assert_allclose(numbers(SINKS, head, "output"), output[0, :, head - 1], atol=1e-12)
-
-
-@pytest.mark.parametrize("softmax", ["plain", "shifted"])
-def test_the_gradient_is_the_slope_of_the_loss(softmax: str) -> None:
-    text = SINKS + f"softmax: {softmax}\narithmetic: float64\n"
-    found = trace("f", parse(text, "f.yaml"), PassOptions(gradients=True))
-    for head, sink in ((1, "0.5"), (2, "-0.25")):
-        by = Decimal("1e-5")
-        sides = (
-            trace(
-                "f",
-                parse(text.replace(f"sink: {sink}", f"sink: {Decimal(sink) + step}"), "f.yaml"),
-                PassOptions(loss=True),
-            )["loss"].array
-            for step in (by, -by)
-        )
-        high, low = map(float, sides)
-        gradient = float(found[f"gradient.layer1.attention.head{head}.sink"].array[0])
-        assert gradient == pytest.approx((high - low) / 2e-5, rel=1e-6)
 
 
 def test_training_changes_the_sink(tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
 from tests.helpers.traces import numbers, traced
@@ -24,24 +22,6 @@ layers:
 vocabulary: [a, b, c]
 unembedding: {W_U: tied, softcap: 1.5}
 """
-NEVER = "rounding: {carry: never}\n"
-
-
-def test_scores_are_capped_before_the_mask_and_logits_before_the_softmax() -> None:
-    found = traced(CAPPED + NEVER)
-    head = "layer1.attention.head1."
-    scores = found[f"{head}scores"].numbers.astype(float)
-    assert_allclose(
-        found[f"{head}capped"].numbers.astype(float), 0.5 * np.tanh(scores / 0.5), rtol=1e-12
-    )
-    masked = found[f"{head}masked"].numbers.astype(float)
-    seen = np.tri(3, dtype=bool)
-    assert_allclose(masked[seen], 0.5 * np.tanh(scores / 0.5)[seen], rtol=1e-12)
-    assert np.isneginf(masked[~seen]).all()
-    before, after = (found[a].numbers.astype(float) for a in ("logits.uncapped", "logits"))
-    assert_allclose(after, 1.5 * np.tanh(before / 1.5), rtol=1e-12)
-    shares = np.exp(after) / np.exp(after).sum(axis=1, keepdims=True)
-    assert_allclose(found["probabilities"].numbers.astype(float), shares, rtol=1e-12)
 
 
 def test_the_larger_of_two_logits_that_print_alike_is_predicted() -> None:
