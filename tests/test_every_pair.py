@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 from tests.helpers.command import SERVED, run
 from tracer.audit import Report
-from tracer.commands.cli import app
 from tracer.renderers import Format
+from tracer.requests.loader import FILES, parser
 from tracer.scenario.loading import bundled
 
 SLOW = "gpt2-small"
@@ -62,8 +61,7 @@ def formats(parameters: dict[str, Any]) -> list[str | None]:
 
 
 def pairs() -> Iterator[Any]:
-    group: Any = typer.main.get_command(app)
-    there = [item for item in group.commands.items() if item[0] not in SERVED]
+    there = [(name, parser(name)) for name in FILES if name not in SERVED]
     commands = sorted(there, key=lambda item: (item[0] in QUICK, item[0]))
     for number, (command, found) in enumerate(commands):
         parameters = {each.name: each for each in found.params}

@@ -43,7 +43,7 @@ def main() -> None:
     from tracer.console import streams
 
     streams.prepare()
-    from tracer.commands.cli import start
+    from tracer.cli import start
 
     try:
         start()

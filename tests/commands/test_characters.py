@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL, changed
-from tracer.commands.cli import start
+from tracer.cli import start
 from tracer.errors import printable, strict_json
 
 ACTS = "\x1b]0;x\x07\x7f\x85\x9b\u200e\u2028\u2029\u202a\u202e\u2066\u2069\ufeff"

@@ -64,7 +64,7 @@ main()
     return process
 
 
-@pytest.mark.parametrize("imported", ["tracer.commands.cli", "numpy", "pydantic_core"])
+@pytest.mark.parametrize("imported", ["tracer.cli", "numpy", "pydantic_core"])
 def test_it_ends_while_modules_are_imported(imported: str) -> None:
     assert interrupted(at_work("run", "alex", imported=imported)) == INTERRUPTED
 

@@ -95,7 +95,7 @@ def test_two_names_of_one_file_are_refused(tmp_path: Path) -> None:
 
 
 AT_A_SIGN = """
-import sys, tracer.commands.cli, tracer.files.writing, tracer.requests.pipeline
+import sys, tracer.cli, tracer.files.writing, tracer.commands.tutorial
 from tracer.__main__ import main
 sys.stdin.readline()
 main()

@@ -10,14 +10,10 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from unittest import mock
 
-from tracer.commands import cli
-
-PROGRAM = cache(cli._program)
-"""Typer puts the options of a command together for each run, which takes longer than most runs."""
+from tracer import cli
 
 SERVED = ("serve",)
 """Commands that go on until Ctrl-C; tests/serve runs them."""
@@ -46,7 +42,6 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
     with (
         mock.patch.dict(os.environ, here, clear=True),
         mock.patch.object(sys, "stdin", given),
-        mock.patch.object(cli, "_program", PROGRAM),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -9,9 +9,10 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
+from tracer.commands.run import Run
 from tracer.errors import TracerError
 from tracer.requests import resolve
-from tracer.requests.request import OPTIONS, Request, check
+from tracer.requests.loader import FILES, load
 
 REFUSED = {
     "run alex --no-pager -o out.txt": "--no-pager: works only with the screen, not --output",
@@ -78,13 +79,14 @@ def test_what_would_change_nothing_is_refused(
 
 def test_each_rule_refuses_something() -> None:
     refused = {told.partition(":")[0] for told in REFUSED.values()}
-    ruled = {name for name, option in OPTIONS.items() if option.rule}
+    options = [option for name in FILES for option in load(name).options()]
+    ruled = {option.name for option in options if option.metadata["option"].rule}
     assert refused == {f"--{name}".replace("_", "-") for name in ruled}
 
 
 def test_all_that_is_refused_is_told_at_once() -> None:
     with pytest.raises(TracerError) as caught:
-        check(Request("run", math=True, standalone=True))
+        Run(scenario="alex", math=True, standalone=True).check()
     assert [problem.address for problem in caught.value.problems] == ["--math", "--standalone"]
 
 

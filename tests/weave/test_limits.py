@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 import shlex
@@ -18,11 +17,13 @@ from tests.helpers.small_scenario import SMALL, scenario
 from tests.weave.test_files import block, number, page, refused, woven, woven_once
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Dot, MatMul
-from tracer.requests import pipeline, resolve
-from tracer.requests.request import Request
+from tracer.requests import resolve
+from tracer.requests.loader import FILES, load as load_command
+from tracer.requests.passes import PassRequest
+from tracer.requests.request import Content, Request
 from tracer.scenario.loading import Loaded, load
 from tracer.weave import directives, limits
-from tracer.weave.limits import Allowance, Cost, cost
+from tracer.weave.limits import Cost, LimitedEngine, cost
 
 __all__ = ["page"]  # the fixture
 
@@ -200,16 +201,17 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered, traced = list[Request](), list[PassOptions]()
 
-    def explain(request: Request, computed: resolve.Computed) -> pipeline.Content:
+    def text_about(request: PassRequest, computed: resolve.Computed) -> Content:
         answered.append(request)
-        return pipeline.explain(request, computed)
+        return explained(request, computed)
 
     def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
         traced.append(options)
-        return resolve.run_pass(loaded, options)
+        return computed(loaded, options)
 
-    monkeypatch.setattr(directives, "explain", explain)
-    monkeypatch.setattr(directives, "run_pass", run_pass)
+    explained, computed = PassRequest.text_about, resolve.run_pass
+    monkeypatch.setattr(PassRequest, "text_about", text_about)
+    monkeypatch.setattr(resolve, "run_pass", run_pass)
     text = "".join(number(f"value input[{n},1] -s mine.yaml") for n in (1, 2, 1, 2, 1))
     page.write_text(text + block("run mine.yaml") + block("step query -s mine.yaml -f json") * 2)
     assert run("weave", str(page)) == Ran(0, "", "")
@@ -287,11 +289,12 @@ def test_every_pass_is_charged_and_a_scenario_loaded_once(
         loaded.append(given[0])
         return load(*given)
 
-    def compute(allowed: Allowance, cost: Cost, passes: int, length: int) -> None:
+    def charge(engine: LimitedEngine, subject: resolve.Subject, passes: int, length: int) -> None:
         charged.append(passes)
 
-    monkeypatch.setattr(Allowance, "compute", compute)
-    importlib.import_module("tracer.requests.comparing")  # or it would keep what it imports now
+    monkeypatch.setattr(LimitedEngine, "charge", charge)
+    for command in FILES:
+        load_command(command)  # or it would keep what it imports now
     for name, module in list(sys.modules.items()):
         for old, new in ((trace, counted_trace), (load, counted_load)):
             if name.startswith("tracer.") and getattr(module, old.__name__, None) is old:
@@ -307,7 +310,9 @@ def test_the_lens_of_a_large_model_is_charged(
 ) -> None:
     page.with_name("large.yaml").write_text(LARGE)
     costs = list[Cost]()
-    monkeypatch.setattr(Allowance, "compute", lambda allowed, cost, *_: costs.append(cost))
+    monkeypatch.setattr(
+        LimitedEngine, "charge", lambda engine, subject, *_: costs.append(engine.costs[subject])
+    )
     render = directives.renderer(page)
     render((command, "large.yaml"))
     scenario = load(str(page.with_name("large.yaml"))).scenario

@@ -1,1 +1,1 @@
-"""The command line: its commands, and how they answer wrong usage."""
+"""The commands, each in a file of its own: its options, its help, its answer and what it costs."""

@@ -1,25 +1,26 @@
-"""A request → what is computed for it: a scenario with its overrides, and a pass or a training."""
+"""What requests compute: scenarios with their overrides, passes and trainings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
-from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
+from tracer.decoder.forward import FORWARD, EarlierPasses, PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts import author
-from tracer.names import position_of
 from tracer.requests.given import plain_pass, with_given
-from tracer.requests.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load
 
 if TYPE_CHECKING:
-    from tracer.decoder.training import Training, TrainingOptions
+    from tracer.decoder.training import Training
+    from tracer.scenario.optimizer import Optimizer
 
-OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
+_Asked = TypeVarTuple("_Asked")
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -30,40 +31,14 @@ class Subject:
     """
 
     scenario: str
-    folder: Path
-    options: PassOptions
-    vary: int | None
-    decimals: int | None
-    carry: Carry | None
-    given: tuple[str, ...]
-    sequence: int | None
-    example: int | None
-
-
-def subject_of(request: Request) -> Subject:
-    """Return the subject of a request; no file is read."""
-    asked = PassOptions.recording([word.partition("[")[0] for word in request.entry[:1]])
-    learns = asked.gradients or request.command == "train"
-    options = PassOptions(
-        unmasked=asked.unmasked or request.no_mask,
-        loss=asked.loss or learns or request.command == "loss",
-        gradients=learns,
-        lens=asked.lens or request.command == "lens",
-        standardized=asked.standardized,
-    )
-    same = {
-        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
-    }
-    return Subject(options=options, **same)
-
-
-def resolve(subject: Subject) -> Loaded:
-    """Return the scenario with its overrides: numbers, rounding, given values and tokens.
-
-    Raises:
-        TracerError: there is no such scenario, or an override does not fit it.
-    """
-    return overridden(load(subject.scenario, subject.folder), subject)
+    folder: Path = Path()
+    options: PassOptions = FORWARD
+    vary: int | None = None
+    decimals: int | None = None
+    carry: Carry | None = None
+    given: tuple[str, ...] = ()
+    sequence: int | None = None
+    example: int | None = None
 
 
 def overridden(loaded: Loaded, subject: Subject) -> Loaded:
@@ -128,27 +103,6 @@ def check_author(loaded: Loaded) -> None:
         run_pass(loaded, PassOptions(arithmetic=SHAPES))
 
 
-def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
-    """Return the training of a scenario; a problem names its place in the scenario's file.
-
-    Raises:
-        TracerError: there is no such example, the scenario is a trained model, or it has no loss.
-    """
-    from tracer.decoder.training import train
-
-    scenario = loaded.scenario
-    if options.example is not None:
-        there = len(scenario.training)
-        _check_number(options.example, "training example", there, "--example")
-    with loaded.locating_problems():
-        if scenario.on_demand:
-            message = "this version cannot train a model of this size, only trace its passes"
-            raise TracerError(Problem(message, yaml_path=("checkpoint",)))
-        found = train(loaded.name, scenario, options, loaded.located)
-        author.check_names(found.steps[0])
-        return found
-
-
 @dataclass(frozen=True)
 class Computed:
     """A pass of a scenario, and the training that is explained with it."""
@@ -163,27 +117,72 @@ class Computed:
         return plain_pass(self.loaded)
 
 
-def compute(request: Request, loaded: Loaded) -> Computed:
-    """Return the requested pass, and its training if that is explained."""
-    subject = subject_of(request)
-    if subject.options.gradients:
-        training = training_of(request, loaded)
+class Engine:
+    """Reads scenarios and computes their passes; each is read and computed only once.
+
+    The engine of `weave` also limits what the marks of a text cost.
+    """
+
+    def __init__(self) -> None:
+        self.read = once(self._read)
+        self.load = once(self._load)
+        self.compute = once(self._compute)
+
+    def charge(self, subject: Subject, passes: int, length: int) -> None:
+        """Account for so many passes over so many tokens before they are computed."""
+
+    def train(
+        self, subject: Subject, steps: int | None = None, optimizer: Optimizer | None = None
+    ) -> Training:
+        """Train a scenario, by default for one step and with its own optimizer.
+
+        Raises:
+            TracerError: there is no such example, the scenario is a trained model, or it has no
+                loss.
+        """
+        from tracer.decoder.training import TrainingOptions, train
+
+        loaded = self.load(subject)
+        scenario = loaded.scenario
+        if subject.example is not None:
+            there = len(scenario.training)
+            _check_number(subject.example, "training example", there, "--example")
+        with loaded.locating_problems():
+            if scenario.on_demand:
+                message = "this version cannot train a model of this size, only trace its passes"
+                raise TracerError(Problem(message, yaml_path=("checkpoint",)))
+            options = TrainingOptions(optimizer or scenario.optimizer, steps or 1, subject.example)
+            found = train(loaded.name, scenario, options, loaded.located)
+            author.check_names(found.steps[0])
+            return found
+
+    def _read(self, scenario: str, folder: Path) -> Loaded:
+        return load(scenario, folder)
+
+    def _load(self, subject: Subject) -> Loaded:
+        return overridden(self.read(subject.scenario, subject.folder), subject)
+
+    def _compute(self, subject: Subject) -> Computed:
+        loaded = self.load(subject)
+        if not subject.options.gradients:
+            return Computed(loaded, run_pass(loaded, subject.options))
+        training = self.train(subject)
         return Computed(loaded, training.steps[0], training)
-    options = subject.options
-    if loaded.scenario.on_demand and not request.format.is_data and request.command == "lens":
-        options = replace(options, lens=False)  # only the rows that are shown are read
-    found = run_pass(loaded, options)
-    if not request.trains:
-        return Computed(loaded, found)
-    if request.token is not None:  # a mistake in it is reported before a training that takes long
-        position_of(request.token, found.tokens)
-    return Computed(loaded, found, training_of(request, loaded))
 
 
-def training_of(request: Request, loaded: Loaded) -> Training:
-    """Return the requested training; options override the optimizer's settings."""
-    from tracer.decoder.training import TrainingOptions
+def once(make: Callable[[*_Asked], _Made]) -> Callable[[*_Asked], _Made]:
+    """Cache the results of a function, and raise the error of a failed call again."""
+    made: dict[Hashable, _Made | TracerError] = {}
 
-    settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
-    optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
-    return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))
+    def known(*asked: *_Asked) -> _Made:
+        if asked not in made:
+            try:
+                made[asked] = make(*asked)
+            except TracerError as error:
+                made[asked] = error
+        found = made[asked]
+        if isinstance(found, TracerError):
+            raise found.with_traceback(None)
+        return found
+
+    return known

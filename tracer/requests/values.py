@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -127,14 +127,23 @@ class Option:
     name: str = ""
     """Replaces the field's name."""
     offers: completion.Completer | None = None
+    variable: str | None = None
+    """An environment variable with another default."""
     rule: Rule | None = None
-    is_optional: bool = False
-    """Whether an argument can be left out."""
+    is_argument: bool = False
+    is_several: bool = False
+    """Whether it can be repeated."""
 
 
 def option(help: str, takes: str, reads: Reader | None, default: Any = None, **how: Any) -> Any:
-    """Declare an option with a value; without a parser it can be repeated."""
+    """Declare an option with a value, or with several if the default is ()."""
+    how = {"is_several": default == (), **how}
     return field(default=default, metadata={"option": Option(help, takes, reads, **how)})
+
+
+def argument(help: str, takes: str, reads: Reader | None = None, **how: Any) -> Any:
+    """Declare a word without a name, which is required if it has no default."""
+    return option(help, takes, reads, how.pop("default", MISSING), is_argument=True, **how)
 
 
 def flag(help: str, **how: Any) -> Any:

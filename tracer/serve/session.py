@@ -14,15 +14,15 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
 from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
 from tracer.renderers.page.live import LiveState
-from tracer.requests.pipeline import explain
-from tracer.requests.request import Request
-from tracer.requests.resolve import Computed, compute
+from tracer.requests.passes import ForwardRequest
+from tracer.requests.resolve import Computed, run_pass
 from tracer.scenario.controls import Control, controls, with_setting
 from tracer.scenario.edits import OF_THE_AUTHOR, with_number, with_tokens, without
 from tracer.scenario.loading import Loaded, Origin, load_text
@@ -93,7 +93,7 @@ class State:
         """
         plain = text.removeprefix(BYTE_ORDER_MARK)
         loaded = load_text(plain, origin)
-        return State(origin, text, loaded, compute(Request("run", origin.file), loaded))
+        return State(origin, text, loaded, Computed(loaded, run_pass(loaded, FORWARD)))
 
     @cached_property
     def places(self) -> TypedNumbers:
@@ -109,7 +109,9 @@ class State:
     @cached_property
     def trace_json(self) -> str:
         """What `run --format json` prints for the text."""
-        return str(explain(Request("run", format=Format.JSON), self.computed))
+        request = ForwardRequest()
+        request.format = Format.JSON
+        return str(request.text_about(self.computed))
 
     @property
     def words(self) -> tuple[str, ...]:

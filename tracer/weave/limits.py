@@ -6,21 +6,25 @@ They are generous: a chapter needs far less.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.lesson.texts.tutorial import MOST_TURNS
-from tracer.requests.request import Request, Sweep
-from tracer.scenario.loading import STANDARD_INPUT
+from tracer.requests.resolve import Computed, Engine, Subject
+from tracer.scenario.loading import STANDARD_INPUT, Loaded
 from tracer.scenario.model import Scenario
 from tracer.scenario.shape_only import outline
+
+if TYPE_CHECKING:
+    from tracer.decoder.training import Training
+    from tracer.scenario.optimizer import Optimizer
 
 MOST_MARKS = 2_000
 LONGEST_MARK = 10_000
@@ -94,117 +98,26 @@ def cost(scenario: Scenario, *, lens: bool = False) -> Cost:
     return Cost(len(scenario.tokens), records, products, numbers)
 
 
-def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """Yield the passes of a request besides the pass that it shares: their number and tokens.
+class LimitedEngine(Engine):
+    """Computes what the marks of a file request, within the limits of the file."""
 
-    A text about a pass costs as much as the pass; a command that needs only shapes is a pass over
-    0 tokens.
-    """
-    length = len(scenario.tokens)
-    match request.command:
-        case "steps" | "shapes":
-            yield 1, 0
-        case "generate":
-            turns = request.max_tokens or scenario.generation.max_tokens
-            yield turns, len(request.start or scenario.beginning) + turns
-        case "tutorial":  # also a pass without the mask, the loss and a generated text
-            yield MOST_TURNS + 3, length + MOST_TURNS + 3
-        case "value" | "train":
-            pass
-        case _:
-            yield 1, length
-    if request.train or request.command == "train":
-        yield from passes_of_training(request.steps or 1, scenario)
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.costs: dict[Subject, Cost] = {}
+        self.used = Counter[str]()
 
-
-def passes_of_comparison(
-    request: Request, first: Scenario, second: Scenario
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the passes of a comparison over the first text, and over the second.
-
-    Raises:
-        TracerError: the second text cannot be split into tokens.
-    """
-    length = len(first.tokens if request.text is None else first.tokens_of(request.text))
-    if request.other is not None:
-        length = len(second.tokens)
-    each = 2 + bool(request.given)  # the pass, its text, and the pass without given values
-    patched = bool(request.patch) + _sites(request.sweep, first)
-    trained = passes_of_training(request.steps or 1, first) if request.train else ()
-    return [(each + patched, len(first.tokens)), *trained], [(each, length)]
-
-
-def _sites(sweep: Sweep | None, scenario: Scenario) -> int:
-    """The number of passes of a sweep: one for each head, layer or token."""
-    match sweep:
-        case None:
-            return 0
-        case Sweep.TOKENS:
-            return len(scenario.tokens)
-        case Sweep.LAYERS:
-            return len(scenario.layers)
-        case Sweep.HEADS:
-            encoded = scenario.encoder.layers if scenario.encoder else ()
-            layers = (*scenario.layers, *encoded)
-            parts = (part for each in layers for part in (each.attention, each.cross_attention))
-            return sum(len(part.heads) for part in parts if part)
-
-
-def passes_of_training(steps: int, scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """Yield the passes of a training: steps with backward pass and update, then a final loss."""
-    read = [len(each.tokens) for each in scenario.training] or [len(scenario.tokens)]
-    yield from ((STEP_OF_TRAINING * (steps + 1), each) for each in read)
-
-
-def passes_of_variant(scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """Yield the passes of finding a variant: at most `TRIES` over each text that is read."""
-    yield TRIES, len(scenario.tokens)
-    yield from ((TRIES, len(each.tokens)) for each in scenario.training)
-
-
-@dataclass
-class Allowance:
-    """The limits of a file, and what its marks have used so far."""
-
-    bytes: int = 0
-    products: int = 0
-    numbers: int = 0
-    characters: int = 0
-
-    def read(self, folder: Path, scenario: str) -> None:
-        """Allow for reading a scenario.
-
-        Raises:
-            TracerError: it is standard input, or too much is read.
-        """
-        path = folder / scenario
-        if scenario == STANDARD_INPUT:
-            raise TracerError(Problem("a mark reads files, not standard input"))
-        if not os.path.isfile(path):  # noqa: PTH113  # Path.is_file() raises for too long a name
-            return  # a scenario of the program itself, or a mistake that loading reports
-        self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
-
-    def load(self, cost: Cost) -> None:
-        """Allow for loading a scenario; `cost` is the cost of one of its passes.
-
-        Raises:
-            LimitError: too much is computed.
-        """
-        self._work(cost.records * LOADED, 0)
-
-    def compute(self, cost: Cost, passes: int, length: int) -> None:
-        """Allow for some passes over `length` tokens each.
+    def charge(self, subject: Subject, passes: int, length: int) -> None:
+        """Allow for so many passes over so many tokens.
 
         Raises:
             LimitError: too much is computed, or kept.
         """
+        cost = self.costs[replace(subject, vary=None)]
         products, numbers = cost.at(length)
-        self._work((products + cost.records * PRODUCTS_OF_A_RECORD) * passes, numbers)
-
-    def _work(self, products: int, numbers: int) -> None:
-        what = "to compute about"
-        self.products = _sum(what, self.products, products, MOST_PRODUCTS, "products")
-        self.numbers = _sum(what, self.numbers, numbers, MOST_NUMBERS, "numbers")
+        products += cost.records * PRODUCTS_OF_A_RECORD
+        self._use("products", products * passes, MOST_PRODUCTS)
+        self._use("numbers", numbers, MOST_NUMBERS)
 
     def write(self, output: str) -> None:
         """Allow for an output.
@@ -212,17 +125,53 @@ class Allowance:
         Raises:
             LimitError: too much is written.
         """
-        self.characters = _sum(
-            "an output of", self.characters, len(output), MOST_CHARACTERS, "characters"
-        )
+        self._use("characters", len(output), MOST_CHARACTERS, "an output of")
 
+    def _use(self, unit: str, asked: int, most: int, what: str = "to compute about") -> None:
+        before = self.used[unit]
+        if before + asked > most:
+            behind = f" after {before:,} for earlier marks" if before else ""
+            message = (
+                f"{what} {asked:,} {unit}{behind}, expected at most {most:,} in a file; "
+                "the command can be run by hand"
+            )
+            raise LimitError(Problem(message))
+        self.used[unit] += asked
 
-def _sum(what: str, before: int, asked: int, most: int, unit: str) -> int:
-    if before + asked <= most:
-        return before + asked
-    behind = f" after {before:,} for earlier marks" if before else ""
-    message = (
-        f"{what} {asked:,} {unit}{behind}, expected at most {most:,} in a file; "
-        "the command can be run by hand"
-    )
-    raise LimitError(Problem(message))
+    def train(
+        self, subject: Subject, steps: int | None = None, optimizer: Optimizer | None = None
+    ) -> Training:
+        """Train a scenario: steps with backward pass and update, then a final loss."""
+        scenario = self.load(subject).scenario
+        for tokens in [each.tokens for each in scenario.training] or [scenario.tokens]:
+            self.charge(subject, STEP_OF_TRAINING * ((steps or 1) + 1), len(tokens))
+        return super().train(subject, steps, optimizer)
+
+    def _read(self, scenario: str, folder: Path) -> Loaded:
+        path = self.folder / scenario
+        if scenario == STANDARD_INPUT:
+            raise TracerError(Problem("a mark reads files, not standard input"))
+        # Else it is a scenario of the program itself, or a mistake that loading reports.
+        if os.path.isfile(path):  # noqa: PTH113  # Path.is_file() raises for too long a name
+            self._use("bytes", path.stat().st_size, MOST_BYTES, "scenarios of")
+        return super()._read(scenario, folder)
+
+    def _load(self, subject: Subject) -> Loaded:
+        if subject.vary is not None:  # each attempt to find a variant computes all texts
+            plain = self.load(replace(subject, vary=None)).scenario
+            for tokens in (plain.tokens, *(each.tokens for each in plain.training)):
+                self.charge(subject, TRIES, len(tokens))
+            return super()._load(subject)
+        loaded = super()._load(subject)
+        with loaded.locating_problems():
+            found = cost(loaded.scenario, lens=subject.options.lens)
+        self.costs[subject] = found
+        self._use("products", found.records * LOADED, MOST_PRODUCTS)
+        return loaded
+
+    def _compute(self, subject: Subject) -> Computed:
+        loaded = self.load(subject)
+        if not subject.options.gradients:  # a training is charged by itself
+            # What --given changes is shown, too.
+            self.charge(subject, 2 if loaded.overrides else 1, len(loaded.scenario.tokens))
+        return super()._compute(subject)

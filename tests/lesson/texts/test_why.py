@@ -29,9 +29,8 @@ from tracer.lesson import document as doc
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.why import why
 from tracer.renderers import Format, render
-from tracer.requests.request import Request
-from tracer.requests.resolve import resolve, subject_of
-from tracer.scenario.loading import parse
+from tracer.requests.resolve import Engine, Subject
+from tracer.scenario.loading import load, parse
 from tracer.scenario.optimizer import Optimizer
 
 WIDE = 1000
@@ -43,7 +42,7 @@ HEAD = "layer1.attention.head1"
 def with_loss(name: str) -> Trace:
     """A pass with all that a bundled scenario can say: the loss, and what the mask hides."""
     learns = name in ("pizza", "comics")
-    scenario = resolve(subject_of(Request("loss" if learns else "run", name))).scenario
+    scenario = Engine().load(Subject(name, options=PassOptions(loss=learns))).scenario
     return trace(name, scenario, PassOptions(unmasked=True, loss=learns))
 
 
@@ -141,7 +140,7 @@ MOVED = {
 
 @pytest.mark.parametrize("name", MOVED)
 def test_every_number_of_training(name: str) -> None:
-    scenario = resolve(subject_of(Request("train", name))).scenario
+    scenario = load(name).scenario
     options = TrainingOptions(Optimizer.model_validate(MOVED[name]))
     (ran,) = train(name, scenario, options).steps
     every = [entry for entry in entries(ran) if entry.value.place.phase != "forward"]

@@ -13,10 +13,12 @@ import typer
 
 from tests.helpers.command import SERVED, printed, run
 from tests.helpers.small_scenario import SMALL
-from tracer.commands.cli import app
-from tracer.requests.request import ARGUMENTS, OPTIONS
+from tracer import commands
+from tracer.cli import app
+from tracer.requests import loader
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+LISTED: Any = typer.main.get_command(app)
+COMMANDS = {name: loader.parser(name) for name in LISTED.commands}
 TEXT = "# Mine\n\n<!-- decoder-trace: step softmax -->\n<!-- /decoder-trace -->\n"
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
@@ -154,5 +156,49 @@ def test_nothing_in_a_word_acts_on_the_terminal() -> None:
 
 
 def test_every_option_and_argument_has_a_help() -> None:
-    for told in [declared.help for declared in (*OPTIONS.values(), *ARGUMENTS.values())]:
+    options = [option for name in COMMANDS for option in loader.load(name).options()]
+    for told in [option.metadata["option"].help for option in options]:
         assert told[0].isupper() and told.endswith(".")
+
+
+# --- a new command -------------------------------------------------------------------------------
+
+NEW = '''"""Count the tokens of a scenario.
+
+Of its first sequence.
+"""
+
+from dataclasses import dataclass
+
+from tracer.requests import options, values
+from tracer.requests.request import Answer, Request
+
+
+@dataclass(kw_only=True)
+class Tokens(options.Written, Request):
+    examples = ("tokens alex", "tokens pizza --double")
+
+    scenario: str = options.SCENARIO
+    double: bool = values.flag("Count each token twice.")
+
+    def answer(self, engine):
+        loaded = engine.load(self.subject)
+        engine.charge(self.subject, 1, 0)
+        return Answer(f"{len(loaded.scenario.tokens) * (1 + self.double)} tokens\\n")
+'''
+
+
+def test_a_new_command_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "tokens.py"
+    file.write_text(NEW)
+    monkeypatch.setitem(loader.FILES, "tokens", file)
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    listed = "\n\nOther commands:\n  tokens     Count the tokens of a scenario.\n"
+    assert listed in printed("--help")
+    assert "Count each token twice." in printed("tokens", "--help")
+    assert printed("tokens", "alex", "--double") == "8 tokens\n"
+    assert run("tokens", "alex", "--force").stderr.startswith("--force: works only with")
+    page = tmp_path / "page.md"
+    page.write_text("<!-- decoder-trace: tokens pizza -->\n\n<!-- /decoder-trace -->\n")
+    assert run("weave", str(page)).exit_code == 0
+    assert "\n5 tokens\n" in page.read_text()

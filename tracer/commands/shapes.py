@@ -1,0 +1,37 @@
+"""Print all shapes; count parameters, multiply-adds and bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracer.lesson.texts.shapes import shapes
+from tracer.lesson.texts.survey import survey
+from tracer.renderers import Format, HeadingLevel, as_json
+from tracer.requests import options, values
+from tracer.requests.request import Answer, Request
+from tracer.requests.resolve import Engine, check_author
+
+MOST_TOKENS = 1_000_000
+"""The most tokens: each has a label."""
+
+
+@dataclass(kw_only=True)
+class Shapes(options.Written, Request):
+    examples = ("shapes gpt2-small", "shapes alex.yaml --length 100")
+
+    scenario: str = options.SCENARIO
+    length: int | None = values.count(
+        "Count for a text of this many tokens. Default: the scenario's.", most=MOST_TOKENS
+    )
+    format: Format = options.FORMAT
+    heading: HeadingLevel | None = options.HEADING
+    standalone: bool = options.STANDALONE
+
+    def answer(self, engine: Engine) -> Answer:
+        """Survey the scenario, computed with shapes alone."""
+        loaded = engine.load(self.subject)
+        engine.charge(self.subject, 1, 0)
+        check_author(loaded)
+        with loaded.locating_problems():
+            found = survey(loaded.name, loaded.scenario, self.length)
+        return Answer(as_json.shapes(found) if self.format is Format.JSON else shapes(found))

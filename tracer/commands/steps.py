@@ -1,0 +1,32 @@
+"""List the steps with their numbers, names, shapes and addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracer.decoder.forward import PassOptions
+from tracer.formula.arithmetic import SHAPES
+from tracer.lesson.texts.forward_pass import contents
+from tracer.renderers import Format, as_json
+from tracer.requests import options
+from tracer.requests.request import Answer, Request
+from tracer.requests.resolve import Engine, run_pass
+from tracer.scenario.parts import has_experts
+
+
+@dataclass(kw_only=True)
+class Steps(options.Written, Request):
+    examples = ("steps alex.yaml", "steps my.yaml --format markdown")
+
+    scenario: str = options.SCENARIO
+    format: Format = options.FORMAT
+    standalone: bool = options.STANDALONE
+
+    def answer(self, engine: Engine) -> Answer:
+        """List the steps of a pass, computed with shapes alone."""
+        loaded = engine.load(self.subject)
+        engine.charge(self.subject, 1, 0)
+        # Which tokens an expert gets is known from the numbers.
+        routed = loaded.scenario.has_numbers and has_experts(loaded.scenario)
+        found = run_pass(loaded, PassOptions(arithmetic=None if routed else SHAPES))
+        return Answer(as_json.contents(found) if self.format.is_data else contents(found))

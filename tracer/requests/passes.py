@@ -1,0 +1,191 @@
+"""Requests about a pass: about the steps of the forward pass, or about one number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from tracer.decoder.forward import PassOptions, Trace
+from tracer.decoder.roles import LOSS
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry
+from tracer.errors import Problem, TracerError
+from tracer.lesson.document import Document, Section, Sentence, paragraphs
+from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.forward_pass import forward_pass
+from tracer.lesson.texts.lookup import find
+from tracer.lesson.texts.selection import of_encoder, select, steps
+from tracer.lesson.working.sums import Terms
+from tracer.names import position_of
+from tracer.renderers import Format
+from tracer.requests.request import Answer, Content, Request
+from tracer.requests.resolve import Computed, Engine
+
+
+class PassRequest(Request):
+    """A request about a pass."""
+
+    token: str | None = None
+    terms: Terms | None = None
+
+    def answer(self, engine: Engine) -> Answer:
+        """Compute the pass and explain it. A text about a pass costs as much as the pass."""
+        computed = self.compute(engine)
+        engine.charge(self.subject, 1, len(computed.trace.tokens))
+        return Answer(self.text_about(computed))
+
+    def compute(self, engine: Engine) -> Computed:
+        """Compute the pass."""
+        return engine.compute(self.subject)
+
+    def text_about(self, computed: Computed) -> Content:
+        """Explain a pass, and what given values of the command line change in it.
+
+        Raises:
+            TracerError: a requested part does not exist, or a number cannot be computed.
+        """
+        with computed.loaded.locating_problems():
+            content = self.explain(computed)
+            if not isinstance(content, Document) or not computed.plain:
+                return content
+            return with_changes(content, self.changes(computed, computed.plain))
+
+    def explain(self, computed: Computed) -> Content:
+        """Explain a pass."""
+        raise NotImplementedError
+
+    def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:
+        """Return what given values change; `plain` is the pass without them."""
+        return None
+
+    def position(self, tokens: tuple[str, ...]) -> int:
+        """Return the index of the requested token, by default the last."""
+        return len(tokens) - 1 if self.token is None else position_of(self.token, tokens)
+
+    def data(
+        self,
+        computed: Computed,
+        records: Sequence[Record] | None = None,
+        token: int | None = None,
+        explained: Sequence[Step] = (),
+        *,
+        whole: bool = False,
+    ) -> str | bytes:
+        """Return records, or the whole pass, with the author's words on what is explained."""
+        found = computed.trace
+        records = found.records if records is None else records
+        if self.format.is_binary:
+            from tracer.renderers.arrays import archive
+
+            return archive(records, "npz" if self.format is Format.NPZ else "safetensors")
+        from tracer.renderers import as_json
+
+        return as_json.render(found, records, token, explained, whole=whole, plain=computed.plain)
+
+
+def with_changes(text: Document, changes: Section | Sentence | None) -> Document:
+    """Return a text with what given values change: a section at its end, or a sentence first."""
+    if isinstance(changes, Section):
+        return replace(text, sections=(*text.sections, changes))
+    return replace(text, introduction=(*text.introduction, *paragraphs(changes)))
+
+
+class EntryRequest(PassRequest):
+    """A request about one number."""
+
+    entry: tuple[str, ...]
+    """The words of `ADDRESS[ROW,COLUMN] as percent`."""
+
+    @property
+    def is_of_loss(self) -> bool:
+        """Whether the address is of the loss, a gradient or an update."""
+        begins = self.entry[0].partition("[")[0].partition(".")[0]
+        return begins in (LOSS.name, "gradient", "update")
+
+    @property
+    def records(self) -> PassOptions:
+        """What the address needs, such as gradients."""
+        return PassOptions.recording([self.entry[0].partition("[")[0]])
+
+    def found(self, trace: Trace) -> Entry:
+        """Return the entry in a pass.
+
+        Raises:
+            TracerError: there is no such value, row or column.
+        """
+        return find(trace, " ".join(self.entry))
+
+
+class ForwardRequest(PassRequest):
+    """A request about the steps of the forward pass, or some of them."""
+
+    is_whole: ClassVar[bool] = True
+    """Whether it is about the pass, with more than its steps."""
+    is_tutorial: ClassVar[bool] = False
+
+    no_mask: bool = False
+    train: bool = False
+    steps: int | None = None
+
+    @property
+    def selected(self) -> str | None:
+        """The step, the group of steps or the address that it is about; None for all steps."""
+        return None
+
+    @property
+    def records(self) -> PassOptions:
+        """The attention weights without the mask, if they are requested."""
+        return PassOptions(unmasked=self.no_mask)
+
+    def with_training(self, computed: Computed, engine: Engine) -> Computed:
+        """Return a pass with the training that is explained after it, if it is requested."""
+        if not self.train or self.format.is_data:
+            return computed
+        # A mistake in the token is reported before a training that takes long.
+        self.position(computed.trace.tokens)
+        return replace(computed, training=engine.train(self.subject, self.steps))
+
+    def chosen(self, found: Trace) -> list[Step]:
+        """Return the requested steps; for a layer of a trained model, only its own."""
+        chosen = select(steps(found.records), self.selected, self.layer, self.head)
+        only = found.scenario.on_demand and self.layer
+        return [step for step in chosen if step.place.layer] if only else chosen
+
+    def explain(self, computed: Computed) -> Content:
+        """Explain the steps, or return their numbers."""
+        found = computed.trace
+        every, chosen = steps(found.records), self.chosen(found)
+        of_other = found.scenario.encoder if of_encoder(chosen) else None
+        token = self.position(of_other.tokens if of_other else found.tokens)
+        if self.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
+            message = "these steps have no mask; try the step mask, softmax or attention"
+            raise TracerError(Problem(message, address="--no-mask"))
+        whole = chosen == every
+        if whole and found.scenario.on_demand and not self.format.is_binary:
+            from tracer.lesson.texts.model_summary import model_summary, summarized_records
+
+            if self.format.is_data:
+                records = summarized_records(every)
+                explained = [step for step in every if step.last in records]
+                return self.data(computed, records, token, explained, whole=True)
+            as_tutorial, full = self.is_tutorial, not self.brief
+            return model_summary(found, token, full=full, terms=self.terms, as_tutorial=as_tutorial)
+        if self.format.is_data:
+            shown = None if whole else [record for step in chosen for record in step.records]
+            of = None if self.token is None else token
+            return self.data(computed, shown, of, chosen, whole=self.is_whole)
+        return self.worked(computed, chosen, token)
+
+    def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
+        """Return the steps, worked for one token."""
+        found, full = computed.trace, not self.brief
+        return forward_pass(found, chosen, token, whole=self.is_whole, full=full, terms=self.terms)
+
+    def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:
+        """Return what given values change."""
+        from tracer.lesson.texts.given_changes import what_changes
+
+        found = computed.trace
+        return what_changes(plain, found, self.position(found.tokens))
