@@ -26,6 +26,7 @@ ORDER = (
     ("lesson.steps",),
     ("lesson.texts",),
     ("renderers",),
+    ("data",),
     ("check",),
     ("requests",),
     ("weave",),
@@ -77,6 +78,14 @@ def test_there_is_no_circle() -> None:
     # A package's own file stands for the package: what lies in it may be imported there.
     order = list(TopologicalSorter(graph).static_order())
     assert set(order) >= {"tracer.lesson.steps", "tracer.requests.pipeline"}
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if ".renderers" in name])
+def test_a_renderer_knows_documents_only(module: str) -> None:
+    path = MODULES[module]
+    assert not re.search(r"\b(?:import|from) numpy\b", path.read_text(encoding="utf-8"))
+    tape = ("tracer.decoder", "tracer.scenario")
+    assert [name for name in imports(path) if name.startswith(tape)] == []
 
 
 @pytest.mark.parametrize(

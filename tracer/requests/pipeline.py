@@ -150,7 +150,7 @@ def _explained(request: Request, computed: Computed) -> Content:
         case "train":
             return _trained(request, computed)
         case "value":
-            from tracer.renderers.quote import quoted
+            from tracer.data.quote import quoted
 
             return quoted(found, request.entry)
         case "why":
@@ -175,7 +175,7 @@ def _contents(request: Request, loaded: Loaded) -> Content:
     routed = loaded.scenario.has_numbers and has_experts(loaded.scenario)
     found = run_pass(loaded, PassOptions(arithmetic=None if routed else SHAPES))
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.contents(found)
     return contents(found)
@@ -187,7 +187,7 @@ def _shapes(request: Request, loaded: Loaded) -> Content:
     with loaded.locating_problems():
         found = survey(loaded.name, loaded.scenario, request.length)
     if request.format is Format.JSON:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.shapes(found)
     from tracer.lesson.texts.shapes import shapes
@@ -214,7 +214,7 @@ def _generated(request: Request, loaded: Loaded) -> Content:
         found = generate(loaded.name, scenario, options, loaded.located)
     worked, cached = request.worked, request.kv_cache
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.generated(found, worked=worked, cached=cached)
     from tracer.lesson.texts.generated_text import generated_text
@@ -251,7 +251,7 @@ def compared(
 
     found = experiment(request, loaded, opened)
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.compared(found)
     from tracer.lesson.texts.comparison import comparison_text
@@ -357,10 +357,10 @@ def _data(
     found = computed.trace
     records = found.records if records is None else records
     if request.format.is_binary:
-        from tracer.renderers.arrays import archive
+        from tracer.data.arrays import archive
 
         return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
-    from tracer.renderers import as_json
+    from tracer.data import as_json
 
     return as_json.render(found, records, token, explained, whole=whole, plain=computed.plain)
 
@@ -380,7 +380,7 @@ def _lens(request: Request, computed: Computed) -> Content:
     column = answer.at[1] if request.word is None else index_of(words, request.word, "--word")
     path = word_path(found, token, column)
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.lens(found, seen, path)
     from tracer.lesson.texts.lens import lens
@@ -396,7 +396,7 @@ def _trained(request: Request, computed: Computed) -> Content:
     if request.format.is_binary:
         return _data(request, computed)
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.training(training)
     token = None if request.token is None else position_of(request.token, found.tokens)
@@ -418,7 +418,7 @@ def _attributed(request: Request, computed: Computed) -> Content:
 
     parts = parts_of(request, computed.trace)
     if request.format.is_data:
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.attribution(parts, computed.plain)
     return text_of_parts(request, parts, computed.plain)

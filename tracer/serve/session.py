@@ -19,7 +19,7 @@ from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
-from tracer.renderers.page.live import Live
+from tracer.renderers.page.live import Field, Live
 from tracer.requests.pipeline import explain
 from tracer.requests.request import Request
 from tracer.requests.resolve import Computed, compute
@@ -254,7 +254,7 @@ class Session:
             self.version + 1,
             self.first_version if first == self.first else self.version + 1,
             list(state.places.typed()),
-            list(state.controls.values()),
+            [Field(c.name, c.label, c.value, c.choices, c.number) for c in state.controls.values()],
             scenario.tokens,
             state.words,
             is_changed=text != first,

@@ -18,11 +18,11 @@ from markupsafe import Markup
 
 from tracer.lesson.document import Block, Picture, Section
 from tracer.lesson.texts.forward_pass import SUMMARY
-from tracer.lesson.texts.page import Page
+from tracer.lesson.texts.page import Numbers, Page
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
-from tracer.renderers.page.lines import Numbers
+from tracer.renderers.page.lines import data as data_of
 from tracer.renderers.page.live import Live
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def render(page: Page, live: Live | None = None) -> str:
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"values": numbers.data(), "token": page.followed}
+    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
     if live:
         styles += LIVE_STYLE
         scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]

@@ -8,10 +8,9 @@ from html import escape
 from typing import TypeAlias
 
 from tracer.lesson import document as doc
-from tracer.lesson.texts.page import Page, Result
+from tracer.lesson.texts.page import Numbers, Page, Result, place_name
 from tracer.names import count
 from tracer.renderers.page.heat import Map, map_of
-from tracer.renderers.page.lines import Numbers
 from tracer.renderers.picture.as_svg import (
     HEIGHT,
     INSIDE,
@@ -138,7 +137,7 @@ class Diagram(InPixels):
         )
         for cell in found.cells:
             side = "cold" if cell.number.value < 0 else "heat"
-            at = ",".join(map(str, cell.at))
+            at = place_name(cell.at)
             yield (
                 f'<rect class="{side}" x="{cell.column}" y="{cell.row}" '
                 f'fill-opacity="{cell.depth / 10:g}" data-number="{place[0]}:{at}"/>'
