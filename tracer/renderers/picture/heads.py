@@ -20,15 +20,19 @@ MOST_STACKED = 3
 
 @dataclass(frozen=True)
 class Column:
-    """A head with its rows from below, or a note about heads that are left out."""
+    """A head with its rows, or a note about heads that are left out.
+
+    Rows are numbered from below and aligned at the top: in a backward pass, the lowest ones may
+    belong to some of the heads only.
+    """
 
     title: str
-    rows: tuple[Row, ...] = ()
+    rows: dict[int, Row]
     note: tuple[str, ...] = ()
 
     def width(self, room: int) -> int:
         """The width of its widest line."""
-        rows = [Drawing(arranged(row, room)).width for row in self.rows]
+        rows = [Drawing(arranged(row, room)).width for row in self.rows.values()]
         return max([*rows, *map(cells, (self.title, *self.note))])
 
 
@@ -69,26 +73,21 @@ class Frame:
     def _storey(self, columns: Sequence[Column]) -> None:
         """Columns beside each other, with rows aligned at the top, and titles above."""
         middles = [(left + right) // 2 for left, right in pairwise(self.edges)]
+        placed = list(zip(columns, middles, strict=True))
         bottom = self.row
-        heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
-        # In a backward pass, the lowest rows may belong to some of the heads only.
-        for above in range(max((len(column.rows) for column, _ in heads), default=0), 0, -1):
-            there = [(c.rows[-above], middle) for c, middle in heads if len(c.rows) >= above]
-            rows = [row for row, _ in there]
-            words = [
-                word.moved(middle, self.row)
-                for row, middle in there
-                for word in arranged(row, self.room)
-            ]
+        for number in sorted({number for column in columns for number in column.rows}):
+            rows = [(column.rows[number], x) for column, x in placed if number in column.rows]
+            words = [w.moved(x, self.row) for row, x in rows for w in arranged(row, self.room)]
             self.drawing.words += words
             self.row = max(word.top for word in words) + 1
-            self.steps.append((self.row - 1, " · ".join(map(numbers, filter(None, rows)))))
-        for column, middle in zip(columns, middles, strict=True):
+            steps = " · ".join(numbers(row) for row, _ in rows if row)
+            self.steps.append((self.row - 1, steps))
+        for column, middle in placed:
             if column.note:
                 self._named(column.note, middle, bottom)
                 self.row = max(self.row, bottom + len(column.note))
         if any(column.title for column in columns):
-            for column, middle in zip(columns, middles, strict=True):
+            for column, middle in placed:
                 self._named((column.title,), middle, self.row)
             self.row += 1
 
@@ -100,16 +99,20 @@ class Frame:
 def columns_of(heads: Heads, beside: int) -> list[Column]:
     """The heads that are shown, and a note about the others."""
     every = heads.heads
-    if len(every) == 1:
-        return [Column("", every[0])]
     fits = len(every) <= (beside if beside > 1 else MOST_STACKED)
-    shown = len(every) if fits else max(beside - 1, 1)
-    columns = [Column(*each) for each in zip(heads.names[:shown], every[:shown], strict=True)]
-    if rest := every[shown:]:
-        alike = set(heads.alike[shown:]) == {heads.alike[shown - 1]}
+    number = len(every) if fits else max(beside - 1, 1)
+    shown, rest = every[:number], every[number:]
+    titles = heads.names[:number] if len(every) > 1 else ("",)
+    most = max(map(len, shown))
+    columns = [
+        Column(title, dict(enumerate(rows, most - len(rows))))
+        for title, rows in zip(titles, shown, strict=True)
+    ]
+    if rest:
+        alike = set(heads.alike[number:]) == {heads.alike[number - 1]}
         steps = f"{rest[0][0][0].step}–{rest[-1][-1][-1].step}"
         note = (f"{len(rest)} more", *(["alike"] if alike else []), "steps", steps)
         kind, ends_apart = heads.names[0].split()[0], "shared" in heads.names[-1]
-        title = "the others" if ends_apart else f"{kind}s {shown + 1}–{len(every)}"
-        columns.append(Column(title, note=note))
+        title = "the others" if ends_apart else f"{kind}s {number + 1}–{len(every)}"
+        columns.append(Column(title, {}, note))
     return columns

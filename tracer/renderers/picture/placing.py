@@ -156,18 +156,13 @@ class Stack:
             self.levels[-1].closes.append(frame)
 
     def _heads(self, heads: Heads) -> list[Head]:
-        shown = columns_of(heads, self.most_heads)
-        most = max(len(column.rows) for column in shown)
         return [
             Head(
                 column.title,
-                {
-                    most - len(column.rows) + i: self._spots(row)
-                    for i, row in enumerate(column.rows)
-                },
+                {number: self._spots(row) for number, row in column.rows.items()},
                 column.note,
             )
-            for column in shown
+            for column in columns_of(heads, self.most_heads)
         ]
 
 

@@ -38,7 +38,7 @@ class Route:
     lower: int
     upper: int
     first: Gap
-    last: Gap
+    """The gap above its lower box."""
     lanes: list[Lane]
     at_side: str | None = None
 
@@ -64,7 +64,7 @@ class Routes:
         steps = ends[::-1] if self.is_backward else ends
         lower, upper = (self.placing.at[step] for step in steps)
         first, last = self._above(lower), self._below(upper)
-        route = Route(wire, steps[0], steps[1], first, last, [])
+        route = Route(wire, steps[0], steps[1], first, [])
         if first == last:
             return route
         outer = lower.tower, lower.level + 1, 0
