@@ -22,7 +22,8 @@ from tracer.renderers.picture.as_svg import (
     words_of,
 )
 from tracer.renderers.picture.boxes import shape, sign
-from tracer.renderers.picture.placing import Size, Spot
+from tracer.renderers.picture.placing import Size
+from tracer.renderers.picture.stack import Spot
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from tracer.lesson import document as doc
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Words
-from tracer.renderers.picture.heads import Frame
+from tracer.renderers.picture.heads import HeadFrame, boxes_of
+from tracer.renderers.picture.stack import Level, levels_of
 from tracer.renderers.rows import cells
 
 WAY = 2
@@ -26,6 +27,8 @@ class Body:
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
         """The next free row, and how far the spine is drawn; below is room for the tokens."""
+        self.leaves = 1
+        """The row where the line around the present part leaves the spine."""
         self.ways: list[tuple[int, int, int]] = []
         """Around sub-layers: the rows of the fork and of the sum, the last column of its box."""
         self.inlets: list[tuple[int, int]] = []
@@ -37,14 +40,14 @@ class Body:
         self.names: list[tuple[int, str]] = []
         self.rules: list[tuple[int, str]] = []
         self.steps: list[tuple[int, str]] = []
-        self._rows(tower.inputs)
-        self.row += 1
-        layers = tower.layers
-        for layer in layers:
-            self._layer(layer, alone=layers[-1].last == 1)
-        if layers and layers[-1].first > 1 and not layers[-1].others:
-            self._rule("")
-        self._rows(tower.outputs)
+        for i, level in enumerate(levels_of(tower, beside)):
+            if i == len(tower.inputs):
+                self.row += 1
+            for frame in level.opens:
+                self._open(frame.of)
+            self._level(level)
+            for frame in level.closes:
+                self._close(frame.of, is_last=frame.of is tower.layers[-1])
 
     @property
     def half(self) -> int:
@@ -63,23 +66,36 @@ class Body:
 
     # --- rows of boxes ---------------------------------------------------------------------------
 
-    def _rows(self, rows: Sequence[doc.Row], *, goes_on: bool = False) -> None:
-        """Rows of boxes; what `goes_on` above the last row is joined again."""
-        for i, row in enumerate(rows):
-            words = arranged(row, self.room)
-            if len(words) > 1 and words[0].row == words[1].row:
-                on = [word for word, box in zip(words, row, strict=True) if not box.aside]
-                more = goes_on or i < len(rows) - 1
-                self._forked(words, on if more else [], below=self.row > 1)
-            else:
-                self._placed(words)
-                self._spine_to(self.row - 1)
-            self.steps.append((self.drawing.words[-1].top, numbers(row)))
-            for box in row:
-                if box.step in self.read:
-                    self.above[box.step] = self.row
-                    self._spine_to(self.row)
-                    self.row += 1
+    def _level(self, level: Level) -> None:
+        """A row of boxes, or heads."""
+        if level.heads:
+            self._heads(level)
+            return
+        row = boxes_of(level.spots)
+        words = arranged(row, self.room)
+        joins = self.row
+        if len(words) > 1 and words[0].row == words[1].row:
+            on = [word for word, box in zip(words, row, strict=True) if not box.aside]
+            self._forked(words, on if level.goes_on else [], below=self.row > 1)
+        else:
+            self._placed(words)
+            self._spine_to(self.row - 1)
+        if level.spots[0].adds:
+            self.ways.append((self.leaves, joins, self.drawing.words[-1].end))
+        self.steps.append((self.drawing.words[-1].top, numbers(row)))
+        for box in row:
+            if box.step in self.read:
+                self.above[box.step] = self.row
+                self._spine_to(self.row)
+                self.row += 1
+
+    def _heads(self, level: Level) -> None:
+        self._spine_to(self.row)
+        frame = HeadFrame(level, self.beside, self.room, self.drawing, self.row)
+        self.steps += frame.steps
+        self.entrances += frame.entrances
+        self.row = frame.row
+        self.drawn = self.row - 1
 
     def _placed(self, words: Sequence[Words]) -> None:
         placed = [word.moved(0, self.row) for word in words]
@@ -107,53 +123,36 @@ class Body:
 
     # --- layers and their parts ------------------------------------------------------------------
 
-    def _layer(self, layer: doc.Layer, *, alone: bool) -> None:
-        if not alone:
-            self._rule(f"layer {layer.first}")
-        for part in layer.parts:
-            self._part(part)
-        if layer.others:
-            self.steps.append((self.row, "–".join(map(str, layer.others))))
-            self._rule(_times(layer, self.room))
+    def _open(self, of: doc.Layer | doc.Part) -> None:
+        """What is below a layer or a part: its name, and where the line around it leaves."""
+        if isinstance(of, doc.Layer):
+            self._rule(f"layer {of.first}")
+            return
+        if _fits_beside(of.name, self.room):
+            self.names.append((self.row, of.name))
+        else:
+            self._placed([Words("title", (of.name,)).around(0, 0)])
+        self.leaves = self.row
+        self._spine_to(self.row)
+        self.row += 1
+        if of.reads:
+            self.inlets.append((self.above[of.reads.step], self.row))
+            self.drawn = self.row
+            self.row += 1
+
+    def _close(self, of: doc.Layer | doc.Part, *, is_last: bool) -> None:
+        """What is above a layer or a part."""
+        if isinstance(of, doc.Part):
+            self.row += 1
+        elif of.others:
+            self.steps.append((self.row, "–".join(map(str, of.others))))
+            self._rule(_times(of, self.room))
+        elif is_last:
+            self._rule("")
 
     def _rule(self, name: str) -> None:
         self.rules.append((self.row, name))
         self.row += 1
-
-    def _part(self, part: doc.Part) -> None:
-        if _fits_beside(part.name, self.room):
-            self.names.append((self.row, part.name))
-        else:
-            self._placed([Words("title", (part.name,)).around(0, 0)])
-        leaves = self.row
-        self._spine_to(leaves)
-        self.row += 1
-        if part.reads:
-            self.inlets.append((self.above[part.reads.step], self.row))
-            self.drawn = self.row
-            self.row += 1
-        for inside in part.inside:
-            if isinstance(inside, doc.Heads):
-                self._heads(inside)
-            else:
-                self._rows([inside], goes_on=True)
-        if part.residual:
-            self._sum(part.residual, leaves)
-        self._rows(part.behind)
-        self.row += 1
-
-    def _sum(self, box: doc.Box, leaves: int) -> None:
-        joins = self.row
-        self._rows([(box,)])
-        self.ways.append((leaves, joins, self.drawing.words[-1].end))
-
-    def _heads(self, heads: doc.Heads) -> None:
-        self._spine_to(self.row)
-        frame = Frame(heads, self.beside, self.room, self.drawing, self.row)
-        self.steps += frame.steps
-        self.entrances += frame.entrances
-        self.row = frame.row
-        self.drawn = self.row - 1
 
 
 def _times(layer: doc.Layer, room: int) -> str:

@@ -14,7 +14,15 @@ from itertools import count
 from typing import Any, TypeVar
 
 from tracer.lesson.document import Wire
-from tracer.renderers.picture.placing import LANE, PADDING, At, Gap, Placing
+from tracer.renderers.picture.placing import (
+    LANE,
+    PADDING,
+    At,
+    Gap,
+    Placing,
+    half_of,
+    width_of_level,
+)
 
 _T = TypeVar("_T", float, Gap)
 
@@ -145,7 +153,7 @@ class Routes:
         if lane.of.head is None:
             stack = self.placing.stacks[lane.of.tower]
             levels = stack.levels[self._levels_beside(lane, box)]
-            half = max(level.width for level in levels) / 2 + PADDING
+            half = max(map(width_of_level, levels)) / 2 + PADDING
             return stack.x + sign * (half + LANE * number)
         head = self.placing.head_of(lane.of)
         return head.x + sign * (self._half_beside(lane) + LANE * number)
@@ -173,7 +181,7 @@ class Routes:
         ]
         level = self.placing.level(lane.of)
         rows = [gap[2] if gap[1] == lane.of.level else level.rows for gap in ends]
-        return self.placing.head_of(lane.of).half(range(min(rows), max(rows) + 1))
+        return half_of(self.placing.head_of(lane.of), range(min(rows), max(rows) + 1))
 
 
 def _order(at: At) -> tuple[int, int, int]:

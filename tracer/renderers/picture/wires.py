@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tracer.lesson.document import Picture, Wire
-from tracer.renderers.picture.placing import Gap, Placing, SizeOf, Spot
+from tracer.renderers.picture.placing import Gap, Placing, SizeOf
 from tracer.renderers.picture.routes import Route, Routes, numbered
+from tracer.renderers.picture.stack import Spot
 
 Point: TypeAlias = tuple[float, float]
 
