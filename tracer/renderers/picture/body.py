@@ -7,16 +7,19 @@ its place depends on the width of the body.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from tracer.lesson import document as doc
 from tracer.renderers.picture.boxes import arranged, numbers
-from tracer.renderers.picture.drawing import Cell, Drawing, Words
-from tracer.renderers.picture.heads import HeadFrame, boxes_of
-from tracer.renderers.picture.stack import Level, levels_of
+from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
+from tracer.renderers.picture.stack import Head, Level, Spot, levels_of
 from tracer.renderers.rows import cells
 
 WAY = 2
 """Columns from the body to a line around it."""
+
+PADDING = 1
+"""Cells between a head and its frame, on either side."""
 
 
 class Body:
@@ -89,14 +92,6 @@ class Body:
                 self._spine_to(self.row)
                 self.row += 1
 
-    def _heads(self, level: Level) -> None:
-        self._spine_to(self.row)
-        frame = HeadFrame(level, self.beside, self.room, self.drawing, self.row)
-        self.steps += frame.steps
-        self.entrances += frame.entrances
-        self.row = frame.row
-        self.drawn = self.row - 1
-
     def _placed(self, words: Sequence[Words]) -> None:
         placed = [word.moved(0, self.row) for word in words]
         self.drawing.words += placed
@@ -120,6 +115,46 @@ class Body:
             self.drawing.connect((middle, self.row), (middle, boxes))
         self.drawn = self.row
         self.row += 1
+
+    # --- heads -----------------------------------------------------------------------------------
+
+    def _heads(self, level: Level) -> None:
+        """Heads in a frame: beside each other, or below each other if that is too wide."""
+        self._spine_to(self.row)
+        bottom, room = self.row, self.room - 2 * PADDING - 2
+        widths = [_width(head, room) for head in level.heads]
+        if self.beside == 1:
+            widths = [max(widths)]
+        places = list(accumulate((width + 2 * PADDING + 1 for width in widths), initial=0))
+        edges = [place - places[-1] // 2 for place in places]
+        for storey in [level.heads] if self.beside > 1 else [[head] for head in level.heads]:
+            self._border(edges)
+            if level.crosses:
+                self.entrances.append((edges[0], self.row + 1))
+            self._storey(storey, [(left + right) // 2 for left, right in pairwise(edges)], room)
+        self._border(edges)
+        self.drawn = self.row - 1
+        strokes = (Stroke((edge, bottom), (edge, self.drawn), "frame") for edge in edges)
+        self.drawing.strokes += strokes
+
+    def _border(self, edges: Sequence[int]) -> None:
+        self.drawing.strokes.append(Stroke((edges[0], self.row), (edges[-1], self.row), "frame"))
+        self.row += 1
+
+    def _storey(self, heads: Sequence[Head], middles: Sequence[int], room: int) -> None:
+        """Heads beside each other, with titles above."""
+        placed = list(zip(heads, middles, strict=True))
+        bottom = self.row
+        for number in sorted({number for head in heads for number in head.rows}):
+            rows = [(boxes_of(head.rows[number]), x) for head, x in placed if number in head.rows]
+            self._placed([word.moved(x) for row, x in rows for word in arranged(row, room)])
+            self.steps.append((self.row - 1, " · ".join(numbers(row) for row, _ in rows if row)))
+        for head, x in placed:
+            if head.note:
+                self.drawing.words.append(Words("title", head.note).around(x, bottom))
+                self.row = max(self.row, bottom + len(head.note))
+        if any(head.title for head in heads):
+            self._placed([Words("title", (head.title,)).around(x, 0) for head, x in placed])
 
     # --- layers and their parts ------------------------------------------------------------------
 
@@ -153,6 +188,17 @@ class Body:
     def _rule(self, name: str) -> None:
         self.rules.append((self.row, name))
         self.row += 1
+
+
+def boxes_of(spots: Sequence[Spot]) -> doc.Row:
+    """The boxes of a row."""
+    return tuple(spot.box for spot in spots)
+
+
+def _width(head: Head, room: int) -> int:
+    """The width of the widest line of a head."""
+    rows = [Drawing(arranged(boxes_of(row), room)).width for row in head.rows.values()]
+    return max([*rows, *map(cells, (head.title, *head.note))])
 
 
 def _times(layer: doc.Layer, room: int) -> str:
