@@ -17,6 +17,7 @@ from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
+from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins, is_worked
 from tracer.lesson.texts.questions import questions
@@ -76,6 +77,26 @@ class Page:
     def document(self) -> doc.Document:
         """The text for the followed token."""
         return self.documents[self.followed]
+
+    @property
+    def levels(self) -> list[int]:
+        """The level that adds each section: the last step and the summary are in the overview.
+
+        One head is all up to the end of the first head. A text without a summary has no levels.
+        """
+        sections = self.document.sections
+        heads = [i for i, section in enumerate(sections) if section.head]
+        if not heads or not any(section.title == SUMMARY for section in sections):
+            return [0] * len(sections)
+        first = heads[0]
+        after = next(
+            i for i, s in enumerate(sections) if i > first and s.head != sections[first].head
+        )
+        of_pass = [
+            i for i, s in enumerate(sections) if s.number and s.trace is sections[first].trace
+        ]
+        overview = {of_pass[-1], *(i for i, s in enumerate(sections) if s.title == SUMMARY)}
+        return [0 if i in overview else 1 if i < after else 2 for i in range(len(sections))]
 
 
 class Numbers:
