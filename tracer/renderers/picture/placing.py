@@ -121,34 +121,21 @@ class Placing:
                 for frame in level.opens:
                     y += BETWEEN
                     frame.bottom = y
-                bottoms[t, i, 0] = y
-                y += gap(t, i, 0)
-                level.y = y
-                y = self._rows_upward(level, y, (t, i), gap, bottoms)
+                for row, spots in enumerate(level.rows):
+                    bottoms[t, i, row] = y
+                    y += gap(t, i, row)
+                    if row == 0:
+                        level.y = y
+                        y += PADDING if level.heads else 0
+                    y = _set_y(spots, y)
+                if level.heads:
+                    y += TITLE if any(head.title for head in level.heads) else PADDING
                 level.height = y - level.y
                 for frame in level.closes:
                     y += TITLE + PADDING / 2
                     frame.top = y
             bottoms[t, len(stack.levels), 0] = y
         return bottoms
-
-    def _rows_upward(
-        self,
-        level: Level,
-        y: float,
-        place: tuple[int, int],
-        gap: HeightOf,
-        bottoms: dict[Gap, float],
-    ) -> float:
-        if not level.heads:
-            return _set_y(level.spots, y)
-        y += PADDING
-        for row in range(level.rows):
-            if row:
-                bottoms[(*place, row)] = y
-                y += gap(*place, row)
-            y = _set_y([spot for head in level.heads for spot in head.rows.get(row, [])], y)
-        return y + (TITLE if any(head.title for head in level.heads) else PADDING)
 
 
 def width_of(items: Sequence[Spot] | Sequence[Head]) -> float:

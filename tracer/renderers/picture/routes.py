@@ -106,8 +106,7 @@ class Routes:
         return "right" if any(spot.adds for spot in spots) else "left"
 
     def _above(self, at: At) -> Gap:
-        level = self.placing.level(at)
-        if at.head is not None and at.row + 1 < level.rows:
+        if at.row + 1 < len(self.placing.level(at).rows):
             return at.tower, at.level, at.row + 1
         return at.tower, at.level + 1, 0
 
@@ -180,7 +179,7 @@ class Routes:
             for gap in (other.start, other.end)
         ]
         level = self.placing.level(lane.of)
-        rows = [gap[2] if gap[1] == lane.of.level else level.rows for gap in ends]
+        rows = [gap[2] if gap[1] == lane.of.level else len(level.rows) for gap in ends]
         return half_of(self.placing.head_of(lane.of), range(min(rows), max(rows) + 1))
 
 

@@ -68,9 +68,15 @@ class Level:
     height: float = 0
 
     @property
-    def rows(self) -> int:
-        """How many rows its highest head has."""
-        return max((row + 1 for head in self.heads for row in head.rows), default=0)
+    def rows(self) -> list[list[Spot]]:
+        """Its row, or each row of its heads, from below."""
+        if not self.heads:
+            return [self.spots]
+        highest = max(row for head in self.heads for row in head.rows)
+        return [
+            [spot for head in self.heads for spot in head.rows.get(row, ())]
+            for row in range(highest + 1)
+        ]
 
 
 def levels_of(tower: Tower, beside: int) -> list[Level]:
