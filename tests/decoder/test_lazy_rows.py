@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from tracer.decoder import memory, roles
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.lazy import MANY_ROWS, LazyRows, LazyValue
+from tracer.decoder.part import all_roles
 from tracer.formula.arithmetic import FLOATS
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.model_summary import model_summary
@@ -99,7 +100,7 @@ def test_of_few_tokens_all_rows_are_computed_at_once() -> None:
 def test_scores_are_computed_again_where_they_are_shown(unmasked: bool) -> None:
     lazy, at_once = passes(unmasked=unmasked)
     assert lazy["output"].numbers.size
-    assert not any(ready(lazy, role) for role in roles.TO_WEIGHTS)
+    assert not any(ready(lazy, role) for role in all_roles() if role.to_weights)
     assert len(ready(lazy, roles.WEIGHTS)) == 2 * 2
     for address, expected in at_once.values.items():
         assert np.array_equal(lazy[address].numbers, expected.numbers), address
@@ -111,4 +112,4 @@ def test_memory_is_not_needed_for_scores(monkeypatch: pytest.MonkeyPatch) -> Non
     found, _ = passes()
     assert found["output"].numbers.size
     assert "layer2.attention.head2.weights" in kept
-    assert not any(found[address].role in roles.TO_WEIGHTS for address in kept)
+    assert not any(found[address].role.to_weights for address in kept)

@@ -17,6 +17,7 @@ from tracer.decoder import results, roles
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import Chosen, Given, Moved, Pinned
+from tracer.decoder.part import all_roles
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
 from tracer.decoder.sampling import Sampling
@@ -300,7 +301,7 @@ def test_a_copy_is_rounded_only_where_digits_are_set_for_it(carry: str) -> None:
 def test_the_roles_of_each_kind() -> None:
     """Where `carry: step` does not round as usual: all of it, by name."""
     kept = {
-        keeps: {role.name for role in roles.ROLES if role.rounding_rule is keeps}
+        keeps: {role.name for role in all_roles() if role.rounding_rule is keeps}
         for keeps in roles.RoundingRule
     }
     assert kept.pop(roles.RoundingRule.WORKING) == WORKING | WORKING_IN_BLOCKS

@@ -15,9 +15,10 @@ from tracer.decoder import roles
 from tracer.decoder.attribution import attribute, check
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
-from tracer.decoder.operations import Copy, Given, Pinned
+from tracer.decoder.operations import Given, Pinned
+from tracer.decoder.part import all_roles, parts
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import ROLES, Place, Role
+from tracer.decoder.roles import Place, Role
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.score_attribution import attribute_score, check_score
 from tracer.decoder.tape import Tape
@@ -25,8 +26,8 @@ from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
-from tracer.lesson.steps import KIND_OF
 from tracer.lesson.steps.attribution import VECTORS
+from tracer.lesson.steps.declared import KIND_OF, kind_of
 from tracer.lesson.texts.selection import steps
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
@@ -38,6 +39,7 @@ NAMES = {
     **{role: f"{name}.{end}" for name, norm in NORMS.items() for end, role in vars(norm).items()},
     **{role: name for name, role in vars(roles).items() if isinstance(role, Role)},
 }
+NAMES |= {role: role.name for part in parts() for own in part.roles.values() for role in own}
 NAMES |= {role: role.name for lora in roles.LORA.values() for role in vars(lora).values()}
 
 
@@ -96,24 +98,17 @@ def test_a_role_is_its_own_whatever_it_is_called() -> None:
 # --- declared, and used --------------------------------------------------------------------------
 
 
-def test_a_role_that_is_not_declared_is_refused_by_its_address() -> None:
-    stray = Role("stray")
-    axes = (Axis("token", ("a",)),)
+def test_a_role_that_is_not_declared_is_refused_by_its_name() -> None:
     used = tape()
-    with used.computing(), used.at(layer=2, sub_layer="ffn"):
-        x = used.given(roles.W_1, [Decimal(1)], axes)
-        with pytest.raises(KeyError, match=r"layer2\.ffn\.stray"):
-            used.given(stray, [Decimal(1)], axes)
-        with pytest.raises(KeyError, match=r"layer2\.ffn\.stray"):
-            used.record(stray, Copy(), x)
-        with pytest.raises(KeyError, match=r"layer2\.ffn\.query"):
-            used.record(Role("query"), Copy(), x)
-    assert [record.output.address for record in used.records] == ["layer2.ffn.W_1"]
+    with used.computing():
+        used.given(Role("stray"), [Decimal(1)], (Axis("token", ("a",)),))
+    with pytest.raises(KeyError, match="stray"):
+        steps(tuple(used.records))
 
 
 def test_all_that_is_declared_is_known() -> None:
-    assert set(ROLES) == set(NAMES)
-    assert len(set(ROLES)) == len(ROLES)
+    assert set(all_roles()) == set(NAMES)
+    assert len(set(all_roles())) == len(all_roles())
 
 
 EVERYTHING = """
@@ -325,33 +320,29 @@ def recorded() -> list[Trace]:
 
 def test_every_declared_role_is_recorded(recorded: list[Trace]) -> None:
     used = {record.output.role for ran in recorded for record in ran.records}
-    assert [NAMES[role] for role in ROLES if role not in used] == []
+    assert [NAMES[role] for role in all_roles() if role not in used] == []
 
 
-def test_what_training_derives_is_explained_just_where_it_is_recorded(
-    recorded: list[Trace],
-) -> None:
-    """Its roles are not declared: a step says which it explains."""
+def test_what_training_derives_is_explained(recorded: list[Trace]) -> None:
+    """Its roles are not declared: they belong to the steps of the values that they derive from."""
     used = {record.output.role for ran in recorded for record in ran.records}
-    derived_from = {(role.of, role.derivation) for role in used if role.of}
-    explained = {(role.of, role.derivation) for role in KIND_OF if role.of}
-    assert names_of(derived_from - explained) == []
-    assert names_of(explained - derived_from) == []
+    assert {kind_of(role).gradient for role in used if role.of} == {None}
+    texts = {(role.of, role.derivation) for role in KIND_OF if role.of}
+    assert names_of(texts - {(role.of, role.derivation) for role in used}) == []
 
 
-def names_of(derived: Iterable[tuple[Role, str | None]]) -> list[str]:
-    return sorted(f"{NAMES[of]} {derivation}" for of, derivation in derived)
+def names_of(derived: Iterable[tuple[Role | None, str | None]]) -> list[str]:
+    return sorted(f"{NAMES[of]} {derivation}" for of, derivation in derived if of)
 
 
-def test_a_gradient_that_no_step_explains_stops_the_program(
-    recorded: list[Trace], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gradient_that_no_step_explains_stops_the_program(recorded: list[Trace]) -> None:
     trained = next(ran for ran in recorded if any(r.output.role.of for r in ran.records))
-    role = next(r.output.role for r in trained.records if r.output.role.of)
     assert steps(trained.records)
-    monkeypatch.delitem(KIND_OF, role)
+    tape = Tape(DECIMALS, Pencil(Rounding()))
+    with tape.computing():
+        tape.given(roles.derived(roles.PREDICTION, "gradient"), (1,), (Axis("word", ("a",)),))
     with pytest.raises(KeyError):
-        steps(trained.records)
+        steps((*trained.records, *tape.records))
 
 
 def test_an_address_is_recorded_once(recorded: list[Trace]) -> None:

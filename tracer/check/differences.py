@@ -16,7 +16,7 @@ from tracer.formula.expression import Number
 from tracer.formula.numbers import trimmed
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.origins import Origins
 from tracer.names import count

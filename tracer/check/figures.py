@@ -18,7 +18,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.lesson.entries import index_of, name as name_of
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.teacher import Teacher

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.check.verdicts import Finding, Verdict
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 
 
 @dataclass(frozen=True)

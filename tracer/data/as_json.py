@@ -35,7 +35,7 @@ from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
 from tracer.lesson.entries import labels, name
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_changes import counterpart
 from tracer.lesson.texts.selection import steps

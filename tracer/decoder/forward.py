@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from tracer.decoder import roles
-from tracer.decoder.alibi import distances
-from tracer.decoder.attention import AttentionInputs, attention
+from tracer.decoder.attention import attention
+from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import input_vectors, only_hides
@@ -25,6 +25,7 @@ from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
+from tracer.decoder.part import parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
@@ -299,13 +300,14 @@ def run_layers(
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
-    distance = distances(tape, tower, queries)
+    recorded = [part.tower(tape, tower, queries) for part in parts() if part.tower]
+    of_tower = {value.role: value for value in recorded if value}
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
-            *(turning.get(tower.rotary_of(part)), only_hides(mask), distance),
+            *(turning.get(tower.rotary_of(part)), only_hides(mask), of_tower),
         )
         return attention(tape, x, inputs, part)
 

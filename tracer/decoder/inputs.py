@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder import roles
-from tracer.decoder.attention import RotaryAngles
+from tracer.decoder.attention_inputs import RotaryAngles
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Cos, Outer, Sin, SquareRoot, Times
 from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate

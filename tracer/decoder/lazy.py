@@ -14,7 +14,7 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
 from tracer.decoder.results import result
-from tracer.decoder.roles import TO_WEIGHTS, WEIGHTS, Place, Role
+from tracer.decoder.roles import WEIGHTS, Place, Role
 from tracer.decoder.value import Form, Index, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
@@ -98,7 +98,7 @@ class LazyResult(LazyValue):
         """
         needed = self._needed()
         if self.shape and self.shape[0] >= MANY_ROWS:
-            memory.check([value for value in needed if value.role not in TO_WEIGHTS])
+            memory.check([value for value in needed if not value.role.to_weights])
         to_weights: list[LazyResult] = []
         with self.lazy_context.arithmetic.context():
             reports = progress.is_shown()  # asked once: there may be thousands
@@ -107,7 +107,7 @@ class LazyResult(LazyValue):
                     progress.report(value.address, done, len(needed))
                 value.numbers = value.computed = value._result()
                 value.is_ready = True
-                if value.role in TO_WEIGHTS and value is not self:
+                if value.role.to_weights and value is not self:
                     to_weights.append(value)
                 elif value.role is WEIGHTS:
                     for each in to_weights:  # computed again if they are shown

@@ -102,7 +102,7 @@ def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | N
     floats = array.astype(np.float64)
     if not (floats < np.inf).all():
         return "as NaN or ∞, expected numbers"
-    if role not in roles.MASKS and np.isneginf(floats).any():
+    if not role.hides and np.isneginf(floats).any():
         return "as -∞, which only a mask and masked scores can be"
     return None
 

@@ -140,6 +140,10 @@ class Role:
     parameter: bool = False
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
+    to_weights: bool = False
+    """An (n, m) value between queries and attention weights: those of many tokens are large."""
+    hides: bool = False
+    """It can hold -∞."""
     of: Role | None = None
     """In training or an attribution, the role that it is computed from."""
     derivation: Derivation | None = None
@@ -163,14 +167,6 @@ class Softmax:
     shifted: Role
     exp: Role
     total: Role
-    shares: Role
-
-
-@dataclass(frozen=True)
-class Sink:
-    """The roles of a softmax in which a sink takes part; the result is that of the softmax."""
-
-    scores: Role
     shares: Role
 
 
@@ -279,9 +275,8 @@ ROTARY_DIV_TERM = Role("position.div_term", RoundingRule.WORKING)
 ROTARY_ANGLE = Role("position.angle", RoundingRule.WORKING)
 ROTARY_SIN = Role("position.sin")
 ROTARY_COS = Role("position.cos")
-DISTANCE = Role("position.distance", RoundingRule.WHOLE)
 INPUT = Role("input")
-MASK = Role("mask")
+MASK = Role("mask", hides=True)
 
 W_Q = Role("W_Q", parameter=True)
 W_K = Role("W_K", parameter=True)
@@ -289,7 +284,6 @@ W_V = Role("W_V", parameter=True)
 B_Q = Role("b_Q", parameter=True)
 B_K = Role("b_K", parameter=True)
 B_V = Role("b_V", parameter=True)
-SINK = Role("sink", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
@@ -306,41 +300,22 @@ NORMALIZED_KEYS = Role("keys")
 OWN_KEYS = Role("keys")
 ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
-DOT = Role("dot", RoundingRule.EXACT)
+DOT = Role("dot", RoundingRule.EXACT, to_weights=True)
 D_K = Role("d_k")
 SCALE = Role("scale", RoundingRule.EXACT)
-SCORES = Role("scores")
-CAPPED = Role("capped")
-DISTANCE_SLOPE = Role("slope", RoundingRule.ALL)
-BIASED = Role("biased")
-MASKED = Role("masked")
-SCORES_AND_SINK = Role("scores_and_sink")
+SCORES = Role("scores", to_weights=True)
+MASKED = Role("masked", to_weights=True, hides=True)
 MAX = Role("max")
-SHIFTED = Role("shifted")
-EXP = Role("exp", RoundingRule.SHARED)
+SHIFTED = Role("shifted", to_weights=True, hides=True)
+EXP = Role("exp", RoundingRule.SHARED, to_weights=True)
 EXP_SUM = Role("exp_sum", RoundingRule.SHARED)
-WEIGHTS_AND_SINK = Role("weights_and_sink")
 WEIGHTS = Role("weights")
-UNMASKED_AND_SINK = Role("unmasked.scores_and_sink")
 UNMASKED_MAX = Role("unmasked.max")
 UNMASKED_SHIFTED = Role("unmasked.shifted")
 UNMASKED_EXP = Role("unmasked.exp", RoundingRule.SHARED)
 UNMASKED_EXP_SUM = Role("unmasked.exp_sum", RoundingRule.SHARED)
-UNMASKED_WEIGHTS_AND_SINK = Role("unmasked.weights_and_sink")
 UNMASKED_WEIGHTS = Role("unmasked.weights")
 HEAD_OUTPUT = Role("output")
-BLOCK_SCORES = Role("scores")
-BLOCK_VALUES = Role("values")
-RUNNING_MAX = Role("max")
-MAX_CHANGE = Role("change")
-FACTOR = Role("factor", RoundingRule.WORKING)
-BLOCK_SHIFTED = Role("shifted")
-BLOCK_EXP = Role("exp", RoundingRule.SHARED)
-BLOCK_SUM = Role("block_sum", RoundingRule.SHARED)
-RUNNING_SUM = Role("sum", RoundingRule.WORKING)
-BLOCK_OUTPUT = Role("block_output", RoundingRule.WORKING)
-RUNNING_OUTPUT = Role("output", RoundingRule.WORKING)
-BLOCKS_OUTPUT = Role("blocks.output")
 
 CONCAT = Role("concat")
 W_O = Role("W_O", parameter=True)
@@ -368,9 +343,9 @@ RMS_NORM = Role("norm")
 
 ROUTER = Role("router", parameter=True)
 ROUTER_LOGITS = Role("router.logits")
-CHOSEN_LOGITS = Role("router.chosen")
+CHOSEN_LOGITS = Role("router.chosen", hides=True)
 ROUTER_MAX = Role("router.max")
-ROUTER_SHIFTED = Role("router.shifted")
+ROUTER_SHIFTED = Role("router.shifted", hides=True)
 ROUTER_EXP = Role("router.exp", RoundingRule.SHARED)
 ROUTER_EXP_SUM = Role("router.exp_sum", RoundingRule.SHARED)
 ROUTER_PROBABILITIES = Role("router.probabilities")
@@ -464,12 +439,6 @@ ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = Softmax(
     UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
 )
-TO_WEIGHTS = frozenset(
-    (DOT, SCORES, CAPPED, BIASED, MASKED, SCORES_AND_SINK, SHIFTED, EXP, WEIGHTS_AND_SINK)
-)
-"""The (n, m) values between queries and weights: those of many tokens are large."""
-ATTENTION_SINK = Sink(SCORES_AND_SINK, WEIGHTS_AND_SINK)
-UNMASKED_SINK = Sink(UNMASKED_AND_SINK, UNMASKED_WEIGHTS_AND_SINK)
 CHOSEN_SOFTMAX = Softmax(ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS)
 ROUTER_SOFTMAX = Softmax(
     ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
@@ -527,12 +496,6 @@ SUB_LAYER_NORM = Norm(
 
 NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
 
-MASKS = (
-    *(MASK, MASKED, SCORES_AND_SINK, SHIFTED, BLOCK_SCORES, RUNNING_MAX, MAX_CHANGE, BLOCK_SHIFTED),
-    *(CHOSEN_LOGITS, ROUTER_SHIFTED),
-)
-"""The values that can hold -∞."""
-
 ROLES = tuple(
     dict.fromkeys(
         role
@@ -541,4 +504,4 @@ ROLES = tuple(
         if isinstance(role, Role)
     )
 )
-"""All roles, in the order of this file."""
+"""All roles but those of parts, in the order of this file."""

@@ -42,7 +42,6 @@ from tracer.names import closest
 from tracer.scenario.given import GivenRows
 from tracer.scenario.model import GRADIENT
 
-_DECLARED = frozenset(roles.ROLES)
 _OF_PARAMETERS = frozenset((*roles.LOW_RANK, *roles.ADAPTED))
 _GIVEN, _PATCHED = op.Given(), op.Pinned()
 
@@ -279,8 +278,6 @@ class Tape:
             self.problems.append(problem)
 
     def _recorded(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
-        if (value.role.of or value.role) not in _DECLARED:
-            raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         if self.patches and (patch := self.patches.get(value.address)):
             operation, value = _PATCHED, self._patched(value, patch)
         if self.pinned and isinstance(given := self.pinned.get(value.address), GivenRows):

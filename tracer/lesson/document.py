@@ -402,7 +402,7 @@ class Section(Node):
     layer: int | None = None
     head: int | None = None
     folded: bool = False
-    trace: Trace | None = field(default=None, kw_only=True)
+    trace: Trace | None = field(default=None, kw_only=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from math import inf
 from typing import TypeAlias, get_args
 
 from tracer.decoder import roles
+from tracer.decoder.part import all_roles
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
@@ -27,7 +28,7 @@ VECTORS = (roles.INPUT, *ENDS)
 AFTER_THE_OTHERS = 10**6
 """The rank of the shared expert among the experts."""
 
-RANKS = {role: rank for rank, role in enumerate(roles.ROLES)}
+RANKS = {role: rank for rank, role in enumerate(all_roles())}
 SUB_LAYERS = (*get_args(roles.SubLayer), None)
 
 
@@ -48,8 +49,12 @@ def in_order(records: tuple[Record, ...]) -> tuple[Record, ...]:
     spanned = {
         where(r.output) for r in passed if r.output.role in (roles.ALL_QUERIES, roles.ALL_KEYS)
     }
+    behind = _behind_heads(passed, producers)
     found: dict[Value, Record] = {}
-    for record in sorted(passed, key=lambda record: _rank(record, where(record.output) in spanned)):
+    for record in sorted(
+        passed,
+        key=lambda r: _rank(r, spanned=where(r.output) in spanned, behind=r.output in behind),
+    ):
         _add(record, producers, found)
     return (*found.values(), *(r for r in records if r.output.place.phase != "forward"))
 
@@ -63,7 +68,24 @@ def _add(record: Record, producers: Mapping[Value, Record], found: dict[Value, R
         found[record.output] = record
 
 
-def _rank(record: Record, spanned: bool) -> tuple[float, ...]:
+def _behind_heads(records: Sequence[Record], producers: Mapping[Value, Record]) -> set[Value]:
+    """The values outside of heads and experts that are computed from those of their sub-layer."""
+    found: dict[Value, bool] = {}
+
+    def is_behind(value: Value) -> bool:
+        if value not in found:
+            read = producers[value].inputs if value in producers else ()
+            own = [each for each in read if where(each) == where(value)]
+            inside = value.place.head or value.place.expert
+            found[value] = not inside and any(
+                v.place.head or v.place.expert or is_behind(v) for v in own
+            )
+        return found[value]
+
+    return {record.output for record in records if is_behind(record.output)}
+
+
+def _rank(record: Record, *, spanned: bool, behind: bool) -> tuple[float, ...]:
     """Examples before the batch, encoder before decoder, lens last; heads, experts before sums.
 
     If a norm spans the heads of an attention, it comes after the projections of all of them.
@@ -78,7 +100,7 @@ def _rank(record: Record, spanned: bool) -> tuple[float, ...]:
         place.layer or (inf if place.final else outside),
         SUB_LAYERS.index(place.sub_layer),
         spanned and RANKS[role] >= RANKS[roles.OWN_QUERY],
-        place.head or inf,
+        place.head or (inf if behind else 0),
         AFTER_THE_OTHERS if place.expert == "shared" else place.expert or inf,
         RANKS[role],
     )

@@ -13,8 +13,8 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document, paragraphs
 from tracer.lesson.entries import index_of
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
 from tracer.lesson.texts.lookup import find

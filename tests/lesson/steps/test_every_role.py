@@ -6,13 +6,16 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tracer.decoder import roles
-from tracer.decoder.roles import ROLES, Role
-from tracer.lesson import steps
-from tracer.lesson.steps import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, undeclared
+from tracer.decoder.part import all_roles
+from tracer.decoder.roles import Role
+from tracer.lesson.steps import declared as steps
+from tracer.lesson.steps.declared import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, undeclared
+from tracer.lesson.steps.kind import StepKind
 
 EVERY_KIND = (*KINDS, *AFTER_THE_PASS)
 PARTS = [(kind, role) for kind in EVERY_KIND for role in kind.roles]
@@ -21,8 +24,8 @@ OF_THE_PASS = [(kind, role) for kind, role in PARTS if kind in KINDS]
 
 def test_every_role_is_told_once() -> None:
     told = Counter([*OPERANDS, *(role for _, role in PARTS if role.of is None)])
-    assert {role: told[role] for role in ROLES} == dict.fromkeys(ROLES, 1)
-    assert set(told) == set(ROLES)
+    assert {role: told[role] for role in all_roles()} == dict.fromkeys(all_roles(), 1)
+    assert set(told) == set(all_roles())
     assert undeclared() == []
 
 
@@ -33,16 +36,14 @@ def test_each_kind_has_a_name_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_that_is_left_out_is_named(
-    kind: steps.StepKind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kind_that_is_left_out_is_named(kind: StepKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "KINDS", tuple(each for each in KINDS if each is not kind))
-    assert undeclared() == [role.name for role in ROLES if role in kind.roles]
+    assert undeclared() == [role.name for role in all_roles() if role in kind.roles]
 
 
 @pytest.mark.parametrize(("kind", "role"), OF_THE_PASS, ids=lambda part: part.name)
 def test_a_role_that_is_left_out_of_a_kind_is_named(
-    kind: steps.StepKind, role: Role, monkeypatch: pytest.MonkeyPatch
+    kind: StepKind, role: Role, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fewer = {each: telling for each, telling in kind.roles.items() if each is not role}
     without = replace(kind, roles=fewer)
@@ -51,12 +52,13 @@ def test_a_role_that_is_left_out_of_a_kind_is_named(
     assert undeclared() == [role.name]
 
 
-@pytest.mark.parametrize("role", [roles.GATED, roles.SCORES, roles.NORM], ids=str)
-def test_a_gradient_that_no_step_explains_is_named(
-    role: Role, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(steps.KIND_OF, roles.derived(role, "gradient"))
-    assert undeclared() == [f"the gradient of {role.name}"]
+def test_a_kind_must_say_whether_a_gradient_passes_and_what_is_drawn() -> None:
+    """A part that leaves the question open is refused when its file is imported."""
+    for missing in ("gradient", "sign"):
+        answers: dict[str, Any] = {"gradient": None, "sign": None}
+        del answers[missing]
+        with pytest.raises(TypeError, match=missing):
+            StepKind("name", "Title", "summary", ("Goal.",), {}, **answers)
 
 
 @pytest.mark.parametrize("role", OPERANDS, ids=lambda role: role.name)
@@ -77,7 +79,7 @@ def test_a_gap_is_refused_when_the_program_starts() -> None:
     code = (
         "from tracer.decoder import roles\n"
         "roles.ROLES = (*roles.ROLES, roles.Role('novelty'))\n"
-        "import tracer.lesson.steps\n"
+        "import tracer.lesson.texts.selection\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 1

@@ -18,7 +18,6 @@ from tests.helpers.traces import traced, traced_or_rejected
 from tracer.decoder.forward import Trace
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import blocks
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
@@ -89,7 +88,7 @@ def test_each_step_stands_in_it_once(scenario: Scenario) -> None:
         first, last = layer.others or (1, 0)
         numbers += range(first, last + 1)
     # The blocks of a softmax compute nothing that the model goes on with.
-    of_model = [step for step in steps(trace.records) if step.kind not in blocks.KINDS]
+    of_model = [step for step in steps(trace.records) if step.kind.sign is not None]
     assert sorted(numbers) == [step.number for step in of_model]
 
 

@@ -14,7 +14,7 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tracer.decoder.roles import Place, SubLayer
 from tracer.errors import TracerError
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.selection import select, steps
 
 HEAD = ["query", "key", "value", "scores", "mask", "softmax", "weighted_sum"]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
@@ -15,21 +20,20 @@ from tracer.lesson.steps import (
     query_key_norm,
     query_key_value,
 )
-from tracer.lesson.steps.alibi import ALIBI_STEP
-from tracer.lesson.steps.blocks import BLOCK_STEP, BLOCKS_STEP
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import CaptionOf, InnerKind, Naming, RoleText, Step, SymbolOf, linear
+from tracer.lesson.steps.gradients import of_weights
+from tracer.lesson.steps.kind import (
+    CaptionOf,
+    Gradient,
+    InnerKind,
+    Naming,
+    RoleText,
+    Step,
+    SymbolOf,
+    linear,
+)
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
-from tracer.lesson.steps.sinks import (
-    LEFT_OUT,
-    SHARES,
-    SINK_STEP,
-    UNMASKED_SHARES,
-    has_sink,
-    weights_caption,
-)
-from tracer.lesson.steps.softcap import SOFTCAP_STEP
 
 W_O = ex.Symbol("W", "O")
 Q_K_V = (ex.Symbol("Q"), ex.Symbol("K"), ex.Symbol("V"))
@@ -90,6 +94,7 @@ SCORES_STEP = InnerKind(
         roles.SCALE: RoleText(_divisor, "The divisor:"),
         roles.SCORES: RoleText(of_head("S"), "The score for the key of each token:"),
     },
+    gradient=Gradient("each score and at its dot product"),
     sign=_scores_sign,
     reasons=why.scaled,
     claim=attention_claims.best_key,
@@ -102,6 +107,7 @@ MASK_STEP = InnerKind(
     "which tokens may be attended to",
     mask_goal,
     {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
+    gradient=Gradient("each score after the mask"),
     sign=("mask",),
     reasons=why_masked,
     claim=attention_claims.not_seen,
@@ -141,15 +147,26 @@ def softmax_roles(
     }
 
 
+def _weights_caption(record: Record) -> str:
+    beside = attention_claims.left_out(record)
+    if beside:
+        return f"The weights, without the share of the {beside}:"
+    return "Each exponential divided by the sum:"
+
+
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     shifted = ctx.value(step.place, roles.SHIFTED) is not None
     made = softmax_goal("score", shifted=shifted)
-    if has_sink(step):
-        made += LEFT_OUT
+    beside = attention_claims.left_out(step.last)
+    if beside:
+        made += (
+            f" The share of the {beside} is left out, so that, before rounding, the weights of a "
+            "row add up to less than 1."
+        )
     if attention_claims.crosses(step):
         return (f"{made} No token is masked here.",)
     unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
-    gathers = weights is None or has_sink(step) or any(weights.numbers[ctx.row(weights)])
+    gathers = weights is None or beside or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
         return (made, *(zero if unseen else ()), *still_weighted(step, ctx))
@@ -157,15 +174,28 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (f"{made} Every key is masked for ", ctx.name, nothing)
 
 
+OF_SOFTMAX = (
+    "The softmax divides by the sum of the row, so raising one score lowers the other weights. "
+    "Therefore the weighted mean of a row's gradients is subtracted from each of them, and the "
+    "difference is multiplied by the weight. Where a weight is 0"
+)
+
+
+def _of_softmax(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    masked = ctx.value(replace(step.place, phase="forward"), roles.MASKED)
+    hides = masked is not None and bool(np.isneginf(masked.array).any())
+    return (
+        (f"{OF_SOFTMAX}{', as at the masked scores' * hides}, the gradient at the score is 0.",),
+    )
+
+
 SOFTMAX_STEP = InnerKind(
     "softmax",
     "Softmax: the attention weights",
     "the scores as shares of 1",
     _softmax_goal,
-    {
-        **softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), weights_caption),
-        roles.WEIGHTS_AND_SINK: SHARES,
-    },
+    softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), _weights_caption),
+    gradient=Gradient("each attention weight", reasons=_of_softmax),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
     claim=attention_claims.shares,
@@ -178,11 +208,8 @@ UNMASKED_STEP = InnerKind(
     "Without the mask",
     "the attention weights without the mask",
     ("The softmax is computed again from the same scores, without the mask.",),
-    {
-        **softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), weights_caption),
-        roles.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
-        roles.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
-    },
+    softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), _weights_caption),
+    gradient=None,
     sign=("no mask",),
     claim=attention_claims.leak,
     groups=("mask", "softmax"),
@@ -241,12 +268,16 @@ def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (added + f" The values are those of head {shared}." * (shared is not None),)
 
 
+COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
+
+
 WEIGHTED_SUM_STEP = InnerKind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, weighted by attention",
     _weighted_goal,
     {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
+    gradient=Gradient(COLUMNS),
     sign=_weighted_sign,
     reasons=why.moved,
     claim=attention_claims.main_value,
@@ -258,6 +289,7 @@ CONCAT_STEP = InnerKind(
     "all heads in one row",
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
+    gradient=Gradient("the concatenated heads"),
     sign=_concat_sign,
     reasons=why.not_added,
 )
@@ -272,6 +304,7 @@ PROJECTION_STEP = InnerKind(
             lambda naming: ex.Call("Attention", Q_K_V if naming.typed else (naming.x,))
         )
     },
+    gradient=Gradient("the attention output", (roles.W_O, roles.B_O), reasons=of_weights),
     sign=_projection_sign,
     reasons=why.mixed,
     claim=main_column,
@@ -280,6 +313,6 @@ PROJECTION_STEP = InnerKind(
 KINDS = (
     *query_key_value.KINDS,
     *query_key_norm.KINDS,
-    *(SCORES_STEP, SOFTCAP_STEP, ALIBI_STEP, MASK_STEP, SINK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
-    *(WEIGHTED_SUM_STEP, BLOCK_STEP, BLOCKS_STEP, CONCAT_STEP, PROJECTION_STEP),
+    *(SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.decoder.inputs import only_hides
-from tracer.decoder.operations import Append
-from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS, WEIGHTS_AND_SINK
+from tracer.decoder.operations import Append, DropColumn
+from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
+from tracer.decoder.tape import Record
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Name, Percent, Sentence
@@ -134,8 +135,11 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     first, *others = ranked
     share, rest = row.printed(first), [row.printed(i) for i in others]
     nearly_all: Sentence = (ctx.name, " gives nearly all of its attention to ")
-    if _sink_gets_nearly_all(step, ctx):
-        return (*nearly_all, "the sink.")
+    beside = left_out(step.last)
+    if beside:
+        (every,) = step.last.inputs
+        if _is_nearly_all(Row.of(every, ctx), every.shape[1] - 1):
+            return (*nearly_all, f"the {beside}.")
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         return (*nearly_all, *receiver(first), ".") if _is_nearly_all(row, first) else None
     gives: Sentence = (ctx.name, " gives ", Percent(share), " of its attention to ")
@@ -145,10 +149,11 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*gives, *receiver(first), *then)
 
 
-def _sink_gets_nearly_all(step: Step, ctx: LessonContext) -> bool:
-    """Return whether the token's attention goes to the sink of its head."""
-    value = ctx.value(step.place, WEIGHTS_AND_SINK)
-    return value is not None and _is_nearly_all(Row.of(value, ctx), value.shape[1] - 1)
+def left_out(weights: Record) -> str | None:
+    """Return what takes part in a softmax and is left out of the weights: the label of a column."""
+    if not isinstance(weights.operation, DropColumn):
+        return None
+    return weights.inputs[0].axes[1].labels[-1]
 
 
 def _is_nearly_all(row: Row, column: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tracer.decoder import roles
@@ -81,6 +83,8 @@ DIRECTION_STEP = StepKind(
             },
         ),
     },
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -129,6 +133,8 @@ def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
             derived(norm.rms_norm, "before"): RoleText(Symbol("u"), divided),
             **_texts((norm.shift,), {"part": "The part of β:"}),
         },
+        gradient=None,
+        sign=None,
         only_with=ONLY_WITH,
     )
 
@@ -153,6 +159,8 @@ SCALE_STEP = InnerKind(
     "the direction of the sub-layer's output before its factor",
     _through_factor,
     {derived(roles.SCALED_OUTPUT, "before"): RoleText(Symbol("u"))},
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -168,6 +176,8 @@ HEADS_STEP = InnerKind(
     ),
     _texts((roles.CONCAT,), {"logit_direction": None})
     | _texts((roles.B_O,), {"part": "The part of the bias:"}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -216,6 +226,8 @@ HEAD_STEP = InnerKind(
             },
         ),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_term,
     only_with=ONLY_WITH,
 )
@@ -231,6 +243,8 @@ EXPERTS_STEP = InnerKind(
     ),
     _texts((roles.FFN_OUTPUT,), {"logit_direction": None})
     | _texts((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -252,6 +266,8 @@ FFN_STEP = InnerKind(
         **_texts(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
         **_texts((roles.B_2,), {"part": "The part of the bias:"}),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_term,
     only_with=ONLY_WITH,
 )
@@ -269,6 +285,8 @@ def _input_kind(name: str, what: str, *of: Role) -> StepKind:
         f"what the {what} adds to the result",
         OF_ROWS,
         _texts(of, {"row": None, "part": None}),
+        gradient=None,
+        sign=None,
         only_with=ONLY_WITH,
     )
 
@@ -295,8 +313,26 @@ VECTOR_STEP = InnerKind(
     "what a vector adds to the result",
     OF_ROWS,
     _texts(VECTORS, {"row": None, "part": None}),
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
+
+
+@cache
+def direction_at(forward: StepKind) -> StepKind:
+    """Return the kind of step for the direction at a value that the direction passes through."""
+    value = f"{forward.title[0].lower()}{forward.title[1:]}"
+    return type(forward)(
+        f"direction_{forward.name}",
+        f"Direction at the {value}",
+        f"the direction of the {value}",
+        ("The direction passes back through this step, with what it multiplies by held fixed.",),
+        {},
+        gradient=None,
+        sign=None,
+        only_with=ONLY_WITH,
+    )
 
 
 def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:
@@ -325,6 +361,8 @@ SUM_STEP = StepKind(
         ),
         **_texts((roles.SCORES,), {"attributed": None}),
     },
+    gradient=None,
+    sign=None,
     claim=lambda step, ctx: largest_part(step.records[0].output, ctx),
     only_with=ONLY_WITH,
     everywhere=True,

@@ -14,7 +14,7 @@ from tracer.formula.expression import Call, Exponential, Expression, Number, Sym
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.kind import InnerKind, Naming, ReasonsOf, RoleText, Step, linear
+from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, ReasonsOf, RoleText, Step, linear
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.names import count
 
@@ -209,10 +209,22 @@ ROUTER_STEP = InnerKind(
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
     {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
+    gradient=Gradient("each router logit", (roles.ROUTER,)),
     sign=linear,
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )
+
+OF_THE_CHOICE: Sentence = (
+    "A small change of a logit changes the weights of the chosen experts but not the choice, so "
+    "the choice itself has no gradient.",
+)
+
+
+def _of_the_choice(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return that the choice of experts has no gradient, unless each token goes to all."""
+    return (OF_THE_CHOICE,) if skips_tokens(replace(step.place, phase="forward"), ctx) else ()
+
 
 ROUTING_STEP = InnerKind(
     "routing",
@@ -225,6 +237,7 @@ ROUTING_STEP = InnerKind(
         **softmax_roles(roles.ROUTER_SOFTMAX, Symbol("p", "r")),
         roles.CHOSEN_PROBABILITIES: RoleText(GATES),
     },
+    gradient=Gradient("each weight of an expert", reasons=_of_the_choice),
     sign=_top_sign,
     reasons=_why_chosen,
     claim=_goes_to,
@@ -237,6 +250,7 @@ EXPERT_INPUT_STEP = InnerKind(
     "the vectors of the tokens that go to the expert",
     _reads,
     {roles.EXPERT_INPUT: RoleText(_marked)},
+    gradient=Gradient("the vectors that the expert reads"),
     sign=("its tokens",),
     reasons=_why_skipped,
     groups=("experts",),
@@ -253,6 +267,7 @@ MIXTURE_STEP = InnerKind(
             lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
         ),
     },
+    gradient=Gradient("the sum of the experts"),
     sign=_sum_sign,
     reasons=_if_tokens_are_skipped(NOTHING_ADDED),
     groups=("experts",),

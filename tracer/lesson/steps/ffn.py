@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Activate, Multiply
+from tracer.decoder.elementwise import Activate, Multiply, Slope
 from tracer.decoder.operations import Copy
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Expression, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
+from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.illustrations import activation
-from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, linear
+from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, RoleText, Step, linear
 from tracer.lesson.steps.query_key_value import of_head
 from tracer.names import count, distinct
 
@@ -181,9 +182,28 @@ HIDDEN_STEP = InnerKind(
     "the hidden units of each token",
     _hidden_goal,
     {roles.HIDDEN: RoleText(of_head("h"))},
+    gradient=Gradient("each hidden unit", (roles.W_1, roles.B_1)),
     sign=linear,
     reasons=_why_hidden,
 )
+
+OF_SLOPES = RoleText(Symbol("a′"), "The slope of the activation at each hidden unit:")
+
+P, T = Symbol("p"), Symbol("t")
+
+
+def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
+    operations = [record.operation for record in step.records]
+    if any(operation == Slope("relu") for operation in operations):
+        return (
+            "ReLU passes the gradient where its input is positive and stops it elsewhere: its "
+            "slope is 1 or 0.",
+        )
+    if any(isinstance(operation, Slope) for operation in operations):
+        return ("The gradient is multiplied by the slope of the activation function.",)
+    passed_on = ctx.passed_on(step.last)
+    return (f"There is no activation function here: the gradient is passed on {passed_on}.",)
+
 
 ACTIVATION_STEP = InnerKind(
     "activation",
@@ -191,6 +211,7 @@ ACTIVATION_STEP = InnerKind(
     "the hidden units after the activation",
     _activation_goal,
     {roles.ACTIVATION: RoleText(of_head("a"))},
+    gradient=Gradient(_through_activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
@@ -206,6 +227,7 @@ GATE_STEP = InnerKind(
         roles.UP: RoleText(of_head("u"), "The second projection:"),
         roles.GATED: RoleText(of_head("g"), "Each number multiplied by its gate:"),
     },
+    gradient=Gradient("each gated hidden unit", (roles.W_3, roles.B_3)),
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
     claim=_largest_behind_gate,
@@ -222,6 +244,7 @@ FFN_OUTPUT_STEP = InnerKind(
             lambda naming: Symbol("F", "", naming.head) if naming.head else _of_x(naming)
         ),
     },
+    gradient=Gradient("the FFN output", (roles.W_2, roles.B_2), reasons=of_weights),
     sign=_output_sign,
     reasons=_of_rows,
     claim=main_column,

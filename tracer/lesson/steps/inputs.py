@@ -8,12 +8,14 @@ from typing import Literal
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
+from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.gradients import learns, summed_at
 from tracer.lesson.steps.illustrations import waves
-from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
+from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.working.formula_shapes import described
 from tracer.scenario.model import FixedPositions
 from tracer.scenario.rotary import Rotary
@@ -201,9 +203,11 @@ def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
     embeddings = f"the {'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
-        parts = (layer.attention for layer in ctx.tower.layers if layer.attention)
-        turns = any(map(ctx.tower.rotary_of, parts))
-        acts = turns or ctx.value(step.place, roles.DISTANCE)
+        attentions = (layer.attention for layer in ctx.tower.layers if layer.attention)
+        turns = any(map(ctx.tower.rotary_of, attentions))
+        of_tower = (part.roles.values() for part in parts() if part.tower)
+        own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
+        acts = turns or any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
         return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
     return (
@@ -238,6 +242,36 @@ def _input_sign(step: Step, ctx: LessonContext) -> doc.Sign:
     return (ex.Sum(tuple(ctx.symbols[value.address] for value in step.last.inputs)),)
 
 
+OF_A_POSITION: doc.Sentence = ("Compute the gradient at the vector of each position.",)
+
+
+ADDED_UP = (
+    "A row's gradient adds up the contributions of all places where the model reads its word."
+)
+
+
+def _at_the_embeddings(step: Step, ctx: LessonContext) -> doc.Sentence:
+    rows = " and at the rows of the embedding table" * learns(step)
+    return (f"Compute the gradient at the embedding of each token{rows}.",)
+
+
+def _of_a_row(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Return what the gradient of a row adds up, and that of words which are not read."""
+    if not learns(step):
+        return ()
+    learned = "The rows of the table are learned like any weight."
+    if not isinstance(ctx.tower.embeddings, Mapping):
+        return ((learned,),)
+    tied = not step.place.encoder and ctx.trace.scenario.is_tied
+    other = (
+        "The logits use the same rows, which adds another contribution for each word of the "
+        "vocabulary."
+        if tied
+        else "The row of a word that the model does not read has the gradient 0."
+    )
+    return ((f"{learned} {ADDED_UP} {other}",),)
+
+
 EMBEDDING_STEP = StepKind(
     "embedding",
     "Tokens and embeddings",
@@ -248,6 +282,7 @@ EMBEDDING_STEP = StepKind(
         roles.TOKEN_IDS: RoleText(ex.Symbol("ids")),
         roles.EMBEDDING: RoleText(ex.Symbol("X")),
     },
+    gradient=Gradient(_at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
     sign=(ex.Symbol("X"),),
     reasons=_why_vectors,
     outcome=_looked_up,
@@ -291,6 +326,7 @@ EMBEDDING_SCALE_STEP = StepKind(
             "Each embedding times the factor:",
         ),
     },
+    gradient=Gradient("the scaled embeddings"),
     sign=lambda step, ctx: (ctx.symbols[step.last.output.address],),
     reasons=_why_scaled,
 )
@@ -311,6 +347,7 @@ POSITION_STEP = StepKind(
         roles.COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines, for the odd columns:"),
         roles.POSITION: RoleText(ex.Symbol("P")),
     },
+    gradient=Gradient(OF_A_POSITION, (roles.POSITIONS,)),
     sign=(ex.Symbol("P"),),
     reasons=_why_positions,
     illustrate=waves,
@@ -346,11 +383,18 @@ ROTARY_STEP = StepKind(
         roles.ROTARY_SIN: RoleText(_of_set("θ", "sin"), "The sines:"),
         roles.ROTARY_COS: RoleText(_of_set("θ", "cos"), "The cosines:"),
     },
+    gradient=None,
     sign=_turning_sign,
     reasons=_why_turned,
     outcome=_both_waves,
     illustrate=waves,
 )
+
+
+def _at_the_input(step: Step, ctx: LessonContext) -> doc.Sentence:
+    tower = "encoder" if step.place.encoder else "decoder"
+    return summed_at(f"the input of the {tower}")(step, ctx)
+
 
 INPUT_STEP = StepKind(
     "input",
@@ -358,6 +402,7 @@ INPUT_STEP = StepKind(
     "the input of the first layer",
     _input_goal,
     {roles.INPUT: RoleText(ex.Symbol("X′"))},
+    gradient=Gradient(_at_the_input),
     sign=_input_sign,
     reasons=_why_added,
 )
@@ -382,12 +427,22 @@ def _encoder_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
             return ("The encoder has computed a vector for each of its tokens.",)
 
 
+def _at_the_encoder(step: Step, ctx: LessonContext) -> doc.Sentence:
+    after = (
+        "The backward pass of the encoder begins here."
+        if ctx.trace.scenario.encodes
+        else "This output is given, so the gradient goes no further."
+    )
+    return (f"Compute the gradient at the encoder output. {after}",)
+
+
 ENCODER_STEP = StepKind(
     "encoder",
     "Output of the encoder",
     "the encoder's tokens as vectors",
     _encoder_goal,
     {roles.ENCODER_OUTPUT: RoleText(ex.Symbol("E"))},
+    gradient=Gradient(_at_the_encoder),
     sign=("encoder ", ex.Symbol("E")),
     reasons=(
         (

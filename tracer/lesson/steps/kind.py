@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, TypeAlias
 
 from tracer.decoder.operations import Pinned
@@ -73,9 +73,26 @@ class RoleText:
 
 
 @dataclass(eq=False)
+class Gradient:
+    """How the backward pass explains the gradients at the values of a kind of step.
+
+    `goal` names the value at which the gradient is computed, or is a whole sentence. The gradients
+    of the `learned` parameters belong to the same step. `own` are texts of roles that only the
+    backward pass records. Kinds that have the same gradient share its step.
+    """
+
+    goal: str | SentenceOf
+    learned: tuple[Role, ...] = ()
+    own: Mapping[Role, RoleText] = field(default_factory=dict)
+    reasons: ReasonsOf = ()
+
+
+@dataclass(eq=False)
 class StepKind:
     """Everything that a text says about a kind of step.
 
+    `gradient` is None if no gradient passes through the step, or if it is differentiated together
+    with another one; `sign`, its sign in the diagram of the model, is None if it has no box there.
     `claim` is a sentence that is computed from the followed token's row of the result and true of
     it, if there is anything to say. `outcome` takes the place of the matrix and the claim.
     """
@@ -87,8 +104,9 @@ class StepKind:
     summary: str
     goal: SentenceOf
     roles: Mapping[Role, RoleText]
-    sign: SignOf = ()
-    """Its sign in the diagram of the model."""
+    _: KW_ONLY
+    gradient: Gradient | None
+    sign: SignOf | None
     reasons: ReasonsOf = ()
     """Why the step exists, and why in this form; each reason is printed once."""
     claim: Claim | None = None
@@ -111,7 +129,7 @@ class StepKind:
 
     def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
         """Return its sign in the diagram of the model."""
-        return self.sign(step, ctx) if callable(self.sign) else self.sign
+        return self.sign(step, ctx) if callable(self.sign) else self.sign or ()
 
     def reasons_of(self, step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         """Return the reasons for the step; none if part of it is given instead of computed."""
@@ -131,8 +149,9 @@ class StepKind:
         return list(self.illustrate(step, ctx)) if self.illustrate and draws else []
 
     def caption_of(self, record: Record) -> str | None:
-        """A few words before the lines of one of its records."""
-        caption = self.roles[record.output.role].caption
+        """A few words before the lines of one of its records; a gradient has none of its own."""
+        text = self.roles.get(record.output.role)
+        caption = text.caption if text else None
         return caption(record) if callable(caption) else caption
 
 

@@ -101,6 +101,8 @@ LEARNED_MERGES_STEP = StepKind(
         CORPUS_PAIRS: RoleText(Symbol("pairs")),
         CORPUS_MERGES: RoleText(Symbol("merges")),
     },
+    gradient=None,
+    sign=None,
     outcome=_learning,
 )
 

@@ -8,7 +8,7 @@ from tracer.decoder.roles import LORA, Lora, Role
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, SymbolOf
 from tracer.lesson.steps.query_key_value import of_head
 
 MERGED: Sentence = (
@@ -61,6 +61,11 @@ def _of(letter: str, weights: Role) -> SymbolOf:
     return of_head(letter, weights.name.removeprefix("W_"))
 
 
+OF_LORA: Sentence = (
+    "The gradient passes from the sum to the product; the frozen weights need none.",
+)
+
+
 def _kind(weights: Role, lora: Lora) -> InnerKind:
     return InnerKind(
         f"lora_{weights.name}",
@@ -71,6 +76,8 @@ def _kind(weights: Role, lora: Lora) -> InnerKind:
             lora.low_rank: RoleText(_of("ΔW", weights), "The product:"),
             lora.adapted: RoleText(_of("W", weights), "The sum:"),
         },
+        gradient=Gradient(OF_LORA, (lora.a, lora.b)),
+        sign=None,  # it computes weights, through which no vector passes
         reasons=_reasons,
         claim=_unchanged,
         groups=("lora",),

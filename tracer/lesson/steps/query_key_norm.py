@@ -7,18 +7,19 @@ from collections.abc import Callable
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.operations import Concat
-from tracer.decoder.roles import Role
+from tracer.decoder.roles import Role, derived
 from tracer.formula.expression import Brackets, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import reused
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.query_key_value import of_head
 from tracer.lesson.steps.sub_layers import (
     divided,
     layer_norm_roles,
     normalizes,
     rms_norm_roles,
+    through_norm,
     why_epsilon,
 )
 
@@ -59,12 +60,22 @@ def _roles(norm: roles.Norm, together: Role, letter: str) -> dict[Role, RoleText
     }
 
 
+AMONG_ALL_HEADS = "In its columns among those of all heads:"
+
+
+def _of_columns(role: Role, what: str) -> Gradient:
+    """Return the gradient at a head's columns, which stand among those of all heads."""
+    own = {derived(role, "left"): RoleText(Symbol("∂"), AMONG_ALL_HEADS)}
+    return Gradient(f"the head's normalized {what}", own=own)
+
+
 QUERY_NORM_STEP = InnerKind(
     "query_norm",
     "Query, normalized",
     "the query of each token, normalized",
     _goal("query"),
     _roles(roles.QUERY_NORM, roles.ALL_QUERIES, "Q"),
+    gradient=through_norm(roles.QUERY_NORM),
     sign=("norm ", Symbol("Q")),
     reasons=_reasons,
     groups=("norm",),
@@ -79,6 +90,7 @@ KEY_NORM_STEP = InnerKind(
         **_roles(roles.KEY_NORM, roles.ALL_KEYS, "K"),
         roles.NORMALIZED_KEYS: RoleText(of_head("K", "N")),
     },
+    gradient=through_norm(roles.KEY_NORM),
     sign=("norm ", Symbol("K")),
     reasons=_reasons,
     claim=lambda step, ctx: reused(step),
@@ -91,6 +103,7 @@ OWN_QUERY_STEP = InnerKind(
     "the head's columns of the normalized queries",
     ("The head gets its own columns of the normalized queries.",),
     {roles.OWN_QUERY: RoleText(of_head("Q", "N"))},
+    gradient=_of_columns(roles.OWN_QUERY, "queries"),
     sign=("columns of ", Symbol("Q", "N")),
     groups=("norm",),
 )
@@ -104,6 +117,7 @@ OWN_KEY_STEP = InnerKind(
         roles.OWN_KEY: RoleText(of_head("K", "N")),
         roles.OWN_KEYS: RoleText(of_head("K", "N")),
     },
+    gradient=_of_columns(roles.OWN_KEY, "keys"),
     sign=("columns of ", Symbol("K", "N")),
     claim=lambda step, ctx: reused(step),
     groups=("norm",),

@@ -13,7 +13,8 @@ from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import crosses, largest_in, reused
 from tracer.lesson.steps.attention_reasons import turns_by_position
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
+from tracer.lesson.steps.gradients import gradient_at
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, SentenceOf, Step, SymbolOf
 
 GIVEN = " The {} are given: they are not computed here."
 
@@ -96,12 +97,26 @@ def _unchanged(record: Record) -> Sentence:
     return (f" Only {first}; the others stay unchanged.",)
 
 
+def _at_the(noun: str, plural: str) -> SentenceOf:
+    """Return the goal for queries, keys or values, which may be typed."""
+    computed = gradient_at(f"each {noun}")
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        if not ctx.is_typed_at(step.place):
+            return computed(step, ctx)
+        ends = f"The {plural} are given, so the gradient goes no further."
+        return (f"Compute the gradient at each {noun}. {ends}",)
+
+    return goal
+
+
 QUERY_STEP = InnerKind(
     "query",
     "Query",
     "what each token looks for",
     _query_goal,
     {roles.QUERY: RoleText(of_head("Q"))},
+    gradient=Gradient(_at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
     sign=(ex.Symbol("Q"),),
     reasons=why.three_vectors,
     claim=largest_in("query"),
@@ -114,6 +129,7 @@ KEY_STEP = InnerKind(
     "what each token can be found by",
     _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
     {roles.KEY: RoleText(of_head("K")), roles.KEYS: RoleText(of_head("K"))},
+    gradient=Gradient(_at_the("key", "keys"), (roles.W_K, roles.B_K)),
     sign=(ex.Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
     claim=largest_in("key"),
@@ -126,6 +142,7 @@ TURNED_QUERY_STEP = InnerKind(
     "the query of each token, rotated",
     _turned_goal,
     {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
+    gradient=Gradient("each rotated query"),
     sign=_turned_sign("Q"),
     reasons=why.turned,
     groups=("rotary",),
@@ -141,6 +158,7 @@ TURNED_KEY_STEP = InnerKind(
         roles.ROTATED_KEY: RoleText(of_head("K", "R")),
         roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
     },
+    gradient=Gradient("each rotated key"),
     sign=_turned_sign("K"),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
@@ -152,6 +170,7 @@ VALUE_STEP = InnerKind(
     "what each token passes on",
     _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
     {roles.VALUE: RoleText(of_head("V")), roles.VALUES: RoleText(of_head("V"))},
+    gradient=Gradient(_at_the("value", "values"), (roles.W_V, roles.B_V)),
     sign=(ex.Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=largest_in("value"),

@@ -5,6 +5,9 @@ Each kind of step that carries parts exists twice, for the query and for the key
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
 from tracer.decoder import roles
@@ -52,7 +55,16 @@ def _side_kinds(
     def kind(name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]) -> StepKind:
         together = {role: text for each in texts for role, text in each.items()}
         titled = f"{what.capitalize()}: {title}"
-        return InnerKind(f"{what}_{name}_parts", titled, title, goal, together, only_with=ONLY_WITH)
+        return InnerKind(
+            f"{what}_{name}_parts",
+            titled,
+            title,
+            goal,
+            together,
+            gradient=None,
+            sign=None,
+            only_with=ONLY_WITH,
+        )
 
     def norm(name: str, title: str, of: roles.Norm) -> StepKind:
         results = (of.layer_norm, of.rms_norm)
@@ -72,13 +84,6 @@ def _side_kinds(
     rotation: Sentence = (
         f"A rotation is linear: the parts of the {what} are rotated by the same angles.",
     )
-
-    def projection(step: Step, ctx: LessonContext) -> Sentence:
-        record = next(each for each in step.records if isinstance(each.operation, MatMul))
-        weights = ctx.symbols[record.inputs[1].address]
-        biased = f" The bias is a part of the {what}, too." * (record is not step.last)
-        said: Sentence = (f"The {what} is its token's vector times ", weights)
-        return (*said, ". The parts are therefore multiplied by ", weights, f", too.{biased}")
 
     return (
         kind(
@@ -111,7 +116,7 @@ def _side_kinds(
         norm("norm_after", "parts after the output norm", roles.NORM_AFTER),
         norm("own_norm", f"parts after the {what} norm", own),
         kind(
-            *("product", "parts", projection),
+            *("product", "parts", _projection(what)),
             *(_texts(row, product, bias, normed), _texts(part, product)),
             _texts(parts, product, caption="With the bias:"),
         ),
@@ -119,6 +124,43 @@ def _side_kinds(
             *("rotation", "parts after the rotation", rotation),
             *(_texts(row, rotated), _texts(part, rotated)),
         ),
+    )
+
+
+def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
+    """Return the goal of a step that multiplies parts by weights."""
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        record = next(each for each in step.records if isinstance(each.operation, MatMul))
+        weights = ctx.symbols[record.inputs[1].address]
+        biased = f" The bias is a part of the {what}, too." * (record is not step.last)
+        said: Sentence = (f"The {what} is its token's vector times ", weights)
+        return (*said, ". The parts are therefore multiplied by ", weights, f", too.{biased}")
+
+    return goal
+
+
+@cache
+def carried(side: Side, forward: StepKind) -> StepKind:
+    """Return the kind of step for the parts of a value between a token's vector and its key."""
+    what = {QUERY: "query", KEY: "key"}[side]
+    value = f"{forward.title[0].lower()}{forward.title[1:]}"
+    multiplied = _projection(value)
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        if any(isinstance(record.operation, MatMul) for record in step.records):
+            return multiplied(step, ctx)
+        return (f"Each row is what one component adds to the {value}.",)
+
+    return InnerKind(
+        f"{what}_{forward.name}_parts",
+        f"{what.capitalize()}: parts of the {value}",
+        f"parts of the {value}",
+        goal,
+        {},
+        gradient=None,
+        sign=None,
+        only_with=ONLY_WITH,
     )
 
 
@@ -197,6 +239,8 @@ PAIRS_STEP = InnerKind(
         ),
         roles.PAIRS: RoleText(Symbol("s")),
     },
+    gradient=None,
+    sign=None,
     only_with=ONLY_WITH,
 )
 
@@ -227,6 +271,8 @@ SUMS_STEP = InnerKind(
         roles.QUERY_SUMS: RoleText(Symbol("c", "a"), "Each part of the query:"),
         roles.KEY_SUMS: RoleText(Symbol("c", "b"), "Each part of the key:"),
     },
+    gradient=None,
+    sign=None,
     claim=_largest_sums,
     only_with=ONLY_WITH,
 )

@@ -9,13 +9,14 @@ from decimal import Decimal
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
-from tracer.decoder.roles import Role, SubLayer
+from tracer.decoder.roles import Role, SubLayer, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row
-from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
+from tracer.lesson.steps.gradients import summed_at
+from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.wiring import summands
 
 SUB_LAYERS: dict[SubLayer, str] = {
@@ -87,6 +88,12 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (AROUND, smaller)
 
 
+OF_A_SUM: Sentence = (
+    "A sum passes its gradient to both of its terms, so the gradient has a direct path around the "
+    "sub-layer.",
+)
+
+
 RESIDUAL_STEP = StepKind(
     "residual",
     "Residual connection",
@@ -98,6 +105,7 @@ RESIDUAL_STEP = StepKind(
         ),
         roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer), _sum_caption),
     },
+    gradient=Gradient(summed_at("the sum"), reasons=(OF_A_SUM,)),
     sign=_sign,
     reasons=_why_added,
     claim=_changes_most,
@@ -252,12 +260,37 @@ def of_sub_layer(naming: Naming) -> Expression:
     return Symbol("n", naming.sub_layer)
 
 
+STANDARD: RoleText = RoleText(Symbol("x̂"), "The normalized numbers before γ is applied:")
+
+
+OF_A_NORM: Sentence = (
+    "The norm divides each feature by a number that depends on all features of the token. Each "
+    "feature therefore acts on the loss in several ways, and the contributions are added.",
+)
+
+
+THROUGH_THE_NORM: Sentence = ("Backpropagate the gradient through the norm.",)
+
+
+def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return that several paths lead through the norm, unless what it divides by is given."""
+    divisors = (derived(role, "gradient") for norm in roles.NORMS for role in (norm.std, norm.rms))
+    computed = {record.output.role for record in step.records}
+    return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
+
+
+def through_norm(norm: roles.Norm, *learned: Role) -> Gradient:
+    """Return the gradient of a norm, before which γ and β are undone."""
+    return Gradient(THROUGH_THE_NORM, learned, {norm.standardized: STANDARD}, _of_a_norm)
+
+
 NORM_STEP = StepKind(
     "norm",
     "LayerNorm",
     "each token's numbers, centered and scaled",
     lambda step, ctx: normalizes(step),
     layer_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
+    gradient=through_norm(roles.SUB_LAYER_NORM, roles.GAIN, roles.SHIFT),
     sign=("LayerNorm",),
     reasons=_why_layer_norm,
     claim=_extremes,
@@ -269,6 +302,7 @@ RMS_NORM_STEP = StepKind(
     "each token's numbers, scaled",
     lambda step, ctx: normalizes(step),
     rms_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
+    gradient=NORM_STEP.gradient,
     sign=("RMSNorm",),
     reasons=_why_rms_norm,
     claim=_extremes,
@@ -285,6 +319,7 @@ NORM_AFTER_STEP = replace(
     NORM_STEP,
     name="norm_after",
     summary="the sub-layer's output, centered and scaled",
+    gradient=through_norm(roles.NORM_AFTER, roles.NORM_AFTER.gain, roles.NORM_AFTER.shift),
     roles=layer_norm_roles(roles.NORM_AFTER, of_output),
     claim=None,
     groups=("norm",),
@@ -294,6 +329,7 @@ RMS_NORM_AFTER_STEP = replace(
     RMS_NORM_STEP,
     name="rms_norm_after",
     summary="the sub-layer's output, scaled",
+    gradient=NORM_AFTER_STEP.gradient,
     roles=rms_norm_roles(roles.NORM_AFTER, of_output),
     claim=None,
     groups=("norm", "norm_after"),

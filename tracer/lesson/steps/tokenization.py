@@ -227,6 +227,8 @@ TOKENIZATION_STEP = StepKind(
     "the text split into pieces, their symbols joined to tokens",
     _goal,
     {TEXT: RoleText(Symbol("text")), TEXT_MERGES: RoleText(Symbol("merges"))},
+    gradient=None,
+    sign=None,
     reasons=_reasons,
     outcome=_merged_text,
 )

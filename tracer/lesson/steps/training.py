@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tracer.decoder import roles
+from tracer.decoder.elementwise import BinaryCrossEntropyGrad, SquaredErrorGrad
 from tracer.decoder.operations import MeanOf, SumOf, Total
 from tracer.decoder.tape import Record
-from tracer.formula.expression import Call, Difference, Negative, Number, Power, Symbol
+from tracer.formula.expression import (
+    Call,
+    Difference,
+    Expression,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Symbol,
+)
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Paragraph, Sentence
-from tracer.lesson.steps.kind import RoleText, Step, StepKind
+from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.names import count
 
 P, T, Y = Symbol("p"), Symbol("t"), Symbol("ŷ")
@@ -56,6 +69,7 @@ LOSS_STEP = StepKind(
         roles.BATCH_LOSSES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
         roles.LOSS: RoleText(Symbol("L"), _reduced),
     },
+    gradient=None,
     sign=("loss",),
     reasons=(
         (
@@ -94,6 +108,21 @@ def _without_target(step: Step, ctx: LessonContext) -> list[Block]:
     return [Paragraph((f"{count(left_out, 'position')} {have} not count.",))] if left_out else []
 
 
+def _of_numbers(what: str, over: Expression, where: Sentence) -> Callable[..., Sentence]:
+    """Return a goal: the gradient of a loss of numbers is `over`, divided by how many count."""
+
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
+        operation = step.last.operation
+        assert isinstance(operation, SquaredErrorGrad | BinaryCrossEntropyGrad)
+        n, batch = Number.of(operation.n), " of the batch" * bool(ctx.trace.others)
+        is_mean = operation.n > 1
+        gradient = Quotient(over, n) if is_mean else over
+        mean: Sentence = (" The loss is the mean over ", n, f" numbers{batch}.") if is_mean else ()
+        return (f"The gradient at each {what} is ", gradient, ", where ", *where, *mean)
+
+    return goal
+
+
 SQUARED_STEP = StepKind(
     "squared_loss",
     "Squared error loss",
@@ -111,6 +140,13 @@ SQUARED_STEP = StepKind(
         roles.TOKEN_ERROR: RoleText(Symbol("ℓ"), _of_each_position),
         roles.SQUARED_LOSS: RoleText(Symbol("L"), _reduced),
     },
+    gradient=Gradient(
+        _of_numbers(
+            "number",
+            Product((TWO, Y_MINUS_T)),
+            (Y, " is the number and ", T, " its target."),
+        )
+    ),
     sign=("loss",),
     reasons=(
         (
@@ -145,6 +181,13 @@ BINARY_STEP = StepKind(
         roles.BATCH_SURPRISES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
         roles.BINARY_LOSS: RoleText(Symbol("L"), _reduced),
     },
+    gradient=Gradient(
+        _of_numbers(
+            "logit",
+            Difference(P_OF_1, T),
+            (P_OF_1, " is its sigmoid and ", T, " its target."),
+        )
+    ),
     sign=("loss",),
     reasons=(
         (

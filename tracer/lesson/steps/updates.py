@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
+from tracer.decoder.part import all_roles
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
@@ -10,7 +11,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 
-PARAMETERS = tuple(role for role in roles.ROLES if role.parameter and role not in roles.FROZEN)
+PARAMETERS = tuple(role for role in all_roles() if role.parameter and role not in roles.FROZEN)
 
 ALIKE = 1.1
 """Steps are of about the same size if the largest is at most this many times the smallest."""
@@ -71,6 +72,8 @@ CLIP_STEP = StepKind(
         roles.SHRINK: RoleText(Symbol("f"), "The factor for all gradients:"),
         **_of_each("clipped", "g", "The clipped gradient:"),
     },
+    gradient=None,
+    sign=None,
     reasons=(
         (
             "Clipping keeps the direction of the gradient and limits its length, so that one very "
@@ -105,6 +108,8 @@ UPDATE_STEP = StepKind(
         for role in PARAMETERS
         for derivation, telling in OF_UPDATES.items()
     },
+    gradient=None,
+    sign=None,
     reasons=(
         (
             "The gradient describes the loss only near the current weights; therefore each step of "

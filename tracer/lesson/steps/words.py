@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tracer.decoder import roles
-from tracer.decoder.elementwise import DivideBy, SoftCap
+from tracer.decoder.elementwise import DivideBy, SoftCap, SoftmaxCrossEntropyGrad
 from tracer.decoder.operations import Pinned
 from tracer.decoder.tape import Record
-from tracer.formula.expression import Number, Quotient, Symbol
+from tracer.formula.arithmetic import Array
+from tracer.formula.expression import Difference, Number, Quotient, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
+from tracer.lesson.steps.gradients import (
+    WITHOUT_TARGET,
+    gradient_at,
+    of_weights,
+    where_there_is_no_target,
+)
 from tracer.lesson.steps.illustrations import next_words
-from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
-from tracer.lesson.steps.softcap import capped
+from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind, linear
+from tracer.lesson.steps.soft_cap import capped
 
 Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
 
@@ -104,12 +113,17 @@ def _why_probabilities(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ..
     return ((f"{chosen} They also show how sure the model is.",),)
 
 
+def _at_the_output(step: Step, ctx: LessonContext) -> doc.Sentence:
+    return (*gradient_at("the decoder output")(step, ctx), *where_there_is_no_target(step))
+
+
 OUTPUT_STEP = StepKind(
     "output",
     "Output of the decoder",
     "the decoder's vector for each token",
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
+    gradient=Gradient(_at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
     reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.layers and ctx.attends else (),
     claim=_compared_with_the_input,
@@ -186,6 +200,68 @@ HIDDEN_STATE: doc.Sentence = (
     "To continue the text, only the hidden state of its last token is needed.",
 )
 
+P, T = Symbol("p"), Symbol("t")
+MISSED = Difference(P, T)
+
+OF_THE_LOSS: doc.Sentence = (
+    "Differentiated together, softmax and cross-entropy leave just ",
+    MISSED,
+    ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
+)
+
+
+NEGATIVE: doc.Sentence = (
+    "Only the correct word's entry is negative: raising its logit lowers the loss.",
+)
+
+
+def _softmax_with_loss(step: Step) -> tuple[SoftmaxCrossEntropyGrad, Array] | None:
+    """Return the operation that gives the gradient at the logits, and the gradient's rows.
+
+    None if the loss is not the cross-entropy of a softmax.
+    """
+    return next(
+        (
+            (r.operation, r.output.array)
+            for r in step.records
+            if isinstance(r.operation, SoftmaxCrossEntropyGrad)
+        ),
+        None,
+    )
+
+
+def _at_the_logits(step: Step, ctx: LessonContext) -> doc.Sentence:
+    """Return p - t and what it is divided by, unless that is 1."""
+    found = _softmax_with_loss(step)
+    if found is None:
+        return (*gradient_at("each logit")(step, ctx), *where_there_is_no_target(step))
+    operation, _ = found
+    n = Number.of(operation.counted)
+    divides = operation.counted > 1
+    batch = " of the batch" * bool(ctx.trace.others)
+    none = WITHOUT_TARGET * (None in operation.columns)
+    return (
+        *("The gradient at each logit is ", Quotient(MISSED, n) if divides else MISSED),
+        *(", where ", P, " is its probability and ", T),
+        " is 1 for the correct word and 0 otherwise.",
+        *((" The loss is the mean over ", n, f" positions{batch}.") if divides else ()),
+        none,
+    )
+
+
+def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Return what softmax and loss leave, and whether only correct words have negative entries."""
+    found = _softmax_with_loss(step)
+    if found is None:
+        return ()
+    operation, rows = found
+    targets = [
+        (word, row) for word, row in zip(operation.columns, rows, strict=True) if word is not None
+    ]
+    only_correct = all(list(np.flatnonzero(row < 0)) == [word] for word, row in targets)
+    return (OF_THE_LOSS, NEGATIVE) if only_correct else (OF_THE_LOSS,)
+
+
 LOGITS_STEP = StepKind(
     "logits",
     "Logits",
@@ -196,6 +272,7 @@ LOGITS_STEP = StepKind(
         roles.UNCAPPED_LOGITS: RoleText(UNCAPPED, "Before the soft cap:"),
         roles.LOGITS: RoleText(Z, _logits_caption),
     },
+    gradient=Gradient(_at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
     sign=_logits_sign,
     reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
     claim=_largest_logit,
@@ -213,6 +290,7 @@ PROBABILITIES_STEP = StepKind(
     "a probability for each word",
     _probabilities_goal,
     softmax_roles(roles.WORD_SOFTMAX, Symbol("p")),
+    gradient=None,
     sign=("softmax",),
     reasons=_why_probabilities,
 )
@@ -223,6 +301,7 @@ PREDICTION_STEP = StepKind(
     "the most probable word",
     ("The most probable word is the model's prediction of the next token.",),
     {roles.PREDICTION: RoleText(Symbol("prediction"))},
+    gradient=None,
     sign=("prediction",),
     reasons=(
         (
@@ -273,6 +352,7 @@ SAMPLING_STEP = StepKind(
         roles.DRAW: RoleText(Symbol("u")),
         roles.WORD: RoleText(Symbol("word")),
     },
+    gradient=None,
     sign=("draw",),
     reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),
     outcome=_drawn,

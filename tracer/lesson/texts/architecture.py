@@ -9,7 +9,7 @@ from tracer.decoder import roles
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.survey import table_symbol
 from tracer.lesson.texts.teacher import Teacher

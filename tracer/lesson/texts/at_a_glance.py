@@ -11,8 +11,8 @@ from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import Q_K_V
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving, shared, summands, where

@@ -9,7 +9,7 @@ from tracer.decoder import roles
 from tracer.decoder.attribution import Attribution
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import TakeEntry
+from tracer.decoder.operations import Given, Pinned, TakeEntry
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
@@ -17,8 +17,9 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import SUM_STEP
+from tracer.lesson.steps.declared import kind_of
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.attribution_pictures import bars, maps, title
 from tracer.lesson.texts.training_teacher import FROM_THE_PASS, TrainingTeacher
 from tracer.lesson.working.lines import Writer
@@ -202,13 +203,22 @@ def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:
     where = (" for " if of_output else " after ", ctx.name)
     there = {part.of.role for part in found.parts}
     kinds = [words for words, of in COMPONENTS.items() if not there.isdisjoint(of)]
-    if not there.issubset(role for of in COMPONENTS.values() for role in of):
-        kinds.append("each given vector")
+    named = {role for of in COMPONENTS.values() for role in of}
+    others = [part.of for part in found.parts if part.of.role not in named]
+    kinds += dict.fromkeys(_other(found.trace.producers[value]) for value in others)
     if found.rounding and found.rounding.numbers[()]:
         kinds.append("rounding")
     adds = " adds." if len(kinds) == 1 else " add."
     listed = joined([(words,) for words in kinds])
     return (*asked, *where, " is ", number, ". It is the sum of what ", *listed, adds)
+
+
+def _other(record: Record) -> str:
+    """A component without a name of its own."""
+    if isinstance(record.operation, Given | Pinned):
+        return "each given vector"
+    title = kind_of(record.output.role).title
+    return f"each {title[0].lower()}{title[1:]}"
 
 
 COMPONENTS: dict[str, tuple[Role, ...]] = {

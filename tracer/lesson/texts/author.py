@@ -13,7 +13,8 @@ from tracer.decoder.loss import has_loss
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson import document as doc, entries
-from tracer.lesson.steps import KINDS, Step
+from tracer.lesson.steps.declared import KINDS
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author_text import Asked, pieces_of
 from tracer.lesson.texts.lookup import find_quoted
 from tracer.lesson.texts.selection import select, steps

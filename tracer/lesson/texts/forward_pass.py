@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.at_a_glance import diagram
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher

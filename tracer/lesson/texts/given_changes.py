@@ -15,7 +15,7 @@ from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.entries import name, number
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked
 from tracer.lesson.texts.attribution_pictures import subject
 from tracer.lesson.texts.symbols import symbols

@@ -15,9 +15,9 @@ from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attribution import largest_part
 from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.attribution import HELD, LARGEST, holds_divisors, introduction
 from tracer.lesson.texts.lens import percent
 from tracer.lesson.texts.teacher import Teacher

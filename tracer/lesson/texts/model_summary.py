@@ -15,8 +15,9 @@ from tracer.decoder.word_path import PathPoint, WordPath, word_path
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention_claims import left_out
 from tracer.lesson.steps.inputs import EMBEDDING_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.texts import lens
@@ -151,5 +152,5 @@ def _sinks(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[doc.Sentenc
     most: doc.Sentence = (" at least ", doc.Percent(Number(ALMOST_ALL)), " of the attention of ")
     counted = f"{first} of {count(len(weights), 'head')} {gives}"
     yield (counted, *most, ctx.name, " to the first token, ", doc.Name(ctx.names[0]), ".")
-    if not any(record.output.role is roles.SINK for record in ctx.trace.records):
+    if not any(left_out(ctx.trace.producers[value]) for value in weights):
         yield (SINK,)

@@ -15,8 +15,8 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins, is_worked

@@ -12,7 +12,7 @@ from tracer.decoder.operations import Copy, DropColumn
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.working.formulas import formula
 

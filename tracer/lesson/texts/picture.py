@@ -14,10 +14,10 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step, blocks, learned_merges, lora, tokenization
-from tracer.lesson.steps.backward import BACK
+from tracer.lesson.steps.declared import BACKWARD, KIND_OF
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder
@@ -39,10 +39,8 @@ def picture(
 
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
-    # The lens looks at the model, the tokenization comes before it, and the blocks of a softmax
-    # compute what a head computes without them.
-    outside = (*learned_merges.KINDS, *tokenization.KINDS, *blocks.KINDS)
-    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in outside]
+    # The lens looks at the model from outside.
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind.sign is not None]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
@@ -65,7 +63,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
     for step in steps:
         # The backward pass begins at what a loss of numbers is computed from.
         value = (step.records[0] if step.kind in LOSSES else step.last).output
-        kind = BACK.get(step.kind)
+        kind = BACKWARD.get(step.kind)
         gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
         if gone:
             sign = (Partial(ctx.symbols[value.address]),)
@@ -162,7 +160,7 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
         form.append((step.place.sub_layer, _box(replace(step, number=0), ctx)))
         for record in step.records:
             read = [
-                names.get(v, (v.role, v.shape) if v.role.parameter else v.address)
+                names.get(v, (v.role, v.shape) if _is_weight(v) else v.address)
                 for v in record.inputs
             ]
             operation = record.operation
@@ -170,6 +168,12 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
             form.append((record.output.role, type(operation), settings, record.output.shape, read))
             names[record.output] = len(names)
     return form
+
+
+def _is_weight(value: Value) -> bool:
+    """Whether it is a parameter, or computed of parameters in a step that is not drawn."""
+    kind = KIND_OF.get(value.role)
+    return value.role.parameter or (kind is not None and kind.sign is None)
 
 
 def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[doc.Part]:
@@ -200,11 +204,32 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
+    """Return a sub-layer's rows, and its heads side by side, each above what it reads."""
     inside: list[doc.Row | doc.Heads] = []
-    for is_one, together in groupby(steps, lambda step: _beside_others(step) is not None):
-        some = list(together)
+    for is_one, some in _storeys(steps):
         inside += [_heads(some, ctx)] if is_one else _rows(some, ctx)
     return tuple(inside)
+
+
+def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
+    """Return what belongs to heads or experts and what all share, in turn from bottom to top.
+
+    What is shared lies as low as what it reads allows; heads lie above what is shared before them.
+    """
+    height_of: dict[Value, int] = {}
+    storeys: dict[int, list[Step]] = defaultdict(list)
+    reached = 0
+    for step in steps:
+        read = [value for record in step.records for value in record.inputs]
+        height = max((height_of.get(value, 0) for value in read), default=0)
+        if _beside_others(step):  # on an odd storey
+            height = max(height + (height % 2 == 0), reached + 1)
+        else:
+            height += height % 2
+            reached = max(reached, height)
+        height_of |= {record.output: height for record in step.records}
+        storeys[height].append(step)
+    return [(height % 2 == 1, storeys[height]) for height in sorted(storeys)]
 
 
 def _beside_others(step: Step) -> str | None:
@@ -234,8 +259,6 @@ def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
     """Arrange steps from bottom to top: side by side until one reads another of the row."""
     rows: list[list[Step]] = []
     for step in steps:
-        if step.kind in lora.KINDS:
-            continue  # it computes weights, through which no vector goes
         if rows and not any(_reads(step, other) for other in rows[-1]):
             rows[-1].append(step)
         else:

@@ -22,9 +22,9 @@ from tracer.errors import TracerError
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc, entries
 from tracer.lesson.context import LessonContext, joined, listed
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.masks import meaning
 from tracer.lesson.steps.words import LOGITS_STEP
 from tracer.lesson.texts.selection import steps

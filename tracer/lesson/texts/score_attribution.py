@@ -13,7 +13,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.entries import labels
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.score_attribution import SUMS_STEP
 from tracer.lesson.texts.attribution import LARGEST, AttributionTeacher
 from tracer.lesson.working.sums import Terms

@@ -8,8 +8,9 @@ from dataclasses import replace
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
-from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Step, StepKind
+from tracer.lesson.steps.declared import KINDS, OPERANDS, kind_of
 from tracer.lesson.steps.inputs import ENCODER_STEP
+from tracer.lesson.steps.kind import Step, StepKind
 from tracer.lesson.wiring import in_order
 from tracer.names import closest
 
@@ -27,7 +28,7 @@ def steps(records: tuple[Record, ...]) -> list[Step]:
     for record in in_order(records):
         role, place = record.output.role, record.output.place
         if role not in OPERANDS and place.example is None:
-            kind = KIND_OF[role]
+            kind = kind_of(role)
             where = Place(phase=place.phase) if kind.everywhere else place
             together.setdefault((kind, where), []).append(record)
     return [

@@ -10,11 +10,12 @@ from tracer.decoder.roles import Phase, Place, SubLayer
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, joined, listed
 from tracer.lesson.document import Reference, Sentence
-from tracer.lesson.steps import Step, training, words
+from tracer.lesson.steps import training, words
 from tracer.lesson.steps.attribution import DIRECTION_STEP
-from tracer.lesson.steps.backward import FORWARD
+from tracer.lesson.steps.declared import FORWARD
 from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import NORM_AFTER_STEP, SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms

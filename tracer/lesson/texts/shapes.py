@@ -12,7 +12,8 @@ from tracer.decoder.cost import multiply_adds
 from tracer.formula.expression import Expression
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import OPERANDS
+from tracer.lesson.steps.declared import OPERANDS
+from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.parts import does
@@ -156,8 +157,8 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         if len(set(each)) == 1:
             product = f"{len(each)} × {each[0]} = {sum(each)}"
             yield (f"Their concatenated outputs have {product} numbers for each token.",)
-    if roles.BLOCKS_OUTPUT in by_role:
-        yield ("The blocks repeat the products of weights and values, which are counted once.",)
+    for part in lesson_parts():
+        yield from (sentence for role, sentence in part.sizes.items() if role in by_role)
     if roles.ROUTER in by_role:
         yield from _of_experts(matrices, by_role[roles.ROUTER].value.shape[1])
     widths = {matrix.value.shape[1] for matrix in matrices if matrix.role is roles.HIDDEN}

@@ -20,7 +20,8 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
-from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps.declared import OPERANDS
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import of_encoder, symbols

@@ -14,7 +14,8 @@ from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Derivation
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
-from tracer.lesson.steps import Naming, symbol_of
+from tracer.lesson.steps.declared import symbol_of
+from tracer.lesson.steps.kind import Naming
 from tracer.lesson.wiring import Where, in_order, leaving, sources, where
 from tracer.lesson.working.formulas import in_symbols
 from tracer.node import Node, rewritten

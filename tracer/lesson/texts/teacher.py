@@ -16,10 +16,11 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.experts import EXPERT_INPUT_STEP, NO_TOKENS
 from tracer.lesson.steps.inputs import FACTOR
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed

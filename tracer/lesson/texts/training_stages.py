@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.training import KIND_OF_LOSS, KINDS
 
 REPEATED: doc.Sentence = ("Training repeats these stages, each time with the changed parameters.",)

@@ -14,7 +14,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.written import Worked

@@ -13,7 +13,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.entries import number
-from tracer.lesson.steps.backward import FORWARD
+from tracer.lesson.steps.declared import FORWARD
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back

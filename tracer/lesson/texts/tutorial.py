@@ -13,8 +13,8 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.masks import mask_of
 from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP

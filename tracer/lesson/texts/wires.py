@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
-from tracer.lesson.steps import Step
+from tracer.lesson.steps.kind import Step
 
 
 def wires(

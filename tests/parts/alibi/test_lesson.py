@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.decoder.test_alibi import far
 from tests.helpers.command import printed
 from tests.helpers.continuity import misplaced, violations
+from tests.parts.alibi.test_decoder import far
 
 
 @pytest.mark.parametrize("carry", ["line", "step"])

@@ -10,10 +10,16 @@ from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import Penalize
 from tracer.decoder.operations import PowerOfTwo
+from tracer.decoder.part import HeadContext, Part
+from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.model import Tower
+
+DISTANCE = Role("position.distance", RoundingRule.WHOLE)
+SLOPE = Role("slope", RoundingRule.ALL)
+BIASED = Role("biased", to_weights=True)
 
 
 def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
@@ -28,17 +34,18 @@ def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
     keys = Axis("key", tower.tokens)
     n, m = len(queries.labels), len(keys.labels)
     if tape.arithmetic is SHAPES:  # without the (n, m) numbers, which may be many
-        return tape.given(roles.DISTANCE, np.broadcast_to(0.0, (n, m)), (queries, keys))
+        return tape.given(DISTANCE, np.broadcast_to(0.0, (n, m)), (queries, keys))
     rows = [[Decimal(abs(i - j)) for j in range(m)] for i in range(m - n, m)]
-    return tape.given(roles.DISTANCE, rows, (queries, keys))
+    return tape.given(DISTANCE, rows, (queries, keys))
 
 
-def penalized(tape: Tape, scores: Value, distance: Value | None, head: int, heads: int) -> Value:
+def penalized(tape: Tape, scores: Value, at: HeadContext) -> Value:
     """S - slope · distance: (n, m) → (n, m); S without distances."""
+    distance = at.attention.inputs.of_tower.get(DISTANCE)
     if distance is None:
         return scores
-    slope = tape.record(roles.DISTANCE_SLOPE, PowerOfTwo(*exponent(head, heads)))
-    return tape.record(roles.BIASED, Penalize(), scores, slope, distance)
+    slope = tape.record(SLOPE, PowerOfTwo(*exponent(at.number, len(at.attention.parameters.heads))))
+    return tape.record(BIASED, Penalize(), scores, slope, distance)
 
 
 def exponent(head: int, heads: int) -> tuple[int, int]:
@@ -49,3 +56,10 @@ def exponent(head: int, heads: int) -> tuple[int, int]:
     """
     n = 1 << (heads.bit_length() - 1)
     return (-8 * head, n) if head <= n else (-8 * (2 * (head - n) - 1), 2 * n)
+
+
+PART = Part(
+    roles={roles.ROTARY_COS: (DISTANCE,), roles.SCORES: (SLOPE, BIASED)},
+    tower=distances,
+    scores=penalized,
+)

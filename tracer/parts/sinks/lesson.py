@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tracer.decoder import roles
-from tracer.decoder.operations import DropColumn
-from tracer.decoder.tape import Record
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.gradients import learns
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
+from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import of_head
+from tracer.parts.sinks import decoder
 
 SINK = of_head("s")
 
@@ -26,12 +26,20 @@ NOTHING_TO_FIND: Sentence = (
     "token: if the sink is much larger than the scores, all weights are small.",
 )
 
+
+def _at_the_sink(step: Step, ctx: LessonContext) -> Sentence:
+    at = "Compute the gradient at the scores and the sink."
+    learned = " The sink takes part in all rows: its gradient adds up their last column."
+    return (at + learned * learns(step),)
+
+
 SINK_STEP = InnerKind(
     "sink",
     "Attention sink",
     "the scores, and the sink as a last column",
     _goal,
-    {roles.SCORES_AND_SINK: RoleText(of_head("S", "s"))},
+    {decoder.SCORES_AND_SINK: RoleText(of_head("S", "s"))},
+    gradient=Gradient(_at_the_sink, (decoder.SINK,)),
     sign=("sink",),
     reasons=(NOTHING_TO_FIND,),
 )
@@ -39,19 +47,14 @@ SINK_STEP = InnerKind(
 SHARES = RoleText(of_head("A", "s"), "Each exponential divided by the sum:")
 UNMASKED_SHARES = RoleText(of_head("U", "s"), "Each exponential divided by the sum:")
 
-LEFT_OUT = (
-    " The share of the sink is left out, so that, before rounding, the weights of a row add up to "
-    "less than 1."
+PART = LessonPart(
+    kinds={"mask": (SINK_STEP,)},
+    texts={
+        "softmax": {decoder.WEIGHTS_AND_SINK: SHARES},
+        "unmasked": {
+            decoder.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
+            decoder.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
+        },
+    },
+    operands={decoder.SINK: SINK},
 )
-
-
-def has_sink(step: Step) -> bool:
-    """Return whether the last column of a softmax, that of the sink, is left out."""
-    return isinstance(step.last.operation, DropColumn)
-
-
-def weights_caption(record: Record) -> str:
-    """Return the words before the weights."""
-    if isinstance(record.operation, DropColumn):
-        return "The weights, without the share of the sink:"
-    return "Each exponential divided by the sum:"

@@ -1,27 +1,16 @@
-"""The soft cap of scores and logits, c · tanh(s / c): its goal and its reasons."""
+"""The step of the soft cap of scores: its goal and its reasons."""
 
 from __future__ import annotations
 
-from tracer.decoder import roles
 from tracer.decoder.elementwise import SoftCap
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
+from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import of_head
-
-
-def capped(step: Step, before: ex.Symbol, noun: str) -> Sentence:
-    """Say between which numbers the soft cap keeps each score or logit; nothing without one."""
-    operation = step.last.operation
-    if not isinstance(operation, SoftCap):
-        return ()
-    cap = ex.Number(operation.cap)
-    low = ex.Number(-operation.cap)
-    return (
-        *("The soft cap ", operation.formula.symbols([before]), f" keeps each {noun} between "),
-        *(low, " and ", cap, f"; {noun}s much smaller than ", cap, " hardly change."),
-    )
+from tracer.lesson.steps.soft_cap import capped
+from tracer.parts.softcap import decoder
 
 
 def _goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -44,7 +33,10 @@ SOFTCAP_STEP = InnerKind(
     "Soft cap",
     "the scores after the soft cap",
     _goal,
-    {roles.CAPPED: RoleText(of_head("S", "c"))},
+    {decoder.CAPPED: RoleText(of_head("S", "c"))},
+    gradient=Gradient("each score after the soft cap"),
     sign=_sign,
     reasons=(IN_ORDER,),
 )
+
+PART = LessonPart(kinds={"scores": (SOFTCAP_STEP,)})

@@ -13,7 +13,9 @@ from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step
 from tracer.lesson.steps.masks import HIDDEN
+from tracer.lesson.steps.part import LessonPart
 from tracer.names import distinct
+from tracer.parts.blocks import decoder
 
 
 def _symbol(base: str, caption: str | None = None) -> RoleText:
@@ -48,7 +50,7 @@ def _block_goal(step: Step, ctx: LessonContext) -> Sentence:
 
     maximum, total, output = (
         of(step.place, role)
-        for role in (roles.RUNNING_MAX, roles.RUNNING_SUM, roles.RUNNING_OUTPUT)
+        for role in (decoder.RUNNING_MAX, decoder.RUNNING_SUM, decoder.RUNNING_OUTPUT)
     )
     if step.place.block == 1:
         return (
@@ -58,7 +60,7 @@ def _block_goal(step: Step, ctx: LessonContext) -> Sentence:
             *(total, ", and ", output, " is the sum of the values, each multiplied by its "),
             "exponential.",
         )
-    factor = of(step.place, roles.FACTOR)
+    factor = of(step.place, decoder.FACTOR)
     return (
         *_keys(step),
         *(" The sum and the output of the blocks before are multiplied by ", factor, ", so that "),
@@ -77,15 +79,15 @@ def _block_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if step.is_partly_given:
         return None
     found = {record.output.role: record for record in step.records}
-    largest = found[roles.RUNNING_MAX]
+    largest = found[decoder.RUNNING_MAX]
     maximum, row = largest.output, ctx.row(largest.output)
     new = ctx.number(maximum, row)
     if new.value == HIDDEN.value:
         return ("Every key so far is masked for ", ctx.name, ".")
-    if roles.FACTOR not in found:
+    if decoder.FACTOR not in found:
         return None
     before = largest.inputs[1]
-    old, times = ctx.number(before, row), ctx.number(found[roles.FACTOR].output, row)
+    old, times = ctx.number(before, row), ctx.number(found[decoder.FACTOR].output, row)
     rises = maximum.numbers[row] > before.numbers[row]
     if old.value == HIDDEN.value:
         return ("Every key of the blocks before is masked for ", ctx.name, ".")
@@ -105,20 +107,22 @@ BLOCK_STEP = InnerKind(
     "the softmax after one more block of keys",
     _block_goal,
     {
-        roles.BLOCK_SCORES: _symbol("S"),
-        roles.BLOCK_VALUES: _symbol("V"),
-        roles.RUNNING_MAX: _symbol("m", "The largest score so far:"),
-        roles.MAX_CHANGE: RoleText(_difference, "The change of the maximum:"),
-        roles.FACTOR: RoleText(_exponential, "The factor for the blocks before:"),
-        roles.BLOCK_SHIFTED: RoleText(_difference, "Each score minus the maximum so far:"),
-        roles.BLOCK_EXP: RoleText(_exponential, "The exponentials of this block:"),
-        roles.BLOCK_SUM: RoleText(lambda n: ex.Call("sum", n.inputs), "The sum of this block:"),
-        roles.RUNNING_SUM: _symbol("l", "The sum so far:"),
-        roles.BLOCK_OUTPUT: RoleText(
+        decoder.BLOCK_SCORES: _symbol("S"),
+        decoder.BLOCK_VALUES: _symbol("V"),
+        decoder.RUNNING_MAX: _symbol("m", "The largest score so far:"),
+        decoder.MAX_CHANGE: RoleText(_difference, "The change of the maximum:"),
+        decoder.FACTOR: RoleText(_exponential, "The factor for the blocks before:"),
+        decoder.BLOCK_SHIFTED: RoleText(_difference, "Each score minus the maximum so far:"),
+        decoder.BLOCK_EXP: RoleText(_exponential, "The exponentials of this block:"),
+        decoder.BLOCK_SUM: RoleText(lambda n: ex.Call("sum", n.inputs), "The sum of this block:"),
+        decoder.RUNNING_SUM: _symbol("l", "The sum so far:"),
+        decoder.BLOCK_OUTPUT: RoleText(
             lambda n: ex.MatrixProduct(*n.inputs), "The output of this block:"
         ),
-        roles.RUNNING_OUTPUT: _symbol("O", "The output so far:"),
+        decoder.RUNNING_OUTPUT: _symbol("O", "The output so far:"),
     },
+    gradient=None,
+    sign=None,
     reasons=(MEMORY,),
     claim=_block_claim,
 )
@@ -162,8 +166,17 @@ BLOCKS_STEP = InnerKind(
         "The output after the last block is divided by the sum after the last block, because only "
         "that sum is complete.",
     ),
-    {roles.BLOCKS_OUTPUT: RoleText(lambda n: ex.Quotient(*n.inputs))},
+    {decoder.BLOCKS_OUTPUT: RoleText(lambda n: ex.Quotient(*n.inputs))},
+    gradient=None,
+    sign=None,
     claim=_blocks_claim,
 )
 
-KINDS = (BLOCK_STEP, BLOCKS_STEP)
+COUNTED_ONCE: Sentence = (
+    "The blocks repeat the products of weights and values, which are counted once.",
+)
+
+PART = LessonPart(
+    kinds={"weighted_sum": (BLOCK_STEP, BLOCKS_STEP)},
+    sizes={decoder.BLOCKS_OUTPUT: COUNTED_ONCE},
+)

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
 from tests.helpers.traces import traced
-from tracer.decoder.alibi import exponent
 from tracer.decoder.forward import Earlier, trace
 from tracer.decoder.generation import GenerationOptions, generate
+from tracer.parts.alibi.decoder import exponent
 from tracer.scenario.loading import parse
 
 FAR = """\

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tracer.decoder import roles
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
+from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import of_head
+from tracer.parts.alibi import decoder
 
 DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
 
@@ -45,9 +46,14 @@ ALIBI_STEP = InnerKind(
     "the scores after the distances are subtracted",
     _goal,
     {
-        roles.DISTANCE_SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
-        roles.BIASED: RoleText(of_head("S", "D"), "Each score minus the slope times the distance:"),
+        decoder.SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
+        decoder.BIASED: RoleText(
+            of_head("S", "D"), "Each score minus the slope times the distance:"
+        ),
     },
+    gradient=Gradient("each score after ALiBi"),
     sign=("ALiBi",),
     reasons=_reasons,
 )
+
+PART = LessonPart(kinds={"scores": (ALIBI_STEP,)}, operands={decoder.DISTANCE: DISTANCE})

@@ -12,9 +12,8 @@ from tests.helpers import learning
 from tests.helpers.command import printed, run
 from tests.helpers.every_part import every_part
 from tests.helpers.traces import traced
-from tracer.decoder.blocks import split
 from tracer.decoder.forward import Earlier, Trace, trace
-from tracer.decoder.roles import BLOCKS_OUTPUT
+from tracer.parts.blocks.decoder import BLOCKS_OUTPUT, split
 from tracer.scenario.loading import parse
 
 BOARD = """\

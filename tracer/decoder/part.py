@@ -1,0 +1,97 @@
+"""What a part of a model adds to the forward pass: its roles, and hooks into attention.
+
+Each hook is called for every head or tower of every model: it returns what it was given if the
+scenario does not have the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+from tracer.decoder import roles
+from tracer.decoder.attention_inputs import AttentionInputs
+from tracer.decoder.axes import Axis
+from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.parts import declared
+from tracer.scenario.layers import Attention, Head
+from tracer.scenario.model import Tower
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What queries (n, d) and keys and values (m, d) are computed from.
+
+    Typed queries need only their tokens, typed keys and values nothing. `has_rows_before` says that
+    keys and values are computed anew for the tokens of an earlier pass.
+    """
+
+    queries: Value | Axis
+    keys_and_values: Value | None
+    has_rows_before: bool = False
+
+
+@dataclass(frozen=True)
+class AttentionContext:
+    """An attention, what it attends to, and what the parts have recorded for all its heads."""
+
+    parameters: Attention
+    inputs: AttentionInputs
+    recorded: dict[Role, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HeadContext:
+    """A head of an attention, counted from 1, and what the parts have recorded for it."""
+
+    number: int
+    parameters: Head
+    attention: AttentionContext
+    recorded: dict[Role, Value] = field(default_factory=dict)
+
+
+ComputeSoftmax: TypeAlias = Callable[[Softmax, Value], Value]
+
+EncodePositions: TypeAlias = Callable[
+    [Tape, HeadContext, Sources, Value, Value | None], tuple[Value, Value | None] | None
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The declaration of a part; `roles` are its roles, by the role that they are listed behind."""
+
+    roles: Mapping[Role, tuple[Role, ...]]
+    tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
+    """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
+    """Replaces the vectors that queries, keys and values are computed from."""
+    positions: EncodePositions | None = None
+    """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
+    scores: Callable[[Tape, Value, HeadContext], Value] | None = None
+    """Changes the scores (n, m) before the mask."""
+    softmax: Callable[[Tape, HeadContext, ComputeSoftmax, Softmax, Value], Value] | None = None
+    """Computes the softmax of scores (n, m), of which it is given the usual computation."""
+    beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
+    """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """The parts, in the order in which a pass meets them."""
+    return declared("decoder", Part)
+
+
+@cache
+def all_roles() -> tuple[Role, ...]:
+    """Every role that a pass can record, in the order of a pass."""
+    ordered = list(roles.ROLES)
+    for part in reversed(parts()):  # behind one role, the first part's come first
+        for before, own in part.roles.items():
+            at = ordered.index(before) + 1
+            ordered[at:at] = own
+    return tuple(ordered)

@@ -1,0 +1,47 @@
+"""What a part of a model adds to the texts: its steps, and the texts of its roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from tracer.decoder.roles import Role
+from tracer.lesson.document import Sentence
+from tracer.lesson.steps.kind import RoleText, StepKind, SymbolOf
+from tracer.parts import declared
+
+
+@dataclass(frozen=True)
+class LessonPart:
+    """The declaration of a part.
+
+    `kinds` are its kinds of steps, by the name of the kind that they are listed behind. `texts` are
+    those of its roles that belong to another part's steps, by the name of the kind. `operands` are
+    the symbols of its parameters and of other given numbers.
+    """
+
+    kinds: Mapping[str, tuple[StepKind, ...]] = field(default_factory=dict)
+    texts: Mapping[str, Mapping[Role, RoleText]] = field(default_factory=dict)
+    operands: Mapping[Role, SymbolOf] = field(default_factory=dict)
+    sizes: Mapping[Role, Sentence] = field(default_factory=dict)
+    """What a text of shapes says where one of its roles is recorded."""
+
+
+@cache
+def lesson_parts() -> tuple[LessonPart, ...]:
+    """The parts, in the order in which a pass meets them."""
+    return declared("lesson", LessonPart)
+
+
+def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:
+    """Return the kinds of steps with those of the parts, and the parts' texts in them."""
+    ordered = list(kinds)
+    for part in reversed(lesson_parts()):  # behind one kind, the first part's come first
+        for before, own in part.kinds.items():
+            at = [kind.name for kind in ordered].index(before) + 1
+            ordered[at:at] = own
+    for part in lesson_parts():
+        for kind in ordered:
+            kind.roles = {**kind.roles, **part.texts.get(kind.name, {})}
+    return tuple(ordered)

@@ -1,0 +1,3 @@
+"""Attention with linear biases (ALiBi, Press et al. 2022)."""
+
+AFTER = ("softcap",)

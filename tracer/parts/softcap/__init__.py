@@ -1,0 +1,1 @@
+"""The soft cap of scores, which keeps them between two limits (Gemma 2, Riviere et al. 2024)."""
