@@ -21,7 +21,7 @@ SizeOf: TypeAlias = Callable[[Box, bool], Size]
 Gap: TypeAlias = tuple[int, int, int]
 """Below a row of a level of a tower; below a level itself, it is that of row 0."""
 
-HeightOf: TypeAlias = Callable[[int, int, int], float]
+HeightOf: TypeAlias = Callable[[Gap], float]
 """The height of a gap."""
 
 BETWEEN, PADDING, TITLE, LANE = 7, 8, 17, 9
@@ -123,7 +123,7 @@ class Placing:
                     frame.bottom = y
                 for row, spots in enumerate(level.rows):
                     bottoms[t, i, row] = y
-                    y += gap(t, i, row)
+                    y += gap((t, i, row))
                     if row == 0:
                         level.y = y
                         y += PADDING if level.heads else 0
@@ -158,7 +158,7 @@ def _set_width(head: Head) -> None:
     """Wide enough for its rows, its title, its note and its lines."""
     words = LETTER * max(map(len, (head.title, *head.note)), default=0)
     own = max(2 * half_of(head), words)
-    head.width = own + 2 * PADDING + 2 * LANE * max(map(len, head.lanes.values()), default=0)
+    head.width = own + 2 * PADDING + 2 * LANE * head.lanes
 
 
 def _spread(items: Sequence[Spot] | Sequence[Head], middle: float) -> None:

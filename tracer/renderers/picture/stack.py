@@ -39,8 +39,8 @@ class Head:
     note: tuple[str, ...] = ()
     width: float = 0
     x: float = 0
-    lanes: dict[str, list[int]] = field(default_factory=dict)
-    """At its sides, the boxes at the lower ends of lines that pass other rows."""
+    lanes: int = 0
+    """The most lines that pass rows at one of its sides."""
 
 
 @dataclass(eq=False)
