@@ -84,12 +84,6 @@ def test_its_hooks_and_its_action_exist() -> None:
     assert set(action["with"]) == set(its_inputs)
 
 
-def test_the_map_for_contributors_names_every_file() -> None:
-    its_map = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    files = {path.name for path in (ROOT / "tracer").rglob("*.py")} - {"__init__.py"}
-    assert {name for name in files if name not in its_map} == set()
-
-
 def test_its_map_names_every_folder() -> None:
     folders = {path.name for path in (ROOT / "tracer").iterdir() if (path / "__init__.py").exists()}
     assert {name for name in folders if f"  {name}/" not in README} == set()

@@ -58,11 +58,11 @@ class Value:
 
     def __repr__(self) -> str:
         """Return symbol, address and axes, then the printed numbers with their labels."""
-        from tracer.renderers.rows import cells, short
+        from tracer.renderers.rows import cells, shortened
 
         if not self.axes:
             return f"{self.symbol}, {self.address}: {self._printed(())}"
-        table = [[short(cell) if cell else "" for cell in row] for row in self._table()]
+        table = [[shortened(cell) if cell else "" for cell in row] for row in self._table()]
         widths = [max(map(cells, column)) for column in zip(*table, strict=True)]
         axes = " × ".join(count(len(labels), name) for name, labels in self.axes)
         rows = (
@@ -162,7 +162,7 @@ def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False)
             an author's note about a step or a number that does not exist.
     """
     run = forward.trace(name, scenario, forward.PassOptions(unmasked))
-    author.check(run)
+    author.check_names(run)
     return Trace(run)
 
 

@@ -13,7 +13,7 @@ import yaml
 
 from tracer.check.checking import check_figures, figures_beside
 from tracer.check.report import Report
-from tracer.check.verdicts import Finding, Verdict
+from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.scenario.loading import FIGURES, bundled, folder, load
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "published"
@@ -54,7 +54,7 @@ def report(scenario: str) -> Report:
     return check_figures(load(scenario), figures_beside(scenario, Path()))
 
 
-def found_at(document: str) -> Mapping[tuple[int | None, str], list[Finding]]:
+def found_at(document: str) -> Mapping[tuple[int | None, str], list[JudgedFigure]]:
     """The findings by line and number; of a shape one for each of its numbers."""
     found = defaultdict(list)
     for scenario in SCENARIOS[document]:

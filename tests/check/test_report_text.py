@@ -17,7 +17,7 @@ from tests.helpers.truth import false_equations
 from tracer.check.checking import check_figures, figures_beside
 from tracer.check.report_text import report_text
 from tracer.lesson.document import Document
-from tracer.renderers import Format, Heading, render
+from tracer.renderers import Format, HeadingLevel, render
 from tracer.scenario.loading import load
 
 ROUNDED = f"{SMALL}rounding: {{decimals: 2, carry: step}}\n"
@@ -107,7 +107,7 @@ def test_every_equation_of_a_report_is_true(name: str, width: int) -> None:
 
 
 def test_every_text_format_has_the_report() -> None:
-    markdown = render(document("alex"), Format.MARKDOWN, heading=Heading.THREE)
+    markdown = render(document("alex"), Format.MARKDOWN, heading=HeadingLevel.THREE)
     assert false_equations(from_markdown(markdown)) == []
     assert "### Wrong in line 242" in markdown
     latex = render(document("alex"), Format.LATEX)

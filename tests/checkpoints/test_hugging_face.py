@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.tiny_checkpoints import config
-from tracer.checkpoints.architecture import Rotary
+from tracer.checkpoints.architecture import RotaryPositions
 from tracer.checkpoints.hugging_face import architecture_of
 from tracer.errors import TracerError
 
@@ -87,7 +87,7 @@ def test_activations_have_several_names(name: str, activation: str) -> None:
      "rope_scaling": {"type": "default"}},
 ])  # fmt: skip
 def test_the_base_stands_in_either_place(said: dict[str, Any]) -> None:
-    assert read("llama", **said).rotary == Rotary(300.0, "halves", None)
+    assert read("llama", **said).rotary == RotaryPositions(300.0, "halves", None)
 
 
 def test_linear_scaling_divides_each_angle() -> None:

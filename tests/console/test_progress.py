@@ -41,7 +41,7 @@ def wait_for(terminal: io.StringIO, text: str) -> None:
 
 
 def test_a_quick_run_shows_nothing(terminal: Terminal) -> None:
-    with redirect_stderr(terminal), progress.shown("run alex"):
+    with redirect_stderr(terminal), progress.show_activity("run alex"):
         pass
     assert terminal.getvalue() == ""
     assert interruption.before_the_end == []
@@ -51,7 +51,7 @@ def test_what_takes_long_is_shown_until_it_is_done(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
-    with redirect_stderr(terminal), progress.shown("weave"):
+    with redirect_stderr(terminal), progress.show_activity("weave"):
         wait_for(terminal, "weave")
         progress.report("weave [bold]a.md")
         wait_for(terminal, "weave [bold]a.md")
@@ -65,7 +65,7 @@ def test_what_takes_long_is_shown_until_it_is_done(
 
 def test_ctrl_c_takes_it_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
-    with redirect_stderr(terminal), progress.shown("run alex"):
+    with redirect_stderr(terminal), progress.show_activity("run alex"):
         wait_for(terminal, "run alex")
         (take_away,) = interruption.before_the_end
         take_away()
@@ -89,7 +89,7 @@ def test_it_says_how_long_the_rest_will_take(
 ) -> None:
     now = iter((100.0, 100.0, 100.5, 103.0, 112.0))
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
-    with redirect_stderr(terminal), progress.shown("run paris"):
+    with redirect_stderr(terminal), progress.show_activity("run paris"):
         wait_for(terminal, "run paris")
         monkeypatch.setattr(progress, "PATIENCE", 1.0)
         monkeypatch.setattr(progress, "monotonic", lambda: next(now))
@@ -102,6 +102,6 @@ def test_it_says_how_long_the_rest_will_take(
 
 def test_nothing_is_shown_where_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE", 0.01)
-    with redirect_stderr(io.StringIO()) as pipe, progress.shown("run alex"):
+    with redirect_stderr(io.StringIO()) as pipe, progress.show_activity("run alex"):
         time.sleep(0.1)
     assert pipe.getvalue() == ""

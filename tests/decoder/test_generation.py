@@ -16,7 +16,7 @@ from tests.helpers.command import generated, printed, problems, run, turns
 from tests.helpers.every_part import every_part
 from tests.helpers.reference import reference
 from tests.helpers.traces import records
-from tracer.decoder.forward import Earlier, trace
+from tracer.decoder.forward import EarlierPasses, trace
 from tracer.decoder.operations import Append, Reused
 from tracer.decoder.value import Form
 from tracer.scenario.loading import folder, load
@@ -189,7 +189,9 @@ def test_what_the_cache_holds_is_reused_with_its_digits() -> None:
     """With numbers that only the first turn has, the second turn's are those of the first."""
     scenario = load("pizza").scenario
     first = trace("pizza", scenario.reading(("<START>", "Me")))
-    second = trace("pizza", scenario.reading(("<START>", "Me", "gusta")), earlier=Earlier(first))
+    second = trace(
+        "pizza", scenario.reading(("<START>", "Me", "gusta")), earlier=EarlierPasses(first)
+    )
     found = records(second)
     for layer, head in itertools.product((1, 2), (1, 2)):
         for one, all_together in (("key", "keys"), ("value", "values")):

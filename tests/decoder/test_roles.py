@@ -12,9 +12,9 @@ import pytest
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
-from tracer.decoder.attribution import attribute, check
+from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
-from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.part import all_roles, parts
 from tracer.decoder.pencil import Pencil
@@ -34,7 +34,7 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 
-NORMS = {name: norm for name, norm in vars(roles).items() if isinstance(norm, roles.Norm)}
+NORMS = {name: norm for name, norm in vars(roles).items() if isinstance(norm, roles.NormRoles)}
 NAMES = {
     **{role: f"{name}.{end}" for name, norm in NORMS.items() for end, role in vars(norm).items()},
     **{role: name for name, role in vars(roles).items() if isinstance(role, Role)},
@@ -166,15 +166,15 @@ def passes() -> Iterator[Trace]:
     yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", MERGED))
     yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", LEARNED_MERGES))
     more = scenario.reading(("a", "b", "a"))
-    second = trace("f", more, earlier=Earlier(whole))
+    second = trace("f", more, earlier=EarlierPasses(whole))
     yield second
-    yield trace("f", scenario.reading(("a", "b", "a", "b")), earlier=Earlier(second))
+    yield trace("f", scenario.reading(("a", "b", "a", "b")), earlier=EarlierPasses(second))
     normed = parse(EVERYTHING.replace("b_O: [0.5, 0.25]", "key_norm: {kind: rms_norm}"), "f.yaml")
-    yield trace("f", normed.reading(("a", "b", "a")), earlier=Earlier(trace("f", normed)))
+    yield trace("f", normed.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", normed)))
     spanned = parse(EVERYTHING.replace(OUTPUT, TWO_HEADS), "f.yaml")
-    yield trace("f", spanned.reading(("a", "b", "a")), earlier=Earlier(trace("f", spanned)))
+    yield trace("f", spanned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", spanned)))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
-    yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
+    yield trace("f", turned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
     far = parse(every_part().replace(POSITIONS, "positions: {alibi: true}"), "f.yaml")
@@ -240,7 +240,7 @@ def _attributions(found: Trace) -> Iterator[Trace]:
     names = [name for name in ("logits", "logits.uncapped", "output") if name in found.values]
     for entry in (Entry(found[name], (1, 0)) for name in names):
         with suppress(TracerError):
-            check(found, entry)
+            check_entry(found, entry)
             yield attribute(found, entry).trace
             yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)).trace
 

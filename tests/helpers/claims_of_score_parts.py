@@ -66,7 +66,7 @@ GENERAL = (
     "The parts, the largest in size first.",
     "Their sum:",
     "From the forward pass:",
-    "What rounding adds on the way; with it, the sum is exact:",
+    "Rounding error:",
     HELD,
 )
 

@@ -226,9 +226,9 @@ def as_in(at: Judge, said: dict[str, Any]) -> None:
 
 
 def kind_of(heading: str) -> str:
-    """`LayerNorm`, of `21. LayerNorm after attention`: which head or sub-layer is no matter."""
+    """`LayerNorm` of `21. LayerNorm after attention` or `30. Final LayerNorm`, wherever it is."""
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub(" (?:after|before|behind|of) .+", "", title)
+    return re.sub("^Final | (?:after|before|of) .+", "", title)
 
 
 @form(r"\S.* is computed from (?P<parts>.+ \(step .+\))\.")

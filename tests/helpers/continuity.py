@@ -143,7 +143,7 @@ class _Page:
                 self.expressions += [block.left, block.right]
             elif isinstance(block, terminal_page.Table):
                 self.expressions.append(block.symbol)
-        if (query := _query(following)) and "Way back" in terminal_page.title_of(step):
+        if (query := _query(following)) and "Gradient" in terminal_page.title_of(step):
             self.width = len(query.columns)
         self.headed = self.own
 

@@ -20,8 +20,7 @@ ATTENTIONS = {
     **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
     **{"Query, normalized": "query_norm", "Key, normalized": "key_norm"},
     **{"Normalized query": "query_norm", "Normalized key": "key_norm"},
-    **{"Query, turned by its position": "rotated_query"},
-    **{"Key, turned by its position": "rotated_key"},
+    **{"Rotary query": "rotated_query", "Rotary key": "rotated_key"},
     **{
         "Soft cap": "capped",
         "Distance penalty (ALiBi)": "biased",
@@ -51,13 +50,42 @@ OUTSIDE = {
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     "Scaled embeddings": "embedding.scaled",
     **{"Angles of the positions": "position.cos"},
-    **{"LayerNorm behind the layers": "final_norm", "RMSNorm behind the layers": "final_norm"},
-    "norm behind the layers": "final_norm",
+    **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
     **{"Squared error loss": "loss", "Binary cross-entropy loss": "loss"},
 }
+FORWARD = {
+    "the squared error loss": "Squared error loss",
+    "the binary cross-entropy loss": "Binary cross-entropy loss",
+    "the decoder output": "Output of the decoder",
+    "the encoder output": "Output of the encoder",
+    "the final norm": "Final LayerNorm",
+    "the norm of the queries": "Query, normalized",
+    "the norm of the keys": "Key, normalized",
+    "the normalized queries": "Normalized query",
+    "the normalized keys": "Normalized key",
+    "the sum of the experts": "FFN: sum of the experts",
+    "the FFN output": "FFN: output",
+    "the gated hidden units": "FFN: gate",
+    "the activations": "FFN: activation",
+    "the hidden layer": "FFN: hidden layer",
+    "the expert's tokens": "FFN: tokens of the expert",
+    "the experts' weights": "FFN: choice of experts",
+    "the router logits": "FFN: router",
+    "the concatenated heads": "Concatenate the heads",
+    "the attention weights": "Softmax: the attention weights",
+    "the masked scores": "Mask",
+    "the scores and the sink": "Attention sink",
+    "the scores after ALiBi": "Distance penalty (ALiBi)",
+    "the scores after the soft cap": "Soft cap",
+    "the embeddings": "Tokens and embeddings",
+    "the scale of the queries": "scale of the queries",
+    "the scale of the keys": "scale of the keys",
+}
+"""A backward step's title after `Gradient at` → that of its forward step, if it differs."""
+
 SUB_LAYERS = {"attention": "attention", "cross-attention": "cross_attention", "the FFN": "ffn"}
 
 
@@ -369,14 +397,19 @@ def not_of(at: Judge) -> None:
     assert at.tokens[at.followed] != at.padding, "padding"
 
 
+def _capitalized(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
 def address_of(heading: str, at: Judge) -> str:
     """The address of what a section comes to."""
     where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
     found = re.search(r"layer (\d+)", where, re.IGNORECASE)
     layer = f"layer{found[1] if found else 1}."
-    if title.startswith("Way back: "):
-        through = heading.replace("Way back: ", "")
-        of = address_of(through, at)
+    if gradient := re.fullmatch(r"Gradient (?:at|through) (the (.+?))( \d+|, set \d+)?", title):
+        words = gradient[2] if gradient[2].startswith("norm ") else _capitalized(gradient[2])
+        forward = FORWARD.get(gradient[1], words) + (gradient[3] or "")
+        of = address_of(" · ".join(filter(None, (where, forward))), at)
         return f"gradient.{'loss.output' if of == 'loss' else of}"
     after = re.fullmatch(
         r"(Residual connection|LayerNorm|RMSNorm|norm) (?:after|before|of) (.+)", title

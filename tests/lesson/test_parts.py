@@ -314,7 +314,7 @@ def test_each_part_says_why_it_is_there() -> None:
     reason = re.compile(r"\b(because|so that|therefore|since|without it)\b", re.IGNORECASE)
     for title in (
         *("Angles of the positions", "RMSNorm before attention", "FFN: gate"),
-        "Head 1 · Query, turned by its position",
+        "Head 1 · Rotary query",
         "LayerNorm after attention",
     ):
         step = text.partition(title + "\n")[2].partition("\n### ")[0]

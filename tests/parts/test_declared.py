@@ -32,7 +32,7 @@ PART = Part(roles={roles.B_V: (W_C, SHARED)}, sources=sources)
 """
 LESSON = """
 from tracer.formula.expression import Symbol
-from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, linear
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, linear_sign
 from tracer.lesson.steps.part import LessonPart
 from tracer.parts.shared import decoder
 
@@ -42,8 +42,8 @@ STEP = InnerKind(
     "what all keys and values read",
     ("Each vector is multiplied by ", Symbol("W", "C"), "."),
     {decoder.SHARED: RoleText(Symbol("C"))},
-    gradient=Gradient("each shared vector", (decoder.W_C,)),
-    sign=linear,
+    gradient=Gradient("at the shared vectors", "each shared vector", (decoder.W_C,)),
+    sign=linear_sign,
 )
 PART = LessonPart(kinds={"query": (STEP,)}, operands={decoder.W_C: Symbol("W", "C")})
 """

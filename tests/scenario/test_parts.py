@@ -22,20 +22,24 @@ from tracer.scenario.layers import Lora
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.parts import address, declared, learned, parameters
+from tracer.scenario.parts import address, declared, forms, forms_in, learned, numbers_of
 from tracer.scenario.varying import varied
 
-NOT_LEARNED = {
+NOT_DECLARED = {
     ("Scenario", "mask"),
+    ("Rotary", "factors"),
+    ("RotaryOfLayer", "factors"),
+    ("Loss", "target"),
+}
+"""Rows of numbers that are settings."""
+
+NOT_LEARNED = {
     ("Scenario", "given"),
     ("Example", "given"),
     ("Encoder", "vectors"),
-    ("Rotary", "factors"),
-    ("RotaryOfLayer", "factors"),
     ("Head", "Q"),
     ("Head", "K"),
     ("Head", "V"),
-    ("Loss", "target"),
     ("Lora", "frozen"),
 }
 """Rows of numbers that training leaves alone."""
@@ -49,22 +53,6 @@ def has_rows(annotation: Any, *, inside: bool = False) -> bool:
     return any(has_rows(each, inside=inside) for each in get_args(annotation))
 
 
-def directly(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The parts that a type holds."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from directly(each)
-
-
-def forms(part: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """A part and the parts inside it."""
-    yield part
-    for field in part.model_fields.values():
-        for each in directly(field.annotation):
-            yield from forms(each)
-
-
 def test_every_parameter_of_the_schema_is_declared() -> None:
     found = {
         (form, name)
@@ -72,8 +60,9 @@ def test_every_parameter_of_the_schema_is_declared() -> None:
         for name, field in form.model_fields.items()
         if has_rows(field.annotation)
     }
-    unknown = {(form.__name__, name) for form, name in found if name not in declared(form)}
-    assert unknown == NOT_LEARNED
+    shapes = {(form.__name__, name): declared(form).get(name) for form, name in found}
+    assert {each for each, shape in shapes.items() if shape is None} == NOT_DECLARED
+    assert {each for each, shape in shapes.items() if shape and not shape.learned} == NOT_LEARNED
 
 
 NORM = "{gain: [1, 3], shift: [0, 3]}"
@@ -103,15 +92,21 @@ EVERY_PARAMETER = f"""{{{TOWER},
     {PLAIN}, {EXPERTS}],
   vocabulary: [a, b, c], unembedding: {{W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}}}}"""
 EVERY_KEY = yaml.load(EVERY_PARAMETER, yaml.BaseLoader)
-PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
+
+
+def parameters(scenario: Scenario) -> dict[tuple[int | str, ...], Any]:
+    return {n.place: n.value for n in numbers_of(scenario) if n.declared.learned}
+
+
+PLACES = [*parameters(parse(EVERY_PARAMETER, "f.yaml"))]
 
 
 def paths(form: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The keys that lead to each parameter of a part."""
     for name, field in form.model_fields.items():
-        if name in declared(form):
+        if name in declared(form) and declared(form)[name].learned:
             yield (*path, name)
-        for part in directly(field.annotation):
+        for part in forms_in(field.annotation):
             if part is not Lora:  # which takes the place of rows
                 yield from paths(part, (*path, name))
 
@@ -138,10 +133,10 @@ def test_what_is_too_short_is_refused(place: tuple[int | str, ...], whole_row: b
 
 def test_all_that_is_learned_is_varied_but_positions() -> None:
     scenario = parse(EVERY_PARAMETER, "f.yaml")
-    others = [dict(parameters(varied(scenario, seed))) for seed in "12345"]
+    others = [parameters(varied(scenario, seed)) for seed in "12345"]
     stayed = {
         place
-        for place, numbers in parameters(scenario)
+        for place, numbers in parameters(scenario).items()
         if all(other[place] == numbers for other in others)
     }
     assert {place[-1] for place in stayed} == {"table", "sink"}  # of a single number

@@ -11,7 +11,7 @@ from tests.helpers.random_scenarios import ODD_WORDS
 from tracer.errors import Problem, TracerError
 from tracer.scenario import reader
 from tracer.scenario.loading import bundled
-from tracer.scenario.reader import MAX_DEPTH, Data, Source, YamlPath, read
+from tracer.scenario.reader import MAX_DEPTH, Data, ScenarioSource, YamlPath, read
 
 
 @pytest.fixture(params=["libyaml", "PyYAML alone"], scope="module", autouse=True)
@@ -361,7 +361,7 @@ def outcome(text: str, *, quickly: bool) -> tuple[Data, list[Problem]]:
         if not quickly:
             patch.setattr(reader, "LIBYAML", None)
         try:
-            source: Source = read(text, "f")
+            source: ScenarioSource = read(text, "f")
         except TracerError as error:
             return "", list(error.problems)
     return source.data, [source.problem(place, str(place)) for place in places(source.data)]

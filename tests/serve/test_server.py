@@ -111,14 +111,14 @@ def test_port_80_is_left_out_by_browsers(port: int, status: int | None) -> None:
     pytest.importorskip("starlette")
     from starlette.requests import Request
 
-    from tracer.serve.application import Application, Guarded
+    from tracer.serve.application import AccessGuard, Application
 
     application = Application(Session.of(*text_of("science")), "key")
     application.port = port
     said = {"host": f"localhost:{port}".removesuffix(":80"), "origin": "http://localhost"}
     headers = [(name.encode(), value.encode()) for name, value in said.items()]
     request = Request({"type": "http", "headers": headers, "query_string": b"key=key"})
-    refused = Guarded(application.asgi(), application).refusal(request)
+    refused = AccessGuard(application.asgi(), application).refusal(request)
     assert (refused and refused.status_code) == status
 
 

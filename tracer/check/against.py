@@ -11,7 +11,7 @@ from tracer.console import progress
 from tracer.decoder.comparison import gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
-from tracer.scenario.activations import Dumped
+from tracer.scenario.activations import DumpedArray
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """The allowed difference by number type, relative to the largest number."""
@@ -21,7 +21,7 @@ HIDDEN_FROM = -1e4
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedValue:
     """A value compared with theirs; without `at` their shapes differ.
 
     `largest` is the largest difference, `at` its index, `here` and `there` the two numbers;
@@ -29,7 +29,7 @@ class Compared:
     """
 
     value: Value
-    theirs: Dumped
+    theirs: DumpedArray
     allowed: float
     """The relative difference that does not count."""
     at: tuple[int, ...] | None = None
@@ -45,8 +45,8 @@ class Compared:
 
 
 def compared(
-    trace: Trace, dump: Mapping[str, Sequence[Dumped]], tolerance: float | None
-) -> Iterator[Compared]:
+    trace: Trace, dump: Mapping[str, Sequence[DumpedArray]], tolerance: float | None
+) -> Iterator[ComparedValue]:
     """Yield the comparison of each array; of a trained model only these values are computed."""
     for record in trace.records:
         value = record.output
@@ -55,17 +55,19 @@ def compared(
             yield from (_compared(value, theirs, tolerance) for theirs in dump[value.address])
 
 
-def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared:
+def _compared(value: Value, theirs: DumpedArray, tolerance: float | None) -> ComparedValue:
     allowed = TOLERANCES.get(theirs.kind, TOLERANCES["float64"]) if tolerance is None else tolerance
     numbers = theirs.numbers
     if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
         numbers = np.asarray(numbers[0])  # without a batch of one in front
     if numbers.shape != value.shape:
-        return Compared(value, theirs, allowed)
+        return ComparedValue(value, theirs, allowed)
     ours = value.array
     if not ours.size:
-        return Compared(value, theirs, allowed, ())
+        return ComparedValue(value, theirs, allowed, ())
     hidden = np.isneginf(ours) & (numbers <= HIDDEN_FROM)
     found = gap(ours, np.where(hidden, ours, numbers))
     here, there = float(ours[found.at]), float(numbers[found.at])
-    return Compared(value, theirs, allowed, found.at, here, there, found.largest, found.relative)
+    return ComparedValue(
+        value, theirs, allowed, found.at, here, there, found.largest, found.relative
+    )

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tracer.check.against import Compared
+from tracer.check.against import ComparedValue
 from tracer.check.differences import Differences
 from tracer.check.report import Report
-from tracer.check.verdicts import Finding, Verdict
+from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.data.as_json import SCHEMA
 from tracer.errors import strict_json
 
@@ -39,7 +39,7 @@ def _verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
     return {str(verdict): counts[verdict] for verdict in Verdict}
 
 
-def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
+def _finding(finding: JudgedFigure, places: dict[JudgedFigure, int]) -> dict[str, Any]:
     figure, listed = finding.figure, finding.figure.listed
     return {
         "verdict": str(finding.verdict),
@@ -75,7 +75,7 @@ def of_differences(found: Differences) -> str:
     )
 
 
-def _compared(each: Compared, found: Differences) -> dict[str, Any]:
+def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
     step = found.step_of(each)
     fields: dict[str, Any] = {
         "address": each.value.address,

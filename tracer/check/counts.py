@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.check.figures import Figure, parameters
+from tracer.check.figures import CheckedFigure, parameters
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
@@ -16,7 +16,7 @@ Shape = tuple[int | Decimal, ...]
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountVerdict:
     """Whether a figure agrees, and what is right; for `tokens` tokens it would be right."""
 
     agrees: bool
@@ -24,26 +24,26 @@ class Counted:
     tokens: int | None = None
 
 
-def count_of(figure: Figure) -> Counted:
+def count_of(figure: CheckedFigure) -> CountVerdict:
     """Compare a printed shape or number of parameters with the counted one."""
     assert figure.within
     trace = figure.within.trace
     if figure.listed.part == "parameters":
         number = parameters(trace, str(figure.listed.address))
         assert figure.printed
-        return Counted(figure.printed.rounds(Decimal(number)), f"{number:,}")
+        return CountVerdict(figure.printed.rounds(Decimal(number)), f"{number:,}")
     assert figure.entry
     value, printed = figure.entry.value, [n.value if n else None for n in figure.listed.rows[0]]
     forms = list(_forms(trace, value, len(trace.tokens)))
     if any(_fits(printed, form) for form in forms):
-        return Counted(True, _written(value.shape))
+        return CountVerdict(True, _written(value.shape))
     like = [form for form in forms if len(form) == len(printed)]
     right = _written(like[0] if like else value.shape)
     counts = [n for n in printed if n and 0 < n <= MOST_TOKENS and n == n.to_integral_value()]
     for tokens in dict.fromkeys(counts):
         if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
-            return Counted(False, right, int(tokens))
-    return Counted(False, right)
+            return CountVerdict(False, right, int(tokens))
+    return CountVerdict(False, right)
 
 
 def _forms(trace: Trace, value: Value, tokens: int | Decimal) -> Iterator[Shape]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from math import isfinite, isnan
 
-from tracer.check.against import Compared
+from tracer.check.against import ComparedValue
 from tracer.check.figures import step_in
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry
@@ -32,7 +32,7 @@ class Differences:
 
     trace: Trace
     file: str
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedValue, ...]
     not_compared: tuple[str, ...]
 
     @property
@@ -41,7 +41,7 @@ class Differences:
         return self.first is None
 
     @cached_property
-    def first(self) -> Compared | None:
+    def first(self) -> ComparedValue | None:
         """The first value that differs."""
         return next((each for each in self.compared if each.differs), None)
 
@@ -50,7 +50,7 @@ class Differences:
         """The operands of the numbers."""
         return Origins(self.trace)
 
-    def step_of(self, compared: Compared) -> Step | None:
+    def step_of(self, compared: ComparedValue) -> Step | None:
         """The step that explains a value."""
         return step_in(self.origins.teacher, compared.value)
 
@@ -75,7 +75,7 @@ class Differences:
             *self._others(),
         )
         allowed = {each.theirs.kind: each.allowed for each in self.compared}
-        parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
+        parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
         yield (f"Differences up to {', '.join(parts)} of a value's largest number do not count.",)
         if not self.trace.pencil.rounds:
             yield ("As in other programs, intermediate results are not rounded.",)
@@ -99,7 +99,7 @@ class Differences:
         where = f"step {step.number}, {title}" if step else title
         yield doc.Section(None, f"First difference: {where}", tuple(self._paragraphs(first)))
 
-    def _paragraphs(self, first: Compared) -> Iterator[doc.Block]:
+    def _paragraphs(self, first: ComparedValue) -> Iterator[doc.Block]:
         value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
@@ -108,8 +108,8 @@ class Differences:
             )
             return
         entry = Entry(value, first.at)
-        here, there = written(first.here), written(first.there)
-        apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
+        here, there = written_float(first.here), written_float(first.there)
+        apart = f", {written_float(first.largest)} apart" if isfinite(first.largest) else ""
         largest = " No other difference in this value is larger." if value.axes else ""
         yield doc.Paragraph(
             (
@@ -132,7 +132,7 @@ class Differences:
             step = self.step_of(each)
             sizes = ("shape", "")
             if each.at is not None:
-                sizes = (written(each.largest, 2), written(each.relative, 2))
+                sizes = (written_float(each.largest, 2), written_float(each.relative, 2))
             found = "differs" if each.differs else "agrees"
             number = str(step.number) if step else "–"
             rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
@@ -141,7 +141,7 @@ class Differences:
         return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
 
 
-def written(number: float, digits: int = 7) -> str:
+def written_float(number: float, digits: int = 7) -> str:
     """Return a float with a few digits; NaN and infinity in words."""
     if not isfinite(number):
         return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracer.checkpoints.json_file import read_json
 from tracer.errors import Problem, TracerError
-from tracer.scenario.activations import Dumped, Numbers, activations
+from tracer.scenario.activations import DumpedArray, Numbers, activations
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
@@ -27,7 +27,7 @@ class Dump:
     A value may have several arrays, under the names of several programs.
     """
 
-    arrays: Mapping[str, Sequence[Dumped]]
+    arrays: Mapping[str, Sequence[DumpedArray]]
     left_out: Sequence[str]
     """Names of arrays without an address, and of values that are words."""
     rounding: Rounding
@@ -52,7 +52,7 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
     if not isinstance(values, list) or not all(map(_is_value, values)):
         message = "expected a trace, as --format json writes it"
         raise TracerError(Problem(message, str(path), address="values"))
-    arrays, words, problems = dict[str, list[Dumped]](), list[str](), list[Problem]()
+    arrays, words, problems = dict[str, list[DumpedArray]](), list[str](), list[Problem]()
     for value in values:
         address = value["address"]
         try:
@@ -64,7 +64,7 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
         if numbers is None:
             words.append(address)
         else:
-            arrays.setdefault(address, []).append(Dumped(address, "float64", numbers))
+            arrays.setdefault(address, []).append(DumpedArray(address, "float64", numbers))
     if problems:
         raise TracerError(*problems)
     return Dump(arrays, words, _rounded(scenario.rounding, rounding))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from tracer.check.listed import Listed, Read
+from tracer.check.listed import Listed, ReadFigures
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
@@ -28,7 +28,7 @@ from tracer.scenario.reader import with_excerpts
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class CheckedFigure:
     """Something that a text prints: a number, the shape of a value, a number of parameters.
 
     `entry` is the entry of the number, or any of the value with the shape; `term` is the index of
@@ -73,7 +73,7 @@ class Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberFigure(Figure):
+class NumberFigure(CheckedFigure):
     """A number of a value, of its line, or of the sum in the line."""
 
     within: Pass
@@ -128,25 +128,25 @@ def _sum(record: Record, at: tuple[int, ...]) -> Decimal:
     return sum(map(decimal, numbers[at[0]]), Decimal(0))
 
 
-def figures(read: Read, loaded: Loaded) -> list[Figure]:
+def figures(read: ReadFigures, loaded: Loaded) -> list[CheckedFigure]:
     """Return the figures of a file, in its order, each with its entry in a pass of the scenario.
 
     Raises:
         TracerError: some of them do not exist.
     """
     passes, problems = _Passes(read, loaded), list[Problem]()
-    found: list[Figure] = []
+    found: list[CheckedFigure] = []
     for number, listed in enumerate(read.listed):
         try:
             found += _figures_of(listed, passes)
-        except NotThereError as error:
+        except MissingValueError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
         raise TracerError(*with_excerpts(problems, read.content))
     return found
 
 
-class NotThereError(Exception):
+class MissingValueError(Exception):
     """A figure names something that does not exist: the key that names it, and the message."""
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
@@ -156,7 +156,7 @@ class NotThereError(Exception):
 class _Passes:
     """The passes that the figures of a file need, each computed once."""
 
-    def __init__(self, read: Read, loaded: Loaded) -> None:
+    def __init__(self, read: ReadFigures, loaded: Loaded) -> None:
         options = PassOptions.recording([listed.address or "" for listed in read.listed])
         loss = options.loss and not loaded.scenario.training
         self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
@@ -170,7 +170,7 @@ class _Passes:
             return self.plain
         if number > len(examples):
             there = f"the last is {len(examples)}" if examples else "there are none"
-            raise NotThereError("example", f"no training example {number}, {there}")
+            raise MissingValueError("example", f"no training example {number}, {there}")
         if number not in self.examples:
             loaded = self.plain.loaded
             read = loaded.scenario.reading_example(examples[number - 1])
@@ -178,27 +178,27 @@ class _Passes:
         return self.examples[number]
 
 
-def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
+def _figures_of(listed: Listed, passes: _Passes) -> Iterator[CheckedFigure]:
     """Yield the figures of one place in a text."""
     if listed.address is None:
-        yield Figure(listed)
+        yield CheckedFigure(listed)
         return
     within = passes.of(listed)
     trace = within.trace
     if listed.part == "parameters":
         if not parameters(trace, listed.address):
-            raise NotThereError("address", "no parameters under this address", listed.address)
-        yield Figure(listed, within, _only_number(listed))
+            raise MissingValueError("address", "no parameters under this address", listed.address)
+        yield CheckedFigure(listed, within, _only_number(listed))
         return
     if listed.address not in trace.values:
         hint = suggestion(trace, listed.address)
-        raise NotThereError("address", f"no such value{hint}", listed.address)
+        raise MissingValueError("address", f"no such value{hint}", listed.address)
     value = trace[listed.address]
     if listed.part == "shape":
         _only_row(listed)
-        yield Figure(listed, within, None, Entry(value, ()))
+        yield CheckedFigure(listed, within, None, Entry(value, ()))
     elif value.role.words:
-        raise NotThereError("address", "these are words; only numbers can be checked")
+        raise MissingValueError("address", "these are words; only numbers can be checked")
     elif listed.part == "value":
         yield from _of_value(listed, within, value)
     else:
@@ -209,15 +209,15 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigur
     """Yield the products in a number's line, or the sum that is divided there."""
     record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(axis, range) for axis in at):
-        raise NotThereError("part", f"needs a single number: expected {_keys(value)}")
+        raise MissingValueError("part", f"needs a single number: expected {_keys(value)}")
     entry = Entry(value, tuple(i for axis in at for i in axis))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
-            raise NotThereError("part", "its line divides no sum")
+            raise MissingValueError("part", "its line divides no sum")
         yield NumberFigure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
-        raise NotThereError("part", "its line has no products")
+        raise MissingValueError("part", "its line has no products")
     _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
@@ -231,10 +231,10 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigu
     if all(isinstance(axis, range) for axis in at) and len(at) == 2:
         shape = value.shape
         if len(rows) != shape[0]:
-            raise NotThereError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
+            raise MissingValueError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
         for row in rows:
             if len(row) != shape[1]:
-                raise NotThereError("printed", f"a row of {len(row)}, expected {shape[1]}")
+                raise MissingValueError("printed", f"a row of {len(row)}, expected {shape[1]}")
     else:
         _check_count(listed, len(indices), "number")
     for index, number in zip(indices, [n for row in rows for n in row], strict=True):
@@ -246,13 +246,13 @@ def _only_number(listed: Listed) -> Printed:
     _check_count(listed, 1, "number")
     [number] = listed.rows[0]
     if number is None:
-        raise NotThereError("printed", "got _, expected a number")
+        raise MissingValueError("printed", "got _, expected a number")
     return number
 
 
 def _only_row(listed: Listed) -> tuple[Printed | None, ...]:
     if len(listed.rows) > 1:
-        raise NotThereError("printed", f"{len(listed.rows)} rows, expected one")
+        raise MissingValueError("printed", f"{len(listed.rows)} rows, expected one")
     return listed.rows[0]
 
 
@@ -260,7 +260,7 @@ def _check_count(listed: Listed, expected: int, what: str) -> None:
     row = _only_row(listed)
     if len(row) != expected:
         came = count(len(row), what)
-        raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
+        raise MissingValueError("printed", f"{came}, expected {expected}", listed.address)
 
 
 def _place(listed: Listed, value: Value) -> list[range | list[int]]:
@@ -268,7 +268,7 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
-        raise NotThereError(named[-1], f"expected {_keys(value)}", listed.address)
+        raise MissingValueError(named[-1], f"expected {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
     found: list[range | list[int]] = []
     for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
@@ -276,7 +276,7 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
         try:
             known = label is not None and [index_of(axis, label, value.address)]
         except TracerError as error:
-            raise NotThereError(key, error.problems[0].message, value.address) from None
+            raise MissingValueError(key, error.problems[0].message, value.address) from None
         found.append(known or range(length))
     return found
 

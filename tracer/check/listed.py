@@ -17,8 +17,8 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, WholeNumber, Word, described
-from tracer.scenario.problems import of_keys
-from tracer.scenario.reader import Source, YamlPath, read, with_excerpts
+from tracer.scenario.problems import problems_of
+from tracer.scenario.reader import ScenarioSource, YamlPath, read, with_excerpts
 
 LEFT_OUT = "_"
 """Replaces a number that the text does not print."""
@@ -100,12 +100,12 @@ class FiguresFile(Frozen):
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadFigures:
     """A figures file as read."""
 
     title: str | None
     listed: tuple[Listed, ...]
-    source: Source
+    source: ScenarioSource
     content: str
 
     def problem(self, number: int, key: str, problem: Problem) -> Problem:
@@ -114,7 +114,7 @@ class Read:
         return self.source.problem(place, problem.message, problem.address)
 
 
-def read_figures(path: Path) -> Read:
+def read_figures(path: Path) -> ReadFigures:
     """Read a figures file.
 
     Raises:
@@ -125,6 +125,6 @@ def read_figures(path: Path) -> Read:
     try:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:
-        problems = list(of_keys(error, source, set(), FiguresFile))
+        problems = list(problems_of(error, source, set(), FiguresFile))
         raise TracerError(*with_excerpts(problems, content)) from None
-    return Read(found.text, found.figures, source, content)
+    return ReadFigures(found.text, found.figures, source, content)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tracer.check.verdicts import Finding, Verdict
+from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.lesson.steps.kind import Step
 
 
@@ -15,8 +15,8 @@ from tracer.lesson.steps.kind import Step
 class Mistake:
     """Wrong figures of one place in a text, and what follows from them."""
 
-    roots: tuple[Finding, ...]
-    following: tuple[Finding, ...]
+    roots: tuple[JudgedFigure, ...]
+    following: tuple[JudgedFigure, ...]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Report:
 
     scenario: str
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[JudgedFigure, ...]
 
     @property
     def holds(self) -> bool:
@@ -37,27 +37,27 @@ class Report:
         """The number of findings by verdict."""
         return Counter(finding.verdict for finding in self.findings)
 
-    def of(self, verdict: Verdict) -> list[Finding]:
+    def of(self, verdict: Verdict) -> list[JudgedFigure]:
         """The findings with a verdict."""
         return [finding for finding in self.findings if finding.verdict is verdict]
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
         """The wrong figures by place; those with most consequences first."""
-        together = defaultdict[tuple[object, ...], list[Finding]](list)
+        together = defaultdict[tuple[object, ...], list[JudgedFigure]](list)
         for finding in self.of(Verdict.WRONG):
             listed = finding.figure.listed
             at = (listed.line,) if listed.line else (id(listed),)
             together[*at, listed.address, listed.row].append(finding)
         mistake_of = {root: key for key, roots in together.items() for root in roots}
-        following = defaultdict[tuple[object, ...], list[Finding]](list)
+        following = defaultdict[tuple[object, ...], list[JudgedFigure]](list)
         for finding in self.of(Verdict.FOLLOWS):
             following[mistake_of[min(finding.sources, key=_order)]].append(finding)
         found = [Mistake(tuple(roots), tuple(following[key])) for key, roots in together.items()]
         return tuple(sorted(found, key=lambda each: (-len(each.following), _order(each.roots[0]))))
 
     @property
-    def first(self) -> Finding | None:
+    def first(self) -> JudgedFigure | None:
         """The wrong figure that is first in the order of computation."""
         return min(self.of(Verdict.WRONG), key=_order, default=None)
 
@@ -74,7 +74,7 @@ class Report:
         return [counted[key] for key in sorted(counted)]
 
 
-def _order(finding: Finding) -> tuple[bool, int]:
+def _order(finding: JudgedFigure) -> tuple[bool, int]:
     """Return a sort key by the order of computation; the plain pass precedes the examples."""
     figure = finding.figure
     if figure.within is None or figure.entry is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tracer.check.figures import Figure
+from tracer.check.figures import CheckedFigure
 from tracer.check.listed import Listed
 from tracer.check.report import Mistake, Report
-from tracer.check.verdicts import AGAIN, Finding, Verdict
+from tracer.check.verdicts import AGAIN, JudgedFigure, Verdict
 from tracer.lesson import document as doc
 from tracer.names import count
 
@@ -122,7 +122,7 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
         yield _table(("figures",), mistake.following, _following)
 
 
-def _worked(figure: Figure) -> Iterable[doc.Line]:
+def _worked(figure: CheckedFigure) -> Iterable[doc.Line]:
     """Return the correct line of a number."""
     if figure.within is None or figure.entry is None or figure.listed.part == "shape":
         return []
@@ -130,7 +130,7 @@ def _worked(figure: Figure) -> Iterable[doc.Line]:
     return [line] if line else []
 
 
-def _following(findings: Sequence[Finding]) -> tuple[str]:
+def _following(findings: Sequence[JudgedFigure]) -> tuple[str]:
     """Return the printed and the correct numbers of one place in the file."""
     # All of them have the same reason.
     right = "again" if findings[0].by == AGAIN else f"right {_rights(findings)}"
@@ -149,7 +149,7 @@ def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterat
         yield doc.Section(None, title, (doc.Paragraph((why,)), table))
 
 
-def _here(findings: Sequence[Finding]) -> tuple[str]:
+def _here(findings: Sequence[JudgedFigure]) -> tuple[str]:
     """Return the printed numbers of one place, the cause, and the computed numbers."""
     computed = f"computed {_rights(findings)}"
     return (f"{_what(findings)}: {_texts(findings)} ({findings[0].by}), {computed}",)
@@ -157,11 +157,11 @@ def _here(findings: Sequence[Finding]) -> tuple[str]:
 
 def _table(
     header: tuple[str, ...],
-    findings: Sequence[Finding],
-    cells_of: Callable[[Sequence[Finding]], tuple[str, ...]],
+    findings: Sequence[JudgedFigure],
+    cells_of: Callable[[Sequence[JudgedFigure]], tuple[str, ...]],
 ) -> doc.Table:
     """Return one row for each place in the file and reason, with the lines of the text."""
-    together = defaultdict[tuple[int, str], list[Finding]](list)
+    together = defaultdict[tuple[int, str], list[JudgedFigure]](list)
     for finding in findings:
         together[id(finding.figure.listed), finding.by].append(finding)
     lines = defaultdict[tuple[str, ...], list[int | None]](list)
@@ -176,7 +176,7 @@ def _table(
     return doc.Table(("line", *header), tuple(rows))
 
 
-def _what(findings: Sequence[Finding]) -> str:
+def _what(findings: Sequence[JudgedFigure]) -> str:
     """`layer1.ffn.output, row Frank`; one number with its place."""
     figure, listed = findings[0].figure, findings[0].figure.listed
     if len(findings) == 1:
@@ -186,11 +186,11 @@ def _what(findings: Sequence[Finding]) -> str:
     return f"{listed.address}{row}{column}"
 
 
-def _texts(findings: Sequence[Finding]) -> str:
+def _texts(findings: Sequence[JudgedFigure]) -> str:
     return " ".join(finding.figure.text for finding in findings)
 
 
-def _rights(findings: Sequence[Finding]) -> str:
+def _rights(findings: Sequence[JudgedFigure]) -> str:
     return " ".join(finding.right for finding in findings)
 
 

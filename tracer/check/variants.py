@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.fields import Frozen
 from tracer.scenario.layers import (
     Attention,
     Expert,
@@ -23,42 +23,29 @@ from tracer.scenario.layers import (
     Normalization,
     SubLayer,
 )
-from tracer.scenario.model import Scenario, Sinusoidal, Tower, Unembedding
-from tracer.scenario.parts import SUB_LAYERS
+from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.parts import SUB_LAYERS, with_parts
+from tracer.scenario.reader import YamlPath
 from tracer.scenario.rotary import Rotary
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
-_Part = TypeVar("_Part")
+_Part = TypeVar("_Part", bound=BaseModel)
 
 EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.000000000001")))
-MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3")
-PARTS = (
-    *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
-    *("norm", "norm_after", "query_norm", "key_norm", "final_norm", "unembedding", "heads"),
-    *("experts", "shared", *MATRICES),
-)
-"""The fields that contain the parts that a variant changes."""
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Return a change of the settings of each part of a kind."""
-    return partial(_changed, kind=kind, settings=settings)
+    """Return a change of the settings of a kind of parts; those of an encoder's layers stay."""
 
-
-def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]) -> Any:
-    """Return a changed part of a scenario; the same object if nothing changes."""
-    if isinstance(part, tuple) and isinstance(part[0], Frozen):
-        changed = tuple(_changed(each, kind, settings) for each in part)
-        return part if changed == part else changed
-    found: Settings = {}
-    if isinstance(part, kind):
+    def changed(place: YamlPath, part: Any) -> Any:
+        if not isinstance(part, kind) or (place[1:] and place[0] == "encoder"):
+            return part
         found = settings(part)
-    elif isinstance(part, Frozen):
-        inner = {name: getattr(part, name, None) for name in PARTS}
-        found = {name: _changed(each, kind, settings) for name, each in inner.items() if each}
-    differing = {name: new for name, new in found.items() if new != getattr(part, name)}
-    return part.model_copy(update=differing) if differing else part
+        differing = {name: new for name, new in found.items() if new != getattr(part, name)}
+        return part.model_copy(update=differing) if differing else part
+
+    return lambda scenario: with_parts(scenario, changed)
 
 
 def _of_norms(**settings: Any) -> Change:
@@ -115,17 +102,12 @@ def _without_norms_after(layer: Layer) -> Settings:
 
 
 def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
-    """Return a change of the decoder's settings and of the encoder's, if there is one."""
+    """Return a change of the decoder's settings and of the encoder's, if it is computed."""
 
-    def fitting(scenario: Scenario) -> Settings:
-        encoder = scenario.encoder
-        if encoder and encoder.is_computed:
-            new = settings(encoder)
-            if any(getattr(encoder, name) != value for name, value in new.items()):
-                encoder = encoder.model_copy(update=new)
-        return {**settings(scenario), "encoder": encoder}
+    def fitting(tower: Tower) -> Settings:
+        return {} if isinstance(tower, Encoder) and not tower.is_computed else settings(tower)
 
-    return _with(Scenario, fitting)
+    return _with(Tower, fitting)
 
 
 def _without_alibi(tower: Tower) -> Settings:

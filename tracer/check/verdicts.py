@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import groupby
 
 from tracer.check.counts import count_of
-from tracer.check.figures import Figure, NumberFigure, decimal
+from tracer.check.figures import CheckedFigure, NumberFigure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.elementwise import Divide
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class JudgedFigure:
     """A figure and the verdict on it.
 
     `right` is the correct number with as many digits; `by` what explains it, or why it cannot be
@@ -48,13 +48,13 @@ class Finding:
     `units` the difference in units of its last place; `sources` the findings that it follows from.
     """
 
-    figure: Figure
+    figure: CheckedFigure
     verdict: Verdict
     right: str = ""
     by: str = ""
     pencil: str = ""
     units: int | None = None
-    sources: tuple[Finding, ...] = ()
+    sources: tuple[JudgedFigure, ...] = ()
 
 
 BY_PENCIL = "computed from the numbers printed before"
@@ -67,17 +67,17 @@ MOST_VERSIONS = 3
 """The most different numbers of one entry in a text that are tried."""
 
 
-def judged(figures: Sequence[Figure]) -> list[Finding]:
+def judged(figures: Sequence[CheckedFigure]) -> list[JudgedFigure]:
     """Return a finding for each figure, in the order of the file."""
-    found: dict[Figure, Finding] = {}
+    found: dict[CheckedFigure, JudgedFigure] = {}
     together = defaultdict[Pass, list[NumberFigure]](list)
     for figure in figures:
         if figure.within is None:
-            found[figure] = Finding(figure, Verdict.UNKNOWN, by=str(figure.listed.unknown))
+            found[figure] = JudgedFigure(figure, Verdict.UNKNOWN, by=str(figure.listed.unknown))
         elif not isinstance(figure, NumberFigure):
             continue
         elif not figure.within.loaded.scenario.has_numbers:
-            found[figure] = Finding(figure, Verdict.UNKNOWN, by=ONLY_SHAPES)
+            found[figure] = JudgedFigure(figure, Verdict.UNKNOWN, by=ONLY_SHAPES)
         else:
             together[figure.within].append(figure)
     for within, those in together.items():
@@ -87,25 +87,27 @@ def judged(figures: Sequence[Figure]) -> list[Finding]:
     return [found[figure] for figure in figures]
 
 
-def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
+def _counted(figures: Sequence[CheckedFigure]) -> Iterator[JudgedFigure]:
     """Judge shapes and parameters; other shapes follow from the number of tokens."""
-    wrong: Finding | None = None
+    wrong: JudgedFigure | None = None
     tokens = [f for f in figures if f.listed.part == "shape" and f.listed.address == "tokens"]
     for figure in (*tokens, *(f for f in figures if f not in tokens)):
         counted = count_of(figure)
         if counted.agrees:
-            yield Finding(figure, Verdict.AGREES, counted.right)
+            yield JudgedFigure(figure, Verdict.AGREES, counted.right)
         elif counted.tokens is None or figure in tokens:
-            finding = Finding(figure, Verdict.WRONG, counted.right)
+            finding = JudgedFigure(figure, Verdict.WRONG, counted.right)
             if figure in tokens and wrong:
-                finding = Finding(figure, Verdict.FOLLOWS, counted.right, AGAIN, sources=(wrong,))
+                finding = JudgedFigure(
+                    figure, Verdict.FOLLOWS, counted.right, AGAIN, sources=(wrong,)
+                )
             wrong = wrong or (finding if figure in tokens else None)
             yield finding
         elif wrong and str(counted.tokens) in wrong.figure.listed.text.split():
-            yield Finding(figure, Verdict.FOLLOWS, counted.right, sources=(wrong,))
+            yield JudgedFigure(figure, Verdict.FOLLOWS, counted.right, sources=(wrong,))
         else:
             by = f"with {counted.tokens} tokens"
-            yield Finding(figure, Verdict.VARIANT, counted.right, by)
+            yield JudgedFigure(figure, Verdict.VARIANT, counted.right, by)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class _Pencil:
     operands are printed and right, so that no other result is possible."""
 
     number: Decimal
-    wrong: tuple[Finding, ...]
+    wrong: tuple[JudgedFigure, ...]
     decides: bool
 
 
@@ -128,10 +130,10 @@ class _Judge:
         for figure in figures:
             if figure.listed.part == "value":
                 self.at.setdefault(self._origin(figure), []).append(figure)
-        self.found: dict[NumberFigure, Finding] = {}
-        self.judged: dict[tuple[Entry, str, int | None, Decimal], Finding] = {}
+        self.found: dict[NumberFigure, JudgedFigure] = {}
+        self.judged: dict[tuple[Entry, str, int | None, Decimal], JudgedFigure] = {}
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[JudgedFigure]:
         """One for each figure."""
         for _, those in groupby(self.figures, lambda figure: id(figure.listed)):
             together = list(those)
@@ -149,39 +151,39 @@ class _Judge:
         """Return the entry where its number was computed; the figure may show a copy."""
         return self.within.origins.followed(figure.entry)
 
-    def _again(self, figure: NumberFigure) -> Finding | None:
+    def _again(self, figure: NumberFigure) -> JudgedFigure | None:
         """Return the finding of a number that was printed before: that of the first."""
         before = self.judged.get(self._key(figure))
         if before is None or before.verdict is Verdict.AGREES:
             return None
         if before.verdict is Verdict.WRONG:
-            return Finding(figure, Verdict.FOLLOWS, before.right, AGAIN, sources=(before,))
+            return JudgedFigure(figure, Verdict.FOLLOWS, before.right, AGAIN, sources=(before,))
         return replace(before, figure=figure)
 
-    def _judged(self, figure: NumberFigure) -> Finding:
+    def _judged(self, figure: NumberFigure) -> JudgedFigure:
         printed, truth = figure.printed, figure.comes_to(self.trace)
         right = shown(printed, truth[0])
         if any(map(printed.rounds, truth)):
-            return Finding(figure, Verdict.AGREES, right)
+            return JudgedFigure(figure, Verdict.AGREES, right)
         off = printed.units_from(truth[0])
         pencils = list(self._pencils(figure))
         for pencil in pencils:
             if pencil.wrong and self._is_near(figure, pencil.number):
-                return Finding(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
+                return JudgedFigure(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
         if any(printed.rounds(p.number) and not p.wrong for p in pencils):
-            return Finding(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+            return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
-            return Finding(figure, Verdict.ROUNDING, right, CUT, units=off)
+            return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
         by = None if decisive else self._rounding(figure)
         if by:
-            return Finding(figure, Verdict.ROUNDING, right, by, units=off)
+            return JudgedFigure(figure, Verdict.ROUNDING, right, by, units=off)
         if by := self._variant(figure):
-            return Finding(figure, Verdict.VARIANT, right, by, units=off)
+            return JudgedFigure(figure, Verdict.VARIANT, right, by, units=off)
         if any(self._is_near(figure, number) for number in decisive or truth[:1]):
-            return Finding(figure, Verdict.ROUNDING, right, ONE_UNIT, units=off)
+            return JudgedFigure(figure, Verdict.ROUNDING, right, ONE_UNIT, units=off)
         other = shown(printed, decisive[0]) if decisive else ""
-        return Finding(
+        return JudgedFigure(
             figure, Verdict.WRONG, right, pencil=other if other != right else "", units=off
         )
 
@@ -297,7 +299,7 @@ class _Judge:
             level = [e for entry in new if entry not in self.at for e in self._inputs_of(entry)]
         return list(found)
 
-    def _wrong(self, entry: Entry, number: Decimal) -> Iterator[Finding]:
+    def _wrong(self, entry: Entry, number: Decimal) -> Iterator[JudgedFigure]:
         """Yield the first finding of a number of the text if it is wrong, or its sources."""
         for figure in self.at[entry]:
             finding = self.found.get(figure)
@@ -309,13 +311,13 @@ class _Judge:
                 return
 
 
-def _as_a_row(row: list[Finding]) -> list[Finding]:
+def _as_a_row(row: list[JudgedFigure]) -> list[JudgedFigure]:
     """Revise the findings of a row: a variant explains all; a near number counts as wrong
     if most of its row is wrong."""
     variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
 
-    def beside_others(found: Finding) -> Finding:
+    def beside_others(found: JudgedFigure) -> JudgedFigure:
         if found.verdict is not Verdict.ROUNDING:
             return found
         if variants:

@@ -15,7 +15,7 @@ RotaryFactor: TypeAlias = Callable[[int, int], float]
 
 
 @dataclass(frozen=True)
-class Rotary:
+class RotaryPositions:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
     Pair i of the token at position p, both counted from 0, is rotated by the angle
@@ -73,7 +73,7 @@ class Architecture:
     activation: Activation
     gated: bool
     """Whether the FFN is (activation(x·W_1) ⊙ (x·W_3))·W_2."""
-    rotary: Rotary | None
+    rotary: RotaryPositions | None
     windows: tuple[int | None, ...]
     """For each layer, the number of tokens that each token attends to, itself included; None for
     all before it."""
@@ -110,7 +110,7 @@ class Architecture:
     """The soft cap of the scores."""
     logit_cap: float | None = None
     """The soft cap of the logits."""
-    own_rotary: Mapping[int, Rotary | None] = field(default_factory=dict)
+    own_rotary: Mapping[int, RotaryPositions | None] = field(default_factory=dict)
     """The rotary positions of layers that differ from the others, counted from 1; None for none."""
     experts: int | None = None
     """The number of experts of each FFN, each with `hidden` units; None without a router."""
@@ -131,7 +131,7 @@ class Architecture:
         """The factor of each pair of the rotary angles; None if all are 1."""
         return self.factors_of(self.rotary) if self.rotary else None
 
-    def factors_of(self, rotary: Rotary) -> tuple[float, ...] | None:
+    def factors_of(self, rotary: RotaryPositions) -> tuple[float, ...] | None:
         """Return the factor of each pair of some rotary angles; None if all are 1."""
         factor, d = rotary.factor, int(self.rotated)
         return tuple(factor(i, d) for i in range(d // 2)) if factor else None

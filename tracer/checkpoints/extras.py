@@ -13,7 +13,7 @@ INSTALL = "pip install 'decoder-trace[models]' (in a checkout: pip install -e '.
 
 
 @contextmanager
-def extra(library: str) -> Iterator[None]:
+def optional_library(library: str) -> Iterator[None]:
     """Run a block that imports a library; if the library is missing, report how to install it.
 
     Raises:
@@ -26,13 +26,13 @@ def extra(library: str) -> Iterator[None]:
         raise TracerError(Problem(message)) from None
 
 
-def isolated(file: str, address: str | None = None) -> IsolatedLibrary:
+def isolated_tokenizers(file: str, address: str | None = None) -> IsolatedLibrary:
     """Start the tokenizers library in its own process, for a tokenizer that a file describes.
 
     Raises:
         TracerError: the library is not installed.
     """
-    with extra("tokenizers"):
+    with optional_library("tokenizers"):
         if find_spec("tokenizers") is None:
             raise ImportError
     return IsolatedLibrary(file, address)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 
 EXPERTS = "a mixture of experts"
 QK_NORM = "a norm of queries and keys"
@@ -196,7 +196,7 @@ TENSOR_MEANINGS: Mapping[str, str] = {
 
 
 def family_of(
-    settings: Settings, key: str, known: Collection[str], needs: Mapping[str, Parts]
+    settings: CheckpointSettings, key: str, known: Collection[str], needs: Mapping[str, Parts]
 ) -> str:
     """Return the family that a file names.
 
@@ -213,7 +213,9 @@ def family_of(
     raise AssertionError
 
 
-def _why(settings: Settings, name: Any, known: Collection[str], needs: Mapping[str, Parts]) -> str:
+def _why(
+    settings: CheckpointSettings, name: Any, known: Collection[str], needs: Mapping[str, Parts]
+) -> str:
     """Say which parts are missing: by the family's name, by its class, or else by its keys."""
     if isinstance(name, str) and name in needs:
         return f"which {_missing(needs[name])}"

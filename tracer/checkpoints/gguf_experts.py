@@ -9,7 +9,7 @@ from dataclasses import replace
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.gguf_families import FAMILIES
 from tracer.checkpoints.layouts import Layout
-from tracer.checkpoints.tensor import Tensor, written
+from tracer.checkpoints.tensor import Tensor, written_shape
 from tracer.errors import Problem, TracerError
 
 STACKED = re.compile(r"(blk\.[0-9]+\.ffn_(?:gate|up|down))_exps\.weight")
@@ -30,7 +30,7 @@ def layout_of(architecture: Architecture) -> Layout:
     return replace(dense, names={**names, **own})
 
 
-def experts_apart(
+def split_experts(
     architecture: Architecture, tensors: Mapping[str, Tensor]
 ) -> Mapping[str, Tensor]:
     """Return the tensors, a stack of all experts' as one of each, with the names of older files.
@@ -50,7 +50,7 @@ def experts_apart(
                 own = replace(tensor, shape=tensor.shape[1:], stored=stored)
                 found[f"{stacked[1]}.{expert}.weight"] = own
         else:
-            message = f"{written(tensor.shape)}, expected {architecture.experts} matrices"
+            message = f"{written_shape(tensor.shape)}, expected {architecture.experts} matrices"
             problems.append(Problem(message, tensor.file, address=name))
     if problems:
         raise TracerError(*problems)

@@ -79,7 +79,7 @@ def _with(others: Layout, norms: Mapping[str, str]) -> Layout:
     return replace(others, names={**others.names, **own})
 
 
-def _without(others: Layout, end: str) -> Layout:
+def _drop_suffix(others: Layout, end: str) -> Layout:
     """Return a layout without the parameters whose addresses end in this way."""
     names = {key: name for key, name in others.names.items() if not key.endswith(end)}
     return replace(others, names=names)
@@ -194,7 +194,7 @@ OLMO_2 = replace(
     placement=None,
     norm_after=True,
     windows=False,  # those of OLMo 3, whose files have the same name
-    layout=_without(GEMMA_3.layout, ".norm.gain"),
+    layout=_drop_suffix(GEMMA_3.layout, ".norm.gain"),
 )
 OLMOE = replace(
     QWEN3_MOE,
@@ -209,7 +209,7 @@ GPT_NEOX = replace(
     rotary="halves",
     rotates_part=True,
     parallel="use_parallel_residual",
-    layout=_without(GPT2.layout, "positions"),
+    layout=_drop_suffix(GPT2.layout, "positions"),
 )
 """llama.cpp computes GELU with tanh; the projections of all heads are side by side."""
 PHI3 = replace(

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tracer.checkpoints.architecture import Architecture, Rotary, RotaryFactor
+from tracer.checkpoints.architecture import Architecture, RotaryFactor, RotaryPositions
 from tracer.checkpoints.families import GGUF_NEEDS, MEANINGS, family_of
 from tracer.checkpoints.gguf_families import FAMILIES, GGUFFamily
 from tracer.checkpoints.gguf_file import GGUFFile
-from tracer.checkpoints.settings import MOST_LAYERS, Settings
-from tracer.checkpoints.tensor import written
+from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
+from tracer.checkpoints.tensor import written_shape
 from tracer.errors import Problem, TracerError
 
 WINDOW = "attention.sliding_window"
@@ -28,7 +28,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
-    named = Settings(read.file, read.values)
+    named = CheckpointSettings(read.file, read.values)
     name = family_of(named, "general.architecture", FAMILIES, GGUF_NEEDS)
     named.only("general.type", "model", "the file is not a whole model")
     if named.get("split.count", 1) not in (0, 1):
@@ -36,13 +36,13 @@ def architecture_of(read: GGUFFile) -> Architecture:
     named.check()
     family = FAMILIES[name]
     keys = family.factors
-    settings = Settings(read.file, read.values, f"{name}.")
+    settings = CheckpointSettings(read.file, read.values, f"{name}.")
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
     layers = settings.whole("block_count", most=MOST_LAYERS)
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
     windows = _windows(settings, family, layers)
-    rotary, own_rotary = None, dict[int, Rotary | None]()
+    rotary, own_rotary = None, dict[int, RotaryPositions | None]()
     if family.rotary:
         everywhere = _rotary(settings, read, family, d_k)
         rotary, own_rotary = _by_layer(settings, everywhere, family, windows)
@@ -99,7 +99,9 @@ def _biases(read: GGUFFile) -> str:
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
 
 
-def _divisor(settings: Settings, family: GGUFFamily, layers: int, share: int) -> float | None:
+def _divisor(
+    settings: CheckpointSettings, family: GGUFFamily, layers: int, share: int
+) -> float | None:
     """Return the divisor of the scores; None for √d_k. `share`: the width over the heads."""
     if family.factors:
         factor = settings.number_or_none(family.factors.scores, None)
@@ -107,7 +109,9 @@ def _divisor(settings: Settings, family: GGUFFamily, layers: int, share: int) ->
     return math.sqrt(share) if layers == family.widest else None
 
 
-def _windows(settings: Settings, family: GGUFFamily, layers: int) -> tuple[int | None, ...]:
+def _windows(
+    settings: CheckpointSettings, family: GGUFFamily, layers: int
+) -> tuple[int | None, ...]:
     """Return the window of each layer."""
     if not family.windows:
         return (None,) * layers
@@ -121,7 +125,9 @@ def _windows(settings: Settings, family: GGUFFamily, layers: int) -> tuple[int |
     return tuple(window if layer % full else None for layer in range(1, layers + 1))
 
 
-def _with_experts(dense: Architecture, settings: Settings, family: GGUFFamily) -> Architecture:
+def _with_experts(
+    dense: Architecture, settings: CheckpointSettings, family: GGUFFamily
+) -> Architecture:
     """Return the architecture with the experts of a file, if it has any."""
     if not family.expert_units and not (family.may_route and settings.get("expert_count")):
         return dense
@@ -131,7 +137,9 @@ def _with_experts(dense: Architecture, settings: Settings, family: GGUFFamily) -
     return replace(dense, experts=settings.whole("expert_count"), top=top, hidden=hidden)
 
 
-def _rotary(settings: Settings, read: GGUFFile, family: GGUFFamily, d_k: int) -> Rotary:
+def _rotary(
+    settings: CheckpointSettings, read: GGUFFile, family: GGUFFamily, d_k: int
+) -> RotaryPositions:
     """Return the rotary positions of a file."""
     assert family.rotary
     rotated = settings.whole("rope.dimension_count", d_k)
@@ -148,19 +156,22 @@ def _rotary(settings: Settings, read: GGUFFile, family: GGUFFamily, d_k: int) ->
     tensor = read.tensors.get("rope_freqs.weight")
     if tensor is not None:
         if tensor.shape != (d_k // 2,):
-            message = f"{written(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
+            message = f"{written_shape(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
             raise TracerError(Problem(message, read.file, address=tensor.name))
         factors = [linear * float(each) for each in tensor.read(slice(None))]
         if not all(0 < each < math.inf for each in factors):
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
         factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
-    return Rotary(base, family.rotary, factor, rotated / d_k)
+    return RotaryPositions(base, family.rotary, factor, rotated / d_k)
 
 
 def _by_layer(
-    settings: Settings, rotary: Rotary, family: GGUFFamily, windows: Sequence[int | None]
-) -> tuple[Rotary, dict[int, Rotary | None]]:
+    settings: CheckpointSettings,
+    rotary: RotaryPositions,
+    family: GGUFFamily,
+    windows: Sequence[int | None],
+) -> tuple[RotaryPositions, dict[int, RotaryPositions | None]]:
     """Return the rotary positions of most layers, and those of the others by number."""
     layers = range(1, len(windows) + 1)
     if family.unrotated:
@@ -169,4 +180,4 @@ def _by_layer(
         return rotary, {}
     base = settings.number("rope.freq_base_swa", family.near_base)
     full = [layer for layer in layers if windows[layer - 1] is None]
-    return Rotary(base, rotary.layout, None), dict.fromkeys(full, rotary)
+    return RotaryPositions(base, rotary.layout, None), dict.fromkeys(full, rotary)

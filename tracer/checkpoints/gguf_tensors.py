@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.checkpoints.extras import extra
+from tracer.checkpoints.extras import optional_library
 from tracer.checkpoints.tensor import Bytes, Tensor
 from tracer.errors import Problem, TracerError
 
@@ -75,7 +75,7 @@ def _stored(place: TensorLocation, data: Bytes, begin: int) -> tuple[Bytes, Quan
 
 @cache
 def _quantisation(number: int) -> Quantisation:
-    with extra("gguf"):
+    with optional_library("gguf"):
         from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize
     try:
         kind = GGMLQuantizationType(number)

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tracer.checkpoints.extras import isolated
+from tracer.checkpoints.extras import isolated_tokenizers
 from tracer.checkpoints.gguf_file import GGUFFile
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.splitting import SPLITTINGS
 from tracer.tokenization.alphabets import BYTE, ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.sentence_piece import SentencePiece, TokenRanks
-from tracer.tokenization.tokenizer import Tokenizer, ids_alone
+from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 
 PREFIX = "tokenizer.ggml."
 ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
@@ -30,13 +30,13 @@ HARMLESS = frozenset({
 """Keys that name tokens, which changes neither how a text is split nor where it ends."""
 
 
-def ends(read: GGUFFile) -> tuple[int, ...]:
+def end_token_ids(read: GGUFFile) -> tuple[int, ...]:
     """Return the ids of the end tokens that the file names.
 
     Raises:
         TracerError: an id is not a number.
     """
-    settings = Settings(read.file, read.values, PREFIX)
+    settings = CheckpointSettings(read.file, read.values, PREFIX)
     named = [settings.whole(key, least=0) for key in ENDS if settings.get(key) is not None]
     settings.check()
     return tuple(dict.fromkeys(named))
@@ -48,15 +48,15 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     Raises:
         TracerError: it is of another kind or damaged, or the tokenizers library is missing.
     """
-    settings = Settings(read.file, read.values, PREFIX)
+    settings = CheckpointSettings(read.file, read.values, PREFIX)
     if settings.get("model") in (None, "none", "no_vocab"):
-        return ids_alone()
+        return tokenizer_of_ids()
     made = settings.one_of("model", _KINDS)
     settings.check()
     return made(settings, read)
 
 
-def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
+def _byte_level(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
     name = settings.one_of("pre", {name: name for name in SPLITTINGS}, "default")
     splitting = SPLITTINGS[name]
     vocabulary, added = _vocabulary(settings)
@@ -66,7 +66,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
     settings.only("add_space_prefix", False)
     _check_all(settings)
 
-    library = isolated(read.file, "tokenizer.ggml")
+    library = isolated_tokenizers(read.file, "tokenizer.ggml")
     words = [*vocabulary]
     described = {
         "added_tokens": [
@@ -94,7 +94,7 @@ def _byte_level(settings: Settings, read: GGUFFile) -> Tokenizer:
     return Tokenizer(library, vocabulary, added, Merging(ranks(merges), alphabet, whole), alphabet)
 
 
-def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
+def _sentence_piece(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
     """Return the tokenizer of Llama 2, Mistral 7B, TinyLlama and others; it needs no library."""
     vocabulary, added = _vocabulary(settings)
     scores = settings.entries("scores", float, len(vocabulary))
@@ -119,13 +119,13 @@ def _sentence_piece(settings: Settings, read: GGUFFile) -> Tokenizer:
     return Tokenizer(library, vocabulary, added, merging, alphabet)
 
 
-_KINDS: Mapping[str, Callable[[Settings, GGUFFile], Tokenizer]] = {
+_KINDS: Mapping[str, Callable[[CheckpointSettings, GGUFFile], Tokenizer]] = {
     "gpt2": _byte_level,
     "llama": _sentence_piece,
 }
 
 
-def _vocabulary(settings: Settings) -> tuple[dict[str, int], dict[str, int]]:
+def _vocabulary(settings: CheckpointSettings) -> tuple[dict[str, int], dict[str, int]]:
     """Return the id of each token, and of those that are matched as a whole.
 
     Raises:
@@ -146,7 +146,7 @@ def _vocabulary(settings: Settings) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _around(
-    settings: Settings,
+    settings: CheckpointSettings,
     words: int,
     *,
     begins: bool,
@@ -169,7 +169,7 @@ def _around(
     return found[0], found[1]
 
 
-def _check_all(settings: Settings) -> None:
+def _check_all(settings: CheckpointSettings) -> None:
     """Raise all problems, also for keys that are not understood."""
     for key in ("add_sep_token", "remove_extra_whitespaces"):
         settings.only(key, False)

@@ -20,7 +20,7 @@ from tracer.checkpoints.hugging_face_families import (
     HuggingFaceFamily,
     Only,
 )
-from tracer.checkpoints.settings import MOST_LAYERS, Settings
+from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
 _CHANGES_NOTHING = {
@@ -68,7 +68,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
-    settings = Settings(file, config)
+    settings = CheckpointSettings(file, config)
     name = family_of(settings, "model_type", FAMILIES, NEEDS)
     family = FAMILIES[name]
     architecture = _architecture(settings, name, family)
@@ -86,13 +86,13 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     return architecture
 
 
-def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
+def end_token_ids(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     """Return the ids of the end tokens: one, several or none.
 
     Raises:
         TracerError: the value is not an id or a list of ids.
     """
-    settings = Settings(file, config)
+    settings = CheckpointSettings(file, config)
     if isinstance(settings.get(EOS), list):
         found = tuple(settings.entries(EOS, int))
     else:
@@ -101,7 +101,7 @@ def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     return found
 
 
-def start(config: Mapping[str, Any], generating: Mapping[str, Any], file: str) -> int:
+def start_token_id(config: Mapping[str, Any], generating: Mapping[str, Any], file: str) -> int:
     """Return the id of the token that begins each text of a decoder with an encoder.
 
     `generating`: the values of generation_config.json, or the configuration itself without it.
@@ -109,7 +109,7 @@ def start(config: Mapping[str, Any], generating: Mapping[str, Any], file: str) -
     Raises:
         TracerError: there is none, or the two name different ones.
     """
-    settings = Settings(file, config)
+    settings = CheckpointSettings(file, config)
     found = settings.whole(START, least=0)
     other = generating.get(START)
     if other not in (None, found):
@@ -118,13 +118,13 @@ def start(config: Mapping[str, Any], generating: Mapping[str, Any], file: str) -
     return found
 
 
-def excluded(generating: Mapping[str, Any], file: str) -> tuple[int, ...]:
+def excluded_token_ids(generating: Mapping[str, Any], file: str) -> tuple[int, ...]:
     """Return the ids of the tokens that are never generated.
 
     Raises:
         TracerError: a sequence of several tokens is never generated, which is not supported.
     """
-    settings = Settings(file, generating)
+    settings = CheckpointSettings(file, generating)
     never = settings.get(BAD_WORDS)
     if never is None:
         return ()
@@ -135,7 +135,9 @@ def excluded(generating: Mapping[str, Any], file: str) -> tuple[int, ...]:
     return tuple(row[0] for row in rows)
 
 
-def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> Architecture:
+def _architecture(
+    settings: CheckpointSettings, name: str, family: HuggingFaceFamily
+) -> Architecture:
     width, heads = settings.whole(family.width), settings.whole(family.heads)
     layers = settings.whole(family.layers, most=MOST_LAYERS)
     of_width = family.hidden_per_width
@@ -190,7 +192,7 @@ def _architecture(settings: Settings, name: str, family: HuggingFaceFamily) -> A
 
 
 def _encoder(
-    settings: Settings, keys: EncoderKeys | None, decoder: Architecture
+    settings: CheckpointSettings, keys: EncoderKeys | None, decoder: Architecture
 ) -> Architecture | None:
     """Return the encoder: the decoder's architecture with other sizes."""
     if keys is None:
@@ -210,23 +212,23 @@ def _encoder(
     )
 
 
-def _key_heads(settings: Settings, family: HuggingFaceFamily, heads: int) -> int:
+def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: int) -> int:
     if not family.shares_keys:
         return heads
     missing = None if settings.says(KEY_HEADS) else family.missing_key_heads
     return settings.whole(KEY_HEADS, missing or heads)
 
 
-def _d_k(settings: Settings, family: HuggingFaceFamily, share: int) -> int:
+def _d_k(settings: CheckpointSettings, family: HuggingFaceFamily, share: int) -> int:
     return settings.whole(HEAD_DIM, share) if family.shares_keys else share
 
 
-def _experts(settings: Settings, family: HuggingFaceFamily) -> int:
+def _experts(settings: CheckpointSettings, family: HuggingFaceFamily) -> int:
     other = next((key for key, name in family.same.items() if name == family.experts), None)
     return settings.whole(family.experts, settings.get(other) if other else None)
 
 
-def _divisor(settings: Settings, family: HuggingFaceFamily) -> float | None:
+def _divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:
     if family.factors:
         return 1 / settings.number(family.factors.scores, 1.0)
     squared = family.squared_divisor

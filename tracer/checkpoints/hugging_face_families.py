@@ -11,9 +11,14 @@ from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
 from tracer.checkpoints.families import BIASED_LOGITS
-from tracer.checkpoints.hugging_face_rotary import ReadTurns, by_window, not_everywhere, rotary
+from tracer.checkpoints.hugging_face_rotary import (
+    ReadTurns,
+    rotary,
+    rotary_by_window,
+    rotary_in_some_layers,
+)
 from tracer.checkpoints.layouts import Layout, layout
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 
 Only: TypeAlias = Mapping[str, tuple[Any, str]]
 """Config keys with one supported value, and what other values mean."""
@@ -83,7 +88,7 @@ class HuggingFaceFamily:
     top: tuple[str, int] = ("num_experts_per_tok", 1)
     normalize: tuple[str, bool] | None = None
     """The key of whether the weights of the chosen experts add up to 1; None if they do."""
-    windows: Callable[[Settings, int], Windows] = lambda settings, layers: [None] * layers
+    windows: Callable[[CheckpointSettings, int], Windows] = lambda settings, layers: [None] * layers
     """Returns the window of each layer, from the number of layers."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
@@ -113,12 +118,12 @@ class HuggingFaceFamily:
     """Keys that change nothing in this family."""
 
 
-def _full(settings: Settings, layers: int) -> Windows:
+def _full(settings: CheckpointSettings, layers: int) -> Windows:
     """Check that no layer has a window."""
     return _by_kind(settings, [FULL] * layers, None)
 
 
-def _windows_of_mistral(settings: Settings, layers: int) -> Windows:
+def _windows_of_mistral(settings: CheckpointSettings, layers: int) -> Windows:
     if settings.says("layer_types"):
         for key, default in ((WINDOW, 4096), (HEAD_DIM, None)):
             if settings.get(key, default) is None:
@@ -129,7 +134,7 @@ def _windows_of_mistral(settings: Settings, layers: int) -> Windows:
     return _by_kind(settings, [SLIDING if has_window else FULL] * layers, window)
 
 
-def _windows_of_qwen(settings: Settings, layers: int) -> Windows:
+def _windows_of_qwen(settings: CheckpointSettings, layers: int) -> Windows:
     """From `max_window_layers` on, a layer has a window."""
     begin = settings.whole("max_window_layers", 28, least=0)
     window = settings.get(WINDOW, 4096)
@@ -139,7 +144,7 @@ def _windows_of_qwen(settings: Settings, layers: int) -> Windows:
     return _by_kind(settings, [FULL] * full + [SLIDING] * (layers - full), window)
 
 
-def _windows_of_qwen3_moe(settings: Settings, layers: int) -> Windows:
+def _windows_of_qwen3_moe(settings: CheckpointSettings, layers: int) -> Windows:
     if settings.get("mlp_only_layers"):
         settings.wrong("mlp_only_layers", "expected null or []: some layers have no experts")
     settings.get(WINDOW)
@@ -147,14 +152,14 @@ def _windows_of_qwen3_moe(settings: Settings, layers: int) -> Windows:
     return _one_for_all(settings, layers) if is_used else [None] * layers
 
 
-def _one_for_all(settings: Settings, layers: int) -> Windows:
+def _one_for_all(settings: CheckpointSettings, layers: int) -> Windows:
     return [None if settings.get(WINDOW) is None else settings.whole(WINDOW)] * layers
 
 
-def _windows_of_gemma(pattern: int) -> Callable[[Settings, int], Windows]:
+def _windows_of_gemma(pattern: int) -> Callable[[CheckpointSettings, int], Windows]:
     """Return windows in all layers but every `pattern`th."""
 
-    def windows(settings: Settings, layers: int) -> Windows:
+    def windows(settings: CheckpointSettings, layers: int) -> Windows:
         own = settings.whole("sliding_window_pattern", pattern) if pattern > 2 else pattern
         kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
         if settings.get(WINDOW, 4096) is None:
@@ -164,14 +169,14 @@ def _windows_of_gemma(pattern: int) -> Callable[[Settings, int], Windows]:
     return windows
 
 
-def _windows_of_smollm3(settings: Settings, layers: int) -> Windows:
+def _windows_of_smollm3(settings: CheckpointSettings, layers: int) -> Windows:
     if settings.flag("use_sliding_window", False):
         settings.wrong("use_sliding_window", "expected false: some layers have a window")
     settings.get(WINDOW)
     return _full(settings, layers)
 
 
-def _by_kind(settings: Settings, kinds: list[str], window: int | None) -> Windows:
+def _by_kind(settings: CheckpointSettings, kinds: list[str], window: int | None) -> Windows:
     """Return the window of each layer; `layer_types` says otherwise than the default `kinds`."""
     if settings.get("layer_types") is not None:
         known = (FULL, SLIDING) if window else (FULL,)
@@ -379,7 +384,7 @@ GEMMA_2 = replace(
 )
 GEMMA_3 = replace(
     GEMMA_2,
-    rotary=by_window,
+    rotary=rotary_by_window,
     windows=_windows_of_gemma(6),
     query_key_norm="head",
     score_cap=None,
@@ -409,7 +414,7 @@ SMOLLM3 = replace(
     LLAMA,
     tied=True,
     missing_key_heads=4,
-    rotary=not_everywhere(2e6),
+    rotary=rotary_in_some_layers(2e6),
     windows=_windows_of_smollm3,
     only=_WITHOUT_WINDOW_KEY,
 )

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from tracer.checkpoints.architecture import Rotary, RotaryFactor
+from tracer.checkpoints.architecture import RotaryFactor, RotaryPositions
 from tracer.checkpoints.families import PARTIAL_ROTARY
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 
-Turns: TypeAlias = tuple[Rotary, Mapping[int, Rotary | None]]
+Turns: TypeAlias = tuple[RotaryPositions, Mapping[int, RotaryPositions | None]]
 """The rotary positions of most layers, and those of the others by number; None rotates nothing."""
-ReadTurns: TypeAlias = Callable[[Settings, Sequence[int | None]], Turns]
+ReadTurns: TypeAlias = Callable[[CheckpointSettings, Sequence[int | None]], Turns]
 """Reads them from a configuration and the window of each layer."""
 
 SCALINGS = ("default", "linear", "llama3")
@@ -32,16 +32,16 @@ def rotary(
     accepts and that are supported.
     """
 
-    def read(settings: Settings, windows: Sequence[int | None]) -> Turns:
+    def read(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
         return _read(settings, base, key, share, scalings), {}
 
     return read
 
 
-def not_everywhere(base: float) -> ReadTurns:
+def rotary_in_some_layers(base: float) -> ReadTurns:
     """Read rotary positions that some layers do not have (SmolLM3)."""
 
-    def read(settings: Settings, windows: Sequence[int | None]) -> Turns:
+    def read(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
         layers = range(1, len(windows) + 1)
         interval = settings.whole("no_rope_layer_interval", 4)
         rotated = [int(layer % interval != 0) for layer in layers]
@@ -53,7 +53,7 @@ def not_everywhere(base: float) -> ReadTurns:
     return read
 
 
-def by_window(settings: Settings, windows: Sequence[int | None]) -> Turns:
+def rotary_by_window(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
     """Read one base for layers with a window, another for those without (Gemma 3)."""
     nested, older = settings.within("rope_parameters"), settings.within("rope_scaling")
     local, full = nested.within(NESTED[1]), nested.within(NESTED[0])
@@ -67,20 +67,20 @@ def by_window(settings: Settings, windows: Sequence[int | None]) -> Turns:
         base = older.number("rope_theta")
     factor = _factor(scaling, base, ("default", "linear"))
     own = {
-        layer: Rotary(base, "halves", factor)
+        layer: RotaryPositions(base, "halves", factor)
         for layer, window in enumerate(windows, 1)
         if window is None
     }
-    return Rotary(near, "halves", None), own
+    return RotaryPositions(near, "halves", None), own
 
 
 def _read(
-    settings: Settings,
+    settings: CheckpointSettings,
     base: float,
     key: str,
     share: tuple[str, float] | None,
     scalings: Sequence[str],
-) -> Rotary:
+) -> RotaryPositions:
     """Return the rotary positions; older files keep the base apart from the other values.
 
     If a file has both, transformers reads the older mapping, and the base inside of it.
@@ -94,10 +94,12 @@ def _read(
     else:
         for part in (settings, scaling):
             part.only("partial_rotary_factor", 1.0, PARTIAL_ROTARY)
-    return Rotary(base, "halves", _factor(scaling, base, scalings), rotated)
+    return RotaryPositions(base, "halves", _factor(scaling, base, scalings), rotated)
 
 
-def _factor(scaling: Settings, base: float, scalings: Sequence[str]) -> RotaryFactor | None:
+def _factor(
+    scaling: CheckpointSettings, base: float, scalings: Sequence[str]
+) -> RotaryFactor | None:
     kind = "rope_type" if scaling.says("rope_type") else "type"
     read = scaling.one_of(kind, {name: FACTORS[name] for name in scalings}, "default")
     factor = read(scaling, base)
@@ -106,12 +108,12 @@ def _factor(scaling: Settings, base: float, scalings: Sequence[str]) -> RotaryFa
     return factor
 
 
-def _linear(scaling: Settings, base: float) -> RotaryFactor:
+def _linear(scaling: CheckpointSettings, base: float) -> RotaryFactor:
     factor = scaling.number("factor")
     return lambda pair, d_k: factor
 
 
-def _llama3(scaling: Settings, base: float) -> RotaryFactor:
+def _llama3(scaling: CheckpointSettings, base: float) -> RotaryFactor:
     """Divide the angles of wavelengths that are long compared to the first context (Llama 3.1)."""
     factor, context = scaling.number("factor"), scaling.number("original_max_position_embeddings")
     low, high = scaling.number("low_freq_factor"), scaling.number("high_freq_factor")
@@ -126,7 +128,7 @@ def _llama3(scaling: Settings, base: float) -> RotaryFactor:
     return of_pair
 
 
-FACTORS: Mapping[str, Callable[[Settings, float], RotaryFactor | None]] = {
+FACTORS: Mapping[str, Callable[[CheckpointSettings, float], RotaryFactor | None]] = {
     "default": lambda scaling, base: None,
     "linear": _linear,
     "llama3": _llama3,

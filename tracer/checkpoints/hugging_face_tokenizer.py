@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tracer.checkpoints.extras import isolated
+from tracer.checkpoints.extras import isolated_tokenizers
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.isolated import IsolatedLibrary
-from tracer.tokenization.tokenizer import Tokenizer, ids_alone
+from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 from tracer.tokenization.unigram import Unigram
 
 FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
@@ -35,16 +35,16 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     """
     path = folder / FILE
     if not path.exists():
-        return ids_alone()
+        return tokenizer_of_ids()
     content = read_json(path)
-    model = Settings(str(path), content).within("model")
+    model = CheckpointSettings(str(path), content).within("model")
     read = model.one_of("type", {"BPE": _byte_pairs, "Unigram": _unigram})
     model.flag("ignore_merges", False)
     for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             model.wrong(key, "supported is null")
     model.check()
-    library = isolated(str(path))
+    library = isolated_tokenizers(str(path))
     library.serve(read_file(path))
     added = library.added()  # answered only if the library accepts the file
     byte_levels = [*_byte_levels(content.get("pre_tokenizer"))]
@@ -53,7 +53,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
 
 
 def _byte_pairs(
-    library: IsolatedLibrary, added: dict[str, int], model: Settings, *, of_bytes: bool
+    library: IsolatedLibrary, added: dict[str, int], model: CheckpointSettings, *, of_bytes: bool
 ) -> Tokenizer:
     vocabulary = model.get("vocab")
     alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
@@ -63,7 +63,7 @@ def _byte_pairs(
 
 
 def _unigram(
-    library: IsolatedLibrary, added: dict[str, int], model: Settings, *, of_bytes: bool
+    library: IsolatedLibrary, added: dict[str, int], model: CheckpointSettings, *, of_bytes: bool
 ) -> Tokenizer:
     scores = [(word, float(score)) for word, score in model.get("vocab")]
     vocabulary = {word: id for id, (word, _) in enumerate(scores)}
@@ -107,7 +107,7 @@ def _check_prefix_space(path: Path, byte_levels: list[dict[str, Any]]) -> None:
     """
     if not path.exists():
         return
-    settings = Settings(str(path), read_json(path))
+    settings = CheckpointSettings(str(path), read_json(path))
     if settings.get(PREFIX_SPACE) is not None:
         for step in byte_levels:
             settings.only(PREFIX_SPACE, step[PREFIX_SPACE], f"{FILE} says so")

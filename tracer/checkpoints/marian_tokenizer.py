@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tracer.checkpoints.hugging_face_tokenizer import BESIDE
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.spm_file import read_spm
 from tracer.tokenization.alphabets import Alphabet, Characters
 from tracer.tokenization.bpe import Merging
 from tracer.tokenization.marian import UNKNOWN, MarianPieces, MarianUnigram
-from tracer.tokenization.tokenizer import Tokenizer, ids_alone
+from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 
 VOCABULARY, SOURCE, TARGET = "vocab.json", "source.spm", "target.spm"
 END, PADDING = "</s>", "<pad>"
@@ -32,7 +32,7 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
         TracerError: a file is damaged or of another kind.
     """
     if not (folder / VOCABULARY).exists():
-        return ids_alone()
+        return tokenizer_of_ids()
     vocabulary = _vocabulary(folder / VOCABULARY)
     _check_settings(folder / BESIDE)
     alphabet = Characters(vocabulary)
@@ -58,7 +58,7 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
 
 def _vocabulary(path: Path) -> Mapping[str, int]:
     vocabulary = read_json(path)
-    settings = Settings(str(path), vocabulary)
+    settings = CheckpointSettings(str(path), vocabulary)
     for word in vocabulary:
         settings.whole(word, least=0)
     for word in (END, UNKNOWN):
@@ -76,7 +76,7 @@ def _check_settings(path: Path) -> None:
     """
     if not path.exists():
         return
-    settings = Settings(str(path), read_json(path))
+    settings = CheckpointSettings(str(path), read_json(path))
     settings.only("separate_vocabs", False, "the decoder has its own ids")
     for key, known in _SPECIAL.items():
         value = settings.get(key)

@@ -97,10 +97,10 @@ def packaged(package: str, file: str) -> Path:
 def _gguf(path: Path) -> Checkpoint:
     read = read_gguf(path)
     architecture = gguf_model.architecture_of(read)
-    tensors = gguf_experts.experts_apart(architecture, read.tensors)
+    tensors = gguf_experts.split_experts(architecture, read.tensors)
     layout = gguf_experts.layout_of(architecture)
     found = parameters(architecture, layout, tensors, str(path))
-    ends = gguf_tokenizer.ends(read)
+    ends = gguf_tokenizer.end_token_ids(read)
     return Checkpoint(architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
 
 
@@ -115,13 +115,13 @@ def _folder(path: Path) -> Checkpoint:
     if embeddings and own and not own.holds_the_same(embeddings):
         architecture = replace(architecture, tied=False)  # as in transformers
     found = parameters(architecture, layout, tensors, str(path))
-    ends = hugging_face.ends(values, str(config))
+    ends = hugging_face.end_token_ids(values, str(config))
     if architecture.encoder is None:
         tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
         return Checkpoint(architecture, found, ends, tokenizer)
     of_generation = path / GENERATION_CONFIG
     generating = read_json(of_generation) if of_generation.exists() else values
-    start = hugging_face.start(values, generating, str(config))
+    start = hugging_face.start_token_id(values, generating, str(config))
     return Checkpoint(
         architecture,
         found,
@@ -129,7 +129,9 @@ def _folder(path: Path) -> Checkpoint:
         partial(marian_tokenizer.tokenizer_of, path, start),
         start,
         partial(marian_tokenizer.tokenizer_of, path),
-        hugging_face.excluded(generating, str(of_generation if of_generation.exists() else config)),
+        hugging_face.excluded_token_ids(
+            generating, str(of_generation if of_generation.exists() else config)
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
-from tracer.checkpoints.tensor import Tensor, written
+from tracer.checkpoints.tensor import Tensor, written_shape
 from tracer.errors import Problem, TracerError
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
@@ -45,7 +45,8 @@ def parameters(
             message = f"whole numbers, expected floating-point numbers: {each.address}"
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor and tensor.shape != each.stored:
-            message = f"{written(tensor.shape)}, expected {written(each.stored)}: {each.address}"
+            sizes = f"{written_shape(tensor.shape)}, expected {written_shape(each.stored)}"
+            message = f"{sizes}: {each.address}"
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor:
             whole = Parameter(each.address, tensor, tuple(map(range, each.stored)), each.transposed)
@@ -175,7 +176,7 @@ def _missing(
 ) -> Iterator[Problem]:
     for name, each in expected.items():
         if name not in tensors:
-            message = f"missing, expected {written(each.stored)}: {each.address}"
+            message = f"missing, expected {written_shape(each.stored)}: {each.address}"
             yield Problem(message, file, address=name)
 
 
@@ -186,7 +187,7 @@ def _unknown(
     unused = (*layout.unused, *layout.copies, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
-            message = f"{written(tensor.shape)}, but this architecture has no such tensor"
+            message = f"{written_shape(tensor.shape)}, but this architecture has no such tensor"
             part = next((p for n, p in TENSOR_MEANINGS.items() if fnmatchcase(name, n)), None)
             belongs = f": it belongs to {part}" if part else ""
             yield Problem(f"{message}{belongs}", tensor.file, address=tensor.name)

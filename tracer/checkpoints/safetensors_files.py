@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tracer.checkpoints.extras import extra
+from tracer.checkpoints.extras import optional_library
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.pytorch_files import read_pytorch
 from tracer.checkpoints.tensor import Bytes, Tensor, mapped, widened
@@ -82,7 +82,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         TracerError: it is missing or damaged, or holds numbers of an unknown type.
     """
     content = mapped(path)
-    with extra("safetensors"):
+    with optional_library("safetensors"):
         from safetensors import SafetensorError, safe_open
     try:
         # The library checks every length, shape and offset of the header.

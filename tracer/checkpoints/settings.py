@@ -18,7 +18,7 @@ KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers", float: "numbers
 Meaning = TypeVar("Meaning")
 
 
-class Settings:
+class CheckpointSettings:
     """Values of any type, each read as the type that is needed; one without a default is required.
 
     For a wrong value, a problem is recorded for `check` to raise, and a substitute is returned.
@@ -40,7 +40,7 @@ class Settings:
         self._asked.add(key)
         return self._prefix + key in self._values
 
-    def within(self, key: str) -> Settings:
+    def within(self, key: str) -> CheckpointSettings:
         """Return the mapping at a key, empty if missing or null; `self` records its problems."""
         values = self.get(key)
         values = {} if values is None else values
@@ -48,7 +48,7 @@ class Settings:
             self.wrong(key, "expected a mapping")
             values = {}
         prefix = f"{self._prefix}{key}."
-        inner = Settings(self._file, {prefix + k: v for k, v in values.items()}, prefix)
+        inner = CheckpointSettings(self._file, {prefix + k: v for k, v in values.items()}, prefix)
         inner._problems = self._problems
         return inner
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tracer.checkpoints.settings import Settings
+from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.tensor import mapped
 from tracer.errors import Problem, TracerError
-from tracer.tokenization.normalization import Normalization
+from tracer.tokenization.normalization import TextNormalization
 
 MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
 NORMAL, USER_DEFINED, BYTE = 1, 4, 6
@@ -27,7 +27,7 @@ class SentencePieceModel:
 
     scores: Mapping[str, Any]
     """The score of each piece, a float32, which SentencePiece adds as such."""
-    normalization: Normalization
+    normalization: TextNormalization
 
 
 def read_spm(path: Path) -> SentencePieceModel:
@@ -41,13 +41,13 @@ def read_spm(path: Path) -> SentencePieceModel:
         pieces = [_piece(dict(_fields(value))) for key, value in _fields(content) if key == 1]
         parts = {key: dict(_fields(value)) for key, value in _fields(content) if key in (2, 3, 5)}
         trainer, normalizer, denormalizer = (parts.get(key, {}) for key in (2, 3, 5))
-        normalization = Normalization(
+        normalization = TextNormalization(
             _bytes(normalizer, 2), bool(normalizer.get(3, True)), bool(normalizer.get(4, True))
         )
     except (IndexError, KeyError, ValueError):
         raise TracerError(Problem("not a whole SentencePiece model", str(path))) from None
     kinds = {kind for _, _, kind in pieces}
-    settings = Settings(str(path), {
+    settings = CheckpointSettings(str(path), {
         "model_type": MODELS.get(trainer.get(3, 1)),
         "treat_whitespace_as_suffix": bool(trainer.get(24)),
         "escape_whitespaces": bool(normalizer.get(5, True)),

@@ -67,7 +67,7 @@ def widened(stored: NDArray[Any]) -> NDArray[Any]:
     return (stored.astype("<u4") << 16).view("<f4")
 
 
-def written(shape: tuple[int, ...]) -> str:
+def written_shape(shape: tuple[int, ...]) -> str:
     """Return a shape as `32 × 64`: rows and columns."""
     return " × ".join(map(str, shape)) or "a single number"
 

@@ -50,7 +50,7 @@ def show(request: Request) -> None:
         # Nothing has been computed yet; an input among them is refused as soon as it is opened.
         names = filter(None, (request.output, request.save, request.key))
         targets.check(names, force=request.force)
-    with progress.shown(f"{request.command} {request.scenario}"):
+    with progress.show_activity(f"{request.command} {request.scenario}"):
         check(request)
         answered = answer(request)
         files, content = files_beside(request, answered), answered.content
@@ -93,7 +93,7 @@ def weave(
     from tracer.files.writing import write
     from tracer.weave.files import woven
 
-    with progress.shown("weave"):
+    with progress.show_activity("weave"):
         found = woven(files)
     for file in found:
         if not file.marks:
@@ -146,7 +146,7 @@ def serve(
     except ModuleNotFoundError as error:
         message = f"needs {error.name}, which is not installed: {INSTALL_LIVE}"
         raise TracerError(Problem(message, address="serve")) from None
-    with progress.shown(f"serve {scenario}"):
+    with progress.show_activity(f"serve {scenario}"):
         session = Session.of(*text_of(scenario), beside=compare)
     run(session, file_of(scenario), listening(port), opens=opens)
 
@@ -286,7 +286,7 @@ def audit(
         kinds=kinds,
     )
     old = None if baseline is None else known(baseline)
-    with progress.shown("audit"):
+    with progress.show_activity("audit"):
         found = audited(files, chosen)
         results = list(found if old is None else new(found, old))
     if output is not None:

@@ -58,7 +58,7 @@ _signs: list[_Sign] = []
 
 
 @contextmanager
-def shown(what: str) -> Iterator[None]:
+def show_activity(what: str) -> Iterator[None]:
     """Show an activity while the block runs, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield

@@ -26,8 +26,8 @@ def archive(records: Iterable[Record], format: Literal["npz", "safetensors"]) ->
         file = io.BytesIO()
         np.savez(file, **arrays)  # before NumPy 2.1, any other keyword is saved as an array too
         return file.getvalue()
-    from tracer.checkpoints.extras import extra
+    from tracer.checkpoints.extras import optional_library
 
-    with extra("safetensors"):
+    with optional_library("safetensors"):
         from safetensors.numpy import save
     return save({address: np.ascontiguousarray(array) for address, array in arrays.items()})

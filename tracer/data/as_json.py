@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from tracer.data.quote import printed as printed_entry
-from tracer.decoder.attribution import Attribution, Part, attributed
+from tracer.decoder.attribution import AttributedPart, Attribution, attributed
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
@@ -245,7 +245,7 @@ def _exact(entry: Entry) -> Decimal:
     return Decimal(str(entry.value.numbers[entry.at]))
 
 
-def _contributions(found: Attribution, part: Part) -> Iterator[dict[str, Any]]:
+def _contributions(found: Attribution, part: AttributedPart) -> Iterator[dict[str, Any]]:
     """Yield what a part adds: one entry, or one for each of its terms, with address and label."""
     of, token = part.of, distinct(found.trace.tokens)[found.entry.at[0]]
     row = token if len(of.axes) > 1 else None

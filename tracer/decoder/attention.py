@@ -181,7 +181,7 @@ def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Valu
 
 
 def softmax_of_head(
-    tape: Tape, own: roles.Softmax, scores: Value, at: HeadContext, exp: Exp
+    tape: Tape, own: roles.SoftmaxRoles, scores: Value, at: HeadContext, exp: Exp
 ) -> Value:
     """softmax(S), as the parts of the model change it: (n, m) → (n, m)."""
     compute = partial(softmax, tape, shifted=at.attention.inputs.shifted, exp=exp)

@@ -35,7 +35,7 @@ ATTRIBUTED = (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
 
 
 @dataclass(frozen=True)
-class Part:
+class AttributedPart:
     """What a value adds; `terms` are the tokens that a head reads or the hidden units, if split."""
 
     of: Value
@@ -56,7 +56,7 @@ class Attribution:
     entry: Entry
     other: int | None
     attributed: Value
-    parts: tuple[Part, ...]
+    parts: tuple[AttributedPart, ...]
     sum: Value
     rounding: Value | None
 
@@ -71,7 +71,7 @@ def attribute(
     The entry must be one that `check` accepts.
     """
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
-    back = Back(tape, found, entry.at[0], entry, other, split)
+    back = BackwardDirection(tape, found, entry.at[0], entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
         with tape.within(roles.Place(phase="attribution")):
@@ -90,7 +90,7 @@ def attributed(found: Trace, entry: Entry, other: int | None) -> Value:
     """Return an entry, minus that in column `other`: one number, with the digits of the pass."""
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
     with tape.computing():
-        return Back(tape, found, entry.at[0], entry, other, ()).attributed()
+        return BackwardDirection(tape, found, entry.at[0], entry, other, ()).attributed()
 
 
 def rounding_of(tape: Tape, found: Trace, attributed: Value, total: Value) -> Value | None:
@@ -107,7 +107,7 @@ def with_records(found: Trace, tape: Tape) -> Trace:
     return Trace(found.name, found.scenario, found.pencil, records, found.others)
 
 
-def check(found: Trace, entry: Entry) -> None:
+def check_entry(found: Trace, entry: Entry) -> None:
     """Raise a TracerError unless an entry is a sum of parts."""
     value, operation = entry.value, _product(found, entry.value).operation
     known = [each for each in found.values.values() if _is_attributed(found, each)]
@@ -137,7 +137,7 @@ def _is_attributed(found: Trace, value: Value) -> bool:
 
 
 @dataclass(frozen=True)
-class Back(OneToken):
+class BackwardDirection(OneToken):
     """Carries the direction of an entry back to where it ends."""
 
     entry: Entry
@@ -165,7 +165,7 @@ class Back(OneToken):
         other = self.derive(value, "other_word", op.TakeEntry(row, self.other), (), value)
         return self.derive(value, "attributed", el.Difference(), (), first, other)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[AttributedPart]:
         """The parts, from the last operation back to the first."""
         y, *bias = _product(self.found, self.entry.value).inputs[::2]  # all but W_U
         waiting = [(y, self.direction(y))]
@@ -173,9 +173,9 @@ class Back(OneToken):
             axes, part = (self.row_axis,), derived(b.role, "part")
             if self.division:
                 whole = self.of_word(b, derived(b.role, "projected"), b, axes)
-                yield Part(b, self.record(b, part, self.division, axes, whole))
+                yield AttributedPart(b, self.record(b, part, self.division, axes, whole))
             else:
-                yield Part(b, self.of_word(b, part, b, axes))
+                yield AttributedPart(b, self.of_word(b, part, b, axes))
         while waiting:
             value, u = waiting.pop()
             record = self.producer(value)
@@ -263,12 +263,12 @@ class Back(OneToken):
         role = of_d if std.role is norm.std else derived(norm.rms_norm, "before")
         yield d, self.record(std, role, el.Normalize(), u.axes, u, self.row(std))
 
-    def end(self, record: Record, u: Value) -> Part:
+    def end(self, record: Record, u: Value) -> AttributedPart:
         """x · u: the part of a value or of a bias, with its terms if it is split."""
         x, axes = record.output, (self.row_axis,)
         if x.role not in self.split or isinstance(record.operation, op.Pinned):
             row = x if x.role.parameter else self.row(x)
-            return Part(x, self.derive(x, "part", op.RowDot(), axes, row, u))
+            return AttributedPart(x, self.derive(x, "part", op.RowDot(), axes, row, u))
         if x.role is roles.HEAD_OUTPUT:
             weights, v = record.inputs
             keys = (self.row_axis, Axis("key", v.axes[0].labels))
@@ -276,7 +276,7 @@ class Back(OneToken):
             terms = self.derive(x, "terms", el.Multiply(), keys, *factors)
         else:
             terms = self.derive(x, "terms", el.Multiply(), u.axes, self.row(x), u)
-        return Part(x, self.derive(x, "part", op.Total(), axes, terms), terms)
+        return AttributedPart(x, self.derive(x, "part", op.Total(), axes, terms), terms)
 
     def row(self, value: Value, at: Value | None = None) -> Value:
         """The token's row of a value with a row or a number for each token: (1, …)."""

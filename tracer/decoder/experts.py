@@ -58,7 +58,7 @@ def routed(
     experts = tuple(f"expert {number}" for number in range(1, len(parameters.experts) + 1))
     w_r = weights(tape, roles.ROUTER, parameters.router, x, experts, "expert")
     logits = tape.record(roles.ROUTER_LOGITS, op.MatMul(), x, w_r)
-    columns = largest(tape, logits, parameters.top)
+    columns = columns_of_largest(tape, logits, parameters.top)
     if parameters.normalize:
         kept = tape.record(roles.CHOSEN_LOGITS, op.Keep(columns, NOT_CHOSEN), logits)
         return softmax(tape, roles.CHOSEN_SOFTMAX, kept, shifted=shifted), columns
@@ -66,7 +66,7 @@ def routed(
     return tape.record(roles.CHOSEN_PROBABILITIES, op.Keep(columns, Decimal(0)), shares), columns
 
 
-def largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, ...], ...]:
+def columns_of_largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, ...], ...]:
     """The columns of the `top` largest logits of each row; of equal ones, the first.
 
     If `tape.routing` has other columns, those. Without numbers the tokens are spread evenly.

@@ -79,7 +79,7 @@ class Trace:
     def unmasked(self) -> Trace:
         """The same pass, which records each softmax without the mask, too."""
         scenario, options = self.scenario.without_words(), PassOptions(unmasked=True)
-        return trace(self.name, scenario, options, earlier=Earlier(unpatched=self))
+        return trace(self.name, scenario, options, earlier=EarlierPasses(unpatched=self))
 
     @property
     def masks(self) -> bool:
@@ -135,7 +135,7 @@ class PassOptions:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierPasses:
     """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder.
 
     `unpatched` is the same pass without patches, with fewer given values, or recording less.
@@ -146,7 +146,7 @@ class Earlier:
     unpatched: Trace | None = None
 
 
-FORWARD, NOTHING_EARLIER = PassOptions(), Earlier()
+FORWARD, NOTHING_EARLIER = PassOptions(), EarlierPasses()
 
 
 def trace(
@@ -155,7 +155,7 @@ def trace(
     options: PassOptions = FORWARD,
     *,
     others: Mapping[int, Scenario] | None = None,
-    earlier: Earlier = NOTHING_EARLIER,
+    earlier: EarlierPasses = NOTHING_EARLIER,
 ) -> Trace:
     """Run the decoder on a scenario and record every operation.
 
@@ -229,7 +229,7 @@ def forward(
     tape: Tape,
     scenario: Scenario,
     options: PassOptions = FORWARD,
-    earlier: Earlier = NOTHING_EARLIER,
+    earlier: EarlierPasses = NOTHING_EARLIER,
 ) -> PassOutput:
     """The output y (n, d_model), and with a vocabulary logits and probabilities.
 

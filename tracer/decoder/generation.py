@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.console import progress
-from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, check_numbers, trace
 from tracer.decoder.roles import LOGITS, PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
@@ -56,7 +56,7 @@ class Generated:
     met: TracerError | None = None
 
 
-class UnreadableError(TracerError):
+class CannotContinueError(TracerError):
     """The text cannot continue: no vector for the token, or none for its position."""
 
     def __init__(self, problem: Problem, token: str | None = None) -> None:
@@ -105,7 +105,7 @@ def generate(
     met = None
     while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
-        earlier = Earlier(
+        earlier = EarlierPasses(
             turns[-1].trace if options.cached and turns else None,
             turns[0].trace if turns else None,
         )
@@ -154,19 +154,19 @@ def with_tokens(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     table = scenario.embeddings
     if not isinstance(table, Mapping):
         message = "another text needs the embeddings by token, so that new ones can be looked up"
-        raise UnreadableError(_problem(message, "embeddings"), tokens[-1])
+        raise CannotContinueError(_problem(message, "embeddings"), tokens[-1])
     missing = [token for token in tokens if token not in table]
     if missing:
         hint = closest(missing[0], table)
         message = f"no embedding for the token {missing[0]!r}{hint}"
-        raise UnreadableError(_problem(message, "embeddings"), missing[0])
+        raise CannotContinueError(_problem(message, "embeddings"), missing[0])
     positions, mask = scenario.positions, scenario.mask
     if positions and positions.table is not None and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, but the text is longer now"
-        raise UnreadableError(_problem(message, "positions", "table"))
+        raise CannotContinueError(_problem(message, "positions", "table"))
     if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):
         message = f"{count(len(mask), 'row')}, but the text is longer now"
-        raise UnreadableError(_problem(message, "mask"))
+        raise CannotContinueError(_problem(message, "mask"))
     return scenario.reading(tokens)
 
 

@@ -21,7 +21,7 @@ from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Scale, Window
 from tracer.scenario.model import Scenario, Tower
 from tracer.scenario.rotary import Rotary
-from tracer.tokenization.learning import Learned
+from tracer.tokenization.learning import LearnedMerge
 from tracer.tokenization.tokenization import Tokenization
 
 Turning: TypeAlias = Mapping[Rotary | None, RotaryAngles]
@@ -68,7 +68,7 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     return tape.record(roles.INPUT, Add(), x, p), {}
 
 
-def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[Learned]) -> None:
+def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[LearnedMerge]) -> None:
     """Record the merges with their counts, each pair that was counted, and the corpus."""
     merges = [
         (str(rank), *each.pair, "".join(each.pair), str(each.count))
@@ -131,7 +131,7 @@ def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
 
 
 def waves_at(
-    tape: Tape, waves: roles.Waves, start: int, tokens: Axis, frequencies: DivTerm
+    tape: Tape, waves: roles.WaveRoles, start: int, tokens: Axis, frequencies: DivTerm
 ) -> tuple[Value, Value]:
     """sin and cos of pos · frequency: (n,) positions, (d/2,) frequencies → twice (n, d/2)."""
     indices = [Decimal(start + i) for i in range(len(tokens.labels))]
@@ -180,13 +180,13 @@ def attention_mask(tape: Tape, scenario: Scenario, asked: Any, queries: Axis) ->
         return None
     if tape.arithmetic is SHAPES:  # without the (n, n) numbers, which may be many
         return tape.given(roles.MASK, np.broadcast_to(0.0, (n - first, n)), axes)
-    unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
+    unseen = hidden_positions(tokens, scenario.padding, asked)[first:].tolist()
     return tape.given(
         roles.MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes
     )
 
 
-def hidden(
+def hidden_positions(
     tokens: Names, padding: str | None, asked: Literal["causal", "none"] | Window
 ) -> NDArray[np.bool_]:
     """(n, n): whether the token of a row must not attend to the token of a column."""

@@ -98,7 +98,7 @@ class LazyResult(LazyValue):
         """
         needed = self._needed()
         if self.shape and self.shape[0] >= MANY_ROWS:
-            memory.check([value for value in needed if not value.role.to_weights])
+            memory.check_memory([value for value in needed if not value.role.to_weights])
         to_weights: list[LazyResult] = []
         with self.lazy_context.arithmetic.context():
             reports = progress.is_shown()  # asked once: there may be thousands

@@ -50,13 +50,13 @@ class LensRow:
 
     def logit(self, column: int) -> Value:
         """The logit of a word: one number."""
-        return self._alone(self.logits, column)
+        return self._detached(self.logits, column)
 
     def probability(self, column: int) -> Value:
         """The probability of a word: one number."""
-        return self._alone(self.probabilities, column)
+        return self._detached(self.probabilities, column)
 
-    def _alone(self, value: Value, column: int) -> Value:
+    def _detached(self, value: Value, column: int) -> Value:
         """One number, which does not keep the others in memory."""
         at, place = (self.row, column), Place(self.of.place.layer, "lens")
         numbers, computed = np.array(value.numbers[at]), np.array(value.computed[at])
@@ -120,7 +120,7 @@ def _read(
     return [LensRow(x, row, *values) for row, (x, _) in enumerate(rows)]
 
 
-def points(found: Trace) -> list[Value]:
+def residual_points(found: Trace) -> list[Value]:
     """The input of the first layer, if there is one, and what each sub-layer leaves: (n, d)."""
     inputs = found.values.get(roles.INPUT.name)
     return [*([inputs] if inputs else []), *_leaving(found)]

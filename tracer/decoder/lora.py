@@ -5,11 +5,11 @@ from __future__ import annotations
 from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import MatMul
-from tracer.decoder.roles import Lora as LoraRoles
+from tracer.decoder.roles import LoraRoles as LoraRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.scenario.fields import shape_of
 from tracer.scenario.layers import Lora
-from tracer.scenario.parts import shape_of
 
 
 def adapted(tape: Tape, roles: LoraRoles, parameters: Lora, axes: Axes) -> Value:

@@ -11,7 +11,7 @@ from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import Join, Mean, MeanOf, Rows, SumOf, Total
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.decoder.words import Predicted
+from tracer.decoder.words import LogitsAndProbabilities
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 
@@ -30,7 +30,7 @@ class PassOutput:
     """What a pass ends with: the output y (n, d_model), and with a vocabulary the logits."""
 
     output: Value
-    predicted: Predicted | None
+    predicted: LogitsAndProbabilities | None
 
 
 def token_losses(tape: Tape, found: PassOutput, scenario: Scenario) -> Value:
@@ -49,7 +49,7 @@ def token_losses(tape: Tape, found: PassOutput, scenario: Scenario) -> Value:
             return _cross_entropy(tape, _predicted(found).probabilities, scenario)
 
 
-def _predicted(found: PassOutput) -> Predicted:
+def _predicted(found: PassOutput) -> LogitsAndProbabilities:
     if found.predicted is None:
         message = "the loss needs a vocabulary"
         raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))

@@ -13,7 +13,7 @@ GIGABYTE = 1e9
 OF_A_FLOAT = 8
 
 
-def check(values: Sequence[Value]) -> None:
+def check_memory(values: Sequence[Value]) -> None:
     """Raise a TracerError if values that are to be computed need more memory than is free."""
     needed, free = bytes_of(values), free_bytes()
     if free is not None and needed > free:

@@ -21,22 +21,22 @@ def parallel_layer(
     """
     assert layer.attention and isinstance(layer.ffn, FFN)
     with tape.at(sub_layer="attention"):
-        read = normed(tape, x, layer, layer.attention)
-        change = normed_after(tape, attention(tape, read, layer.attention), layer, layer.attention)
+        read = norm_before(tape, x, layer, layer.attention)
+        change = norm_after(tape, attention(tape, read, layer.attention), layer, layer.attention)
         with_attention = added(tape, x, change, layer.attention)
     with tape.at(sub_layer="ffn"):
-        read = read if layer.shares_norm else normed(tape, x, layer, layer.ffn)
-        change = normed_after(tape, feed_forward(tape, read, layer.ffn), layer, layer.ffn)
+        read = read if layer.shares_norm else norm_before(tape, x, layer, layer.ffn)
+        change = norm_after(tape, feed_forward(tape, read, layer.ffn), layer, layer.ffn)
         return added(tape, with_attention, change, layer.ffn)
 
 
-def normed(tape: Tape, x: Value, layer: Layer, part: SubLayer) -> Value:
+def norm_before(tape: Tape, x: Value, layer: Layer, part: SubLayer) -> Value:
     """Norm(x), or x without a norm: (n, d_model)."""
     norm = layer.norm_of(part)
     return normalized(tape, x, norm) if norm else x
 
 
-def normed_after(tape: Tape, change: Value, layer: Layer, part: SubLayer) -> Value:
+def norm_after(tape: Tape, change: Value, layer: Layer, part: SubLayer) -> Value:
     """Norm(f), or f without a norm after the sub-layer: (n, d_model)."""
     after = layer.norm_after_of(part)
     return normalized(tape, change, after, roles.NORM_AFTER) if after else change

@@ -7,9 +7,8 @@ from tracer.decoder.lora import adapted
 from tracer.decoder.roles import LORA, Role
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.fields import Matrix, Names, Row
+from tracer.scenario.fields import Matrix, Names, Row, shape_of
 from tracer.scenario.layers import Lora
-from tracer.scenario.parts import shape_of
 
 
 def columns(matrix: Matrix | Lora) -> int:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tracer.decoder import roles
 from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis
-from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
@@ -54,7 +54,7 @@ class HeadContext:
     recorded: dict[Role, Value] = field(default_factory=dict)
 
 
-ComputeSoftmax: TypeAlias = Callable[[Softmax, Value], Value]
+ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 
 EncodePositions: TypeAlias = Callable[
     [Tape, HeadContext, Sources, Value, Value | None], tuple[Value, Value | None] | None
@@ -74,7 +74,7 @@ class Part:
     """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
-    softmax: Callable[[Tape, HeadContext, ComputeSoftmax, Softmax, Value], Value] | None = None
+    softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None
     """Computes the softmax of scores (n, m), of which it is given the usual computation."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tracer.console import progress
 from tracer.decoder import memory, roles
 from tracer.decoder.comparison import Comparison
-from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.lazy import LazyTensor, Patch
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
@@ -58,7 +58,7 @@ def patched(comparison: Comparison, sites: Sequence[Site], located: Located = tu
         raise TracerError(*problems)
     first = comparison.first
     options = PassOptions(patches=patches, located=located)
-    return trace(first.name, first.scenario, options, earlier=Earlier(unpatched=first))
+    return trace(first.name, first.scenario, options, earlier=EarlierPasses(unpatched=first))
 
 
 def _add(patches: dict[str, Patch], comparison: Comparison, site: Site) -> None:

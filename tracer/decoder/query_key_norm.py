@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.sub_layers import Learned, learned, normalize, normalized
+from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import QueryKeyNorm
 
 
 @dataclass(frozen=True)
-class Normed:
+class HeadNormRoles:
     """The roles of a norm of queries or keys: all heads' rows, the norm, and a head's columns."""
 
     together: roles.Role
-    norm: roles.Norm
+    norm: roles.NormRoles
     own: roles.Role
 
 
-QUERIES = Normed(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
-KEYS = Normed(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
+QUERIES = HeadNormRoles(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
+KEYS = HeadNormRoles(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
 
 
 @dataclass(eq=False)
@@ -33,9 +33,9 @@ class HeadNorm:
     (OLMo 2, OLMo et al. 2024).
     """
 
-    of: Normed
+    of: HeadNormRoles
     norm: QueryKeyNorm | None
-    learned: Learned | None = None
+    learned: NormParameters | None = None
     together: Value | None = None
     """The normalized rows of all heads, side by side."""
     given_out: int = 0

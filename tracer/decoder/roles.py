@@ -160,7 +160,7 @@ def derived(role: Role, derivation: Derivation) -> Role:
 
 
 @dataclass(frozen=True)
-class Softmax:
+class SoftmaxRoles:
     """The roles of a softmax; `largest` and `shifted` exist only where scores are shifted."""
 
     largest: Role
@@ -180,7 +180,7 @@ class LossRoles:
 
 
 @dataclass(frozen=True)
-class Lora:
+class LoraRoles:
     """The roles of weights with LoRA; `adapted` is the sum, at the address of the weights."""
 
     frozen: Role
@@ -191,7 +191,7 @@ class Lora:
 
 
 @dataclass(frozen=True)
-class Waves:
+class WaveRoles:
     """The roles of sinusoidal or rotary positions."""
 
     index: Role
@@ -202,7 +202,7 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Norm:
+class NormRoles:
     """The roles of a norm: what LayerNorm computes, what RMSNorm computes, and γ and β.
 
     `standardized` exists only in a backward pass; `x_hat` and `rms_x_hat` only on demand.
@@ -225,13 +225,13 @@ class Norm:
     standardized: Role
 
 
-def _norm(name: str) -> Norm:
+def _norm(name: str) -> NormRoles:
     """The roles of a norm whose result has this name."""
 
     def working(end: str) -> Role:
         return Role(f"{name}.{end}", RoundingRule.WORKING)
 
-    return Norm(
+    return NormRoles(
         Role(f"{name}.gain", parameter=True),
         Role(f"{name}.shift", parameter=True),
         working("mean"),
@@ -432,30 +432,34 @@ CUMULATIVE = Role("sampling.cumulative", RoundingRule.ALL)
 DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 
-ADDED_WAVES = Waves(POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS)
-TURNING_WAVES = Waves(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS)
+ADDED_WAVES = WaveRoles(POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS)
+TURNING_WAVES = WaveRoles(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS)
 
-ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
-UNMASKED_SOFTMAX = Softmax(
+ATTENTION_SOFTMAX = SoftmaxRoles(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
+UNMASKED_SOFTMAX = SoftmaxRoles(
     UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
 )
-CHOSEN_SOFTMAX = Softmax(ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS)
-ROUTER_SOFTMAX = Softmax(
+CHOSEN_SOFTMAX = SoftmaxRoles(
+    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS
+)
+ROUTER_SOFTMAX = SoftmaxRoles(
     ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
 )
-WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
+WORD_SOFTMAX = SoftmaxRoles(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
 OF_WORDS = frozenset(
     (UNSCALED_LOGITS, UNCAPPED_LOGITS, LOGITS, *vars(WORD_SOFTMAX).values(), PREDICTION)
 )
 """Values of which each row follows from the same row of the output."""
-DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
+DRAWN_SOFTMAX = SoftmaxRoles(
+    DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES
+)
 
 CROSS_ENTROPY = LossRoles(TOKEN_LOSS, BATCH_LOSSES, LOSS)
 SQUARED_ERRORS = LossRoles(TOKEN_ERROR, None, SQUARED_LOSS)
 BINARY_CROSS_ENTROPY = LossRoles(TOKEN_SURPRISE, BATCH_SURPRISES, BINARY_LOSS)
 
 LORA = {
-    weights: Lora(
+    weights: LoraRoles(
         Role(f"{weights.name}.frozen", parameter=True),
         Role(f"{weights.name}.A", parameter=True),
         Role(f"{weights.name}.B", parameter=True),
@@ -475,7 +479,7 @@ HIDDEN_LAYERS = (HIDDEN, ACTIVATION, GATED)
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
 """The learned table that each of these values is some rows of."""
 
-SUB_LAYER_NORM = Norm(
+SUB_LAYER_NORM = NormRoles(
     gain=GAIN,
     shift=SHIFT,
     mean=MEAN,
@@ -500,7 +504,9 @@ ROLES = tuple(
     dict.fromkeys(
         role
         for declared in (*list(globals().values()), *LORA.values())
-        for role in (vars(declared).values() if isinstance(declared, Norm | Lora) else (declared,))
+        for role in (
+            vars(declared).values() if isinstance(declared, NormRoles | LoraRoles) else (declared,)
+        )
         if isinstance(role, Role)
     )
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.decoder.elementwise import DivideByRowSum, Exp, Subtract
 from tracer.decoder.operations import Largest, Total
-from tracer.decoder.roles import Softmax
+from tracer.decoder.roles import SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
@@ -12,7 +12,9 @@ from tracer.formula.arithmetic import SHAPES
 EXP = Exp()
 
 
-def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool, exp: Exp = EXP) -> Value:
+def softmax(
+    tape: Tape, roles: SoftmaxRoles, scores: Value, *, shifted: bool, exp: Exp = EXP
+) -> Value:
     """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
 
     With `shifted`, or where e^scores would overflow, each row's largest score is subtracted first.
@@ -25,7 +27,7 @@ def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool, exp: Ex
     return tape.record(roles.shares, DivideByRowSum(), exponentials, total)
 
 
-def _overflow(tape: Tape, roles: Softmax, scores: Value) -> bool:
+def _overflow(tape: Tape, roles: SoftmaxRoles, scores: Value) -> bool:
     """Whether e^scores would overflow; without numbers, whether what follows from it is given."""
     if tape.arithmetic is SHAPES:
         following = (roles.largest, roles.shifted)

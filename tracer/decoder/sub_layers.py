@@ -14,16 +14,16 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import Expert, Norm, Normalization, SubLayer
 
-Part = TypeVar("Part", bound=SubLayer)
+AnySubLayer = TypeVar("AnySubLayer", bound=SubLayer)
 
 
 def sub_layer(
     tape: Tape,
     x: Value,
-    parameters: Part,
+    parameters: AnySubLayer,
     norm: Norm | None,
     after: Normalization | None,
-    compute: Callable[[Tape, Value, Part], Value],
+    compute: Callable[[Tape, Value, AnySubLayer], Value],
 ) -> Value:
     """Norm(x + f(x)), or with pre-norm x + f(Norm(x)): x (n, d_model) → (n, d_model).
 
@@ -49,27 +49,27 @@ def added(tape: Tape, x: Value, change: Value, parameters: SubLayer) -> Value:
 
 
 def normalized(
-    tape: Tape, x: Value, norm: Normalization, of: roles.Norm = roles.SUB_LAYER_NORM
+    tape: Tape, x: Value, norm: Normalization, of: roles.NormRoles = roles.SUB_LAYER_NORM
 ) -> Value:
     """LayerNorm(x) or RMSNorm(x): x (n, d) → (n, d)."""
     return normalize(tape, x, norm, learned(tape, norm, of, x), of)
 
 
 @dataclass(frozen=True)
-class Learned:
+class NormParameters:
     """γ and β of a norm, each (d,), as far as it has them."""
 
     gain: tuple[Value, ...]
     shift: tuple[Value, ...]
 
 
-def learned(tape: Tape, norm: Normalization, of: roles.Norm, x: Value) -> Learned:
+def learned(tape: Tape, norm: Normalization, of: roles.NormRoles, x: Value) -> NormParameters:
     """Record γ and β of a norm: x (n, d)."""
-    return Learned(bias(tape, of.gain, norm.gain, x), bias(tape, of.shift, norm.shift, x))
+    return NormParameters(bias(tape, of.gain, norm.gain, x), bias(tape, of.shift, norm.shift, x))
 
 
 def normalize(
-    tape: Tape, x: Value, norm: Normalization, parameters: Learned, of: roles.Norm
+    tape: Tape, x: Value, norm: Normalization, parameters: NormParameters, of: roles.NormRoles
 ) -> Value:
     """LayerNorm(x) or RMSNorm(x), each row by itself: x (n, d), γ and β (d,) → (n, d).
 

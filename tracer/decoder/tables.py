@@ -15,7 +15,7 @@ from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario, Tower
 
 
-class Along(NamedTuple):
+class TableGradient(NamedTuple):
     """A part of a table's gradient: an operation on the gradient `g` of the rows that were read."""
 
     side: roles.Derivation
@@ -64,7 +64,7 @@ def _of_embeddings(
     table = tower.embeddings
     learned = [(x, g) for x, g in found.items() if x.role is roles.EMBEDDING]
     if not isinstance(table, Mapping):
-        paths = [Along("left", Copy(), g) for _, g in learned]
+        paths = [TableGradient("left", Copy(), g) for _, g in learned]
         _of_table(tape, place, roles.EMBEDDINGS, tower.tokens, paths)
         return
     row_of = {word: i for i, word in enumerate(table)}
@@ -72,10 +72,12 @@ def _of_embeddings(
     def rows(words: Iterable[str]) -> tuple[int, ...]:
         return tuple([row_of[word] for word in words])
 
-    paths = [Along("left", ByWord(rows(x.axes[0].labels), len(table)), g) for x, g in learned]
+    paths = [
+        TableGradient("left", ByWord(rows(x.axes[0].labels), len(table)), g) for x, g in learned
+    ]
     for w_u, g in found.items():
         if is_tied and w_u.role is roles.W_U:
-            paths.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
+            paths.append(TableGradient("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
     _of_table(tape, place, roles.EMBEDDINGS, tuple(table), paths)
 
 
@@ -86,13 +88,19 @@ def _of_positions(
     if rows is None:
         return
     learned = [(p, g) for p, g in found.items() if p.role is roles.POSITION]
-    paths = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]
+    paths = [
+        TableGradient("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned
+    ]
     counted = tuple([str(i) for i in range(1, len(rows) + 1)])
     _of_table(tape, place, roles.POSITIONS, counted, paths)
 
 
 def _of_table(
-    tape: Tape, place: roles.Place, role: roles.Role, words: tuple[str, ...], paths: Sequence[Along]
+    tape: Tape,
+    place: roles.Place,
+    role: roles.Role,
+    words: tuple[str, ...],
+    paths: Sequence[TableGradient],
 ) -> None:
     if not paths:
         return

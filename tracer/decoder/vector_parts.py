@@ -29,7 +29,7 @@ Pieces: TypeAlias = Mapping[Value, Sequence[Value]]
 
 
 @dataclass(frozen=True)
-class Side:
+class ScoreSide:
     """A side of a score, and what is derived from a value of the pass for it.
 
     `row` is the token's row of a value, `part` what components add to the row, and `parts` what all
@@ -42,15 +42,15 @@ class Side:
     parts: Derivation
 
 
-QUERY = Side("a", "query_row", "query_part", "query_parts")
-KEY = Side("b", "key_row", "key_part", "key_parts")
+QUERY = ScoreSide("a", "query_row", "query_part", "query_parts")
+KEY = ScoreSide("b", "key_row", "key_part", "key_parts")
 
 
 @dataclass(frozen=True)
 class VectorParts(OneToken):
     """Carries the parts of a token's vectors forward; `components` are those so far, by number."""
 
-    side: Side
+    side: ScoreSide
     components: dict[str, Value]
 
     def parts(self, of: Value) -> Value:
@@ -198,7 +198,7 @@ class VectorParts(OneToken):
 
 
 def parts_of(
-    tape: Tape, found: Trace, side: Side, of: Value, token: int
+    tape: Tape, found: Trace, side: ScoreSide, of: Value, token: int
 ) -> tuple[dict[str, Value], Value]:
     """The components of a token's query or key, by number, and what each adds: (parts, d_k)."""
     carried = VectorParts(tape, found, token, side, {})

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.lens_of_rows import lens_of_rows, points, to_words_of
+from tracer.decoder.lens_of_rows import lens_of_rows, residual_points, to_words_of
 from tracer.decoder.value import Value
 
 
@@ -84,7 +84,7 @@ def word_path(found: Trace, token: int, column: int) -> WordPath:
         TracerError: there is no vocabulary or no layer, or a layer leaves vectors of another width.
     """
     w_u, *_ = to_words_of(found)
-    every = points(found)
+    every = residual_points(found)
     readable = [(value, token) for value in every if value.shape[1] == w_u.shape[0]]
     path = [
         PathPoint(

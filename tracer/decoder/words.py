@@ -15,7 +15,7 @@ from tracer.scenario.model import Scenario
 
 
 @dataclass(frozen=True)
-class Predicted:
+class LogitsAndProbabilities:
     """The logits z and the probabilities p, both (n, vocabulary)."""
 
     logits: Value
@@ -32,7 +32,7 @@ def projection(tape: Tape, output: Value, scenario: Scenario) -> tuple[Value, ..
 
 def predict(
     tape: Tape, output: Value, to_words: tuple[Value, ...], scenario: Scenario
-) -> Predicted:
+) -> LogitsAndProbabilities:
     """z = y W_U + b_U and p = softmax(z): y (n, d_model), W_U (d_model, vocabulary).
 
     With a scale s, z = (y W_U + b_U) / s; with a soft cap, c · tanh(z / c) takes the place of z.
@@ -49,4 +49,4 @@ def predict(
         logits = tape.record(roles.LOGITS, SoftCap(cap), logits)
     probabilities = softmax(tape, roles.WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
     tape.record(roles.PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
-    return Predicted(logits, probabilities)
+    return LogitsAndProbabilities(logits, probabilities)

@@ -298,7 +298,7 @@ class Heads(Node):
 
 
 @dataclass(frozen=True)
-class Part(Node):
+class SubLayerPicture(Node):
     """A sub-layer, from below: what is inside the residual connection, the sum, what follows.
 
     `reads` is the box that it reads, if that is not the one below, as in a parallel block.
@@ -312,22 +312,22 @@ class Part(Node):
 
 
 @dataclass(frozen=True)
-class Layer(Node):
+class LayerPicture(Node):
     """A layer that stands for all up to `last`; `others` are the first and last step of those."""
 
     first: int
     last: int
-    parts: tuple[Part, ...]
+    parts: tuple[SubLayerPicture, ...]
     others: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
-class Tower(Node):
+class TowerPicture(Node):
     """The decoder or the encoder, from below: inputs, layers, outputs."""
 
     tokens: tuple[Name, ...]
     inputs: tuple[Row, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerPicture, ...]
     outputs: tuple[Row, ...]
 
 
@@ -346,8 +346,8 @@ class Picture(Node):
     `folded` are the steps of layers that are not drawn, each with the step that stands for it.
     """
 
-    decoder: Tower
-    encoder: Tower | None
+    decoder: TowerPicture
+    encoder: TowerPicture | None
     figure: Figure
     wires: tuple[Wire, ...] = ()
     folded: tuple[tuple[int, int], ...] = ()

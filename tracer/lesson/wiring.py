@@ -106,7 +106,7 @@ def _rank(record: Record, *, spanned: bool, behind: bool) -> tuple[float, ...]:
     )
 
 
-def leaving(records: Iterable[Record]) -> list[Value]:
+def sub_layer_results(records: Iterable[Record]) -> list[Value]:
     """The results of each sub-layer and final norm: those that nothing inside reads."""
     passed = [record for record in records if record.output.place.phase == "forward"]
     inside = {(value, where(record.output)) for record in passed for value in record.inputs}
@@ -115,10 +115,10 @@ def leaving(records: Iterable[Record]) -> list[Value]:
     return [value for value in of_model if (value, where(value)) not in inside]
 
 
-def shared(records: Sequence[Record]) -> list[Value]:
+def shared_norms(records: Sequence[Record]) -> list[Value]:
     """The norms that are read in their sub-layer and in another one, as in a parallel block."""
     passed = [record for record in records if record.output.place.phase == "forward"]
-    results = set(leaving(records))
+    results = set(sub_layer_results(records))
     elsewhere = {v for record in passed for v in record.inputs if where(v) != where(record.output)}
     ends = (record.output for record in passed if record.output.role in ENDS)
     return [value for value in ends if value in elsewhere and value not in results]

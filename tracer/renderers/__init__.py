@@ -30,7 +30,7 @@ class Format(StrEnum):
         return self in (Format.NPZ, Format.SAFETENSORS)
 
 
-class Heading(StrEnum):
+class HeadingLevel(StrEnum):
     """The level of section titles in Markdown; `none` leaves out all titles."""
 
     ONE = "1"
@@ -47,7 +47,7 @@ def render(
     format: Format,
     *,
     math: bool = False,
-    heading: Heading = Heading.TWO,
+    heading: HeadingLevel = HeadingLevel.TWO,
     standalone: bool = False,
     figures: str | None = None,
     width: int | None = None,

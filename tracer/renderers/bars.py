@@ -7,7 +7,7 @@ from math import ceil
 from tracer.lesson.document import Bars
 from tracer.renderers import signed
 from tracer.renderers.palette import BLUE, CLAY
-from tracer.renderers.rows import GAP, Row, cells, padded, short
+from tracer.renderers.rows import GAP, Row, cells, padded, shortened
 from tracer.renderers.tables import aligned
 
 MOST_CELLS, LEAST_CELLS = 48, 8
@@ -16,7 +16,7 @@ MOST_CELLS, LEAST_CELLS = 48, 8
 
 def in_characters(bars: Bars, width: int) -> list[Row]:
     """A row for each bar: its label, its number, and the bar on its side of the zero line."""
-    labels = [short(bar.label, width // 3) for bar in bars.bars]
+    labels = [shortened(bar.label, width // 3) for bar in bars.bars]
     numbers = aligned([bar.number for bar in bars.bars])
     stub, wide = max(map(cells, labels)), max(map(len, numbers))
     room = width - stub - wide - 2 * len(GAP) - 2  # the zero line; both sides are rounded up
@@ -53,6 +53,6 @@ def description(bars: Bars) -> str:
     return signed.description(bars.figure.title, parts)
 
 
-def scale_of(bars: Bars) -> signed.Scale:
+def scale_of(bars: Bars) -> signed.BarScale:
     """The common scale of the bars."""
-    return signed.Scale(bar.number for bar in bars.bars)
+    return signed.BarScale(bar.number for bar in bars.bars)

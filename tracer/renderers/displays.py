@@ -170,7 +170,7 @@ def _shade(number: Number | Blank, figure: Figure) -> str:
     share = min(max(float(number.value), 0), 1)
     color = POSITIVE
     if figure.scale is not None:
-        share = signed.depth(number, figure.scale)
+        share = signed.share_of_largest(number, figure.scale)
         color = NEGATIVE if number.value < 0 else POSITIVE
     depth = round(DEEPEST * share)
     return rf"\cellcolor{{{color}!{depth}}}" if depth else ""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
 from tracer.names import name_text, visible
-from tracer.renderers import Heading, bars, curve, figures, links
+from tracer.renderers import HeadingLevel, bars, curve, figures, links
 from tracer.renderers.figures import Drawn
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
@@ -50,7 +50,7 @@ def render(
     document: doc.Document,
     *,
     math: bool,
-    heading: Heading = Heading.TWO,
+    heading: HeadingLevel = HeadingLevel.TWO,
     figures: str | None = None,
 ) -> str:
     """A document; with `math`, formulas and worked lines in $$ … $$.
@@ -58,7 +58,7 @@ def render(
     The document's title stands a level above `heading`, titles of steps in a part a level below it.
     `figures` is the path to the folder of its pictures, if they are to be shown.
     """
-    level = None if heading is Heading.NONE else int(heading)
+    level = None if heading is HeadingLevel.NONE else int(heading)
     if figures is None:
         document = doc.without_illustrations(document)
     page = _Page(document, links.Outline(document), math, level, figures)

@@ -29,7 +29,7 @@ def cells(words: str) -> int:
     return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)
 
 
-def short(name: str, most: int = LONGEST_NAME) -> str:
+def shortened(name: str, most: int = LONGEST_NAME) -> str:
     """A name, its middle left out where it is too long."""
     whole = name_text(name)
     most = min(most, LONGEST_NAME)

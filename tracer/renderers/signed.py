@@ -17,7 +17,7 @@ def side(number: Number) -> str:
     return "positive" if number.value > 0 else "negative"
 
 
-class Scale:
+class BarScale:
     """The lengths of numbers as bars, where the longest of both signs are 1 together."""
 
     def __init__(self, numbers: Iterable[Number]) -> None:
@@ -35,7 +35,7 @@ class Scale:
         return float(number.value / self.span) if number.value.is_finite() else 0.0
 
 
-def depth(number: Number, scale: Number) -> float:
+def share_of_largest(number: Number, scale: Number) -> float:
     """The size of a number, from 0 to 1, as a share of the largest."""
     return float(abs(number.value) / (abs(scale.value) or 1))
 

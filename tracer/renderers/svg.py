@@ -155,7 +155,7 @@ def _cells(
         shown = f"[{number.number}]" if isinstance(number, Blank) else text(number)
         share, kind = min(max(float(known or 0), 0.0), 1.0), "cell"
         if scale is not None and isinstance(number, Number):
-            share, kind = signed.depth(number, scale), f"cell {signed.side(number)}"
+            share, kind = signed.share_of_largest(number, scale), f"cell {signed.side(number)}"
         x = stub + CELL_WIDTH * j
         box = _box(x, y, CELL_WIDTH, height)
         yield f'<rect class="{kind}" {box} fill-opacity="{share:.3g}"/>'

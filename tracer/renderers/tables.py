@@ -9,7 +9,7 @@ from tracer.lesson.document import Figure, Matrix, Table
 from tracer.names import name_text
 from tracer.renderers import signed
 from tracer.renderers.palette import BLUE, CLAY, LABEL, MARKED, hue
-from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
+from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, shortened, wrapped
 from tracer.renderers.text import cell_text, text
 from tracer.renderers.wrapping import fitting
 
@@ -30,7 +30,7 @@ def matrix_rows(matrix: Matrix, width: int, *, colored: bool = True) -> list[Row
     """
     scale = matrix.figure.scale if matrix.figure else None
     names = _corner_and_rows(matrix, width // 3)
-    columns = [short(label, width // 3) if label else "" for label in matrix.columns]
+    columns = [shortened(label, width // 3) if label else "" for label in matrix.columns]
     numbers = (_written(column, scale) for column in zip(*matrix.cells, strict=True))
     widest = max(map(cells, names))
     stub = [padded(name, widest) + " │" * (scale is not None) for name in names]
@@ -71,7 +71,7 @@ def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
     """The symbol and the names of the rows; it is the name of a single row without one."""
     if matrix.marked is None and matrix.rows == ("",):
         return ["", text(matrix.symbol)]
-    return [text(matrix.symbol), *(short(label, most) for label in matrix.rows)]
+    return [text(matrix.symbol), *(shortened(label, most) for label in matrix.rows)]
 
 
 def _color(
@@ -103,7 +103,11 @@ def _heat(number: Number | Blank, figure: Figure) -> str:
     """The style of a cell of a heat map, by its share or its size."""
     if isinstance(number, Blank):
         return ""
-    share = float(number.value) if figure.scale is None else signed.depth(number, figure.scale)
+    share = (
+        float(number.value)
+        if figure.scale is None
+        else signed.share_of_largest(number, figure.scale)
+    )
     return next((style for least, style in WEIGHTS if share >= least), "")
 
 
@@ -159,7 +163,10 @@ def table_rows(table: Table, width: int) -> list[Row]:
 def _columns(table: Table, most: int) -> list[list[str]]:
     """All columns but the last, below their names; names of at most `most` cells."""
     return [
-        [name and short(name, most), *(short(cell_text(row[j]), most) for row in table.rows)]
+        [
+            name and shortened(name, most),
+            *(shortened(cell_text(row[j]), most) for row in table.rows),
+        ]
         for j, name in enumerate(table.header[:-1])
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tracer.formula.expression import Chain, Number
 from tracer.lesson.document import Line, Working
 from tracer.renderers.palette import LABEL, RESULT, hue, hues
-from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, short
+from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, shortened
 from tracer.renderers.tables import aligned
 from tracer.renderers.text import sides, text
 from tracer.renderers.wrapping import wrapped
@@ -32,7 +32,7 @@ def working_rows(working: Working, width: int, *, colored: bool) -> Iterable[Row
 
 def _laid_out(lines: Sequence[Line], most: int, room: int, colored: bool) -> list[Row]:
     """Worked lines after labels of at most `most` cells, before their results."""
-    labels = ["" if line.label is None else f"{short(line.label, most)}: " for line in lines]
+    labels = ["" if line.label is None else f"{shortened(line.label, most)}: " for line in lines]
     longest = max(map(cells, labels))
     results = _results(lines)
     widest = max(map(cells, results))

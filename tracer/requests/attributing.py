@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tracer.decoder.attribution import Attribution, attribute, check
+from tracer.decoder.attribution import Attribution, attribute, check_entry
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
 from tracer.decoder.score_attribution import ScoreAttribution, attribute_score, check_score
@@ -45,7 +45,7 @@ def text_of_parts(request: Request, parts: Attribution, plain: Trace | None) -> 
 
 def _parts(request: Request, found: Trace, entry: Entry) -> Attribution:
     """Split a logit, or the difference of two."""
-    check(found, entry)
+    check_entry(found, entry)
     other = None
     if request.instead_of is not None:
         other = index_of(entry.value.axes[1], request.instead_of, "--instead-of")

@@ -9,7 +9,7 @@ from typing import Any
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
-from tracer.scenario.given import Given, GivenRows, Repeated, parse_all
+from tracer.scenario.given import GivenOption, GivenRows, Repeated, parse_all
 from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
 
@@ -87,7 +87,7 @@ def with_given(loaded: Loaded, texts: Iterable[str]) -> Loaded:
     return replace(found, scenario=scenario.model_copy(update={"given": scenario.given | pinned}))
 
 
-def _numbers(given: Given, plain: Plain) -> Any:
+def _numbers(given: GivenOption, plain: Plain) -> Any:
     """Return the numbers of one option; one number, and a mean, fill the value or the row."""
     if not given.is_mean:
         return given.numbers if isinstance(given.numbers, tuple) else Repeated(given.numbers)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reading_from
 from tracer.lesson.document import Document
-from tracer.renderers import Heading, render
+from tracer.renderers import HeadingLevel, render
 from tracer.requests.pipeline import Answer
 from tracer.requests.request import Request
 
@@ -21,7 +21,7 @@ def rendered(request: Request, content: Document | str, width: int | None = None
         content,
         request.format,
         math=request.math,
-        heading=request.heading or Heading.TWO,
+        heading=request.heading or HeadingLevel.TWO,
         standalone=request.standalone,
         figures=_path_to_figures(request),
         width=width,

@@ -310,10 +310,10 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
         raise TracerError(Problem(message, address="--no-mask"))
     whole, full = chosen == every, not request.brief
     if whole and found.scenario.on_demand and not request.format.is_binary:
-        from tracer.lesson.texts.model_summary import model_summary, summarized
+        from tracer.lesson.texts.model_summary import model_summary, summarized_records
 
         if request.format.is_data:
-            records = summarized(every)
+            records = summarized_records(every)
             explained = [step for step in every if step.last in records]
             return _data(request, computed, records, token, explained, whole=True)
         as_tutorial = request.command == "tutorial"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
-from tracer.renderers import Format, Heading
+from tracer.renderers import Format, HeadingLevel
 from tracer.requests import completion, values
 from tracer.scenario.carry import Carry
 
@@ -290,9 +290,9 @@ class Request:
     math: bool = values.flag(
         "In Markdown: write formulas and worked lines as LaTeX between $$.", rule=_MARKDOWN
     )
-    heading: Heading | None = values.choice(
+    heading: HeadingLevel | None = values.choice(
         "In Markdown: the level of the steps' titles, 1 to 6, or none for no titles.",
-        *("LEVEL", Heading),
+        *("LEVEL", HeadingLevel),
         rule=_MARKDOWN,
     )
     standalone: bool = values.flag(

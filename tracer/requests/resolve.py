@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts import author
@@ -112,8 +112,8 @@ def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
     plain = None if options.arithmetic else plain_pass(loaded)
     with loaded.locating_problems():
         options = replace(options, located=loaded.located)
-        found = trace(loaded.name, loaded.scenario, options, earlier=Earlier(unpatched=plain))
-        author.check(found)
+        found = trace(loaded.name, loaded.scenario, options, earlier=EarlierPasses(unpatched=plain))
+        author.check_names(found)
         return found
 
 
@@ -145,7 +145,7 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
             message = "this version cannot train a model of this size, only trace its passes"
             raise TracerError(Problem(message, yaml_path=("checkpoint",)))
         found = train(loaded.name, scenario, options, loaded.located)
-        author.check(found.steps[0])
+        author.check_names(found.steps[0])
         return found
 
 

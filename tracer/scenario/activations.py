@@ -25,7 +25,7 @@ from tracer.scenario.model import Scenario
 Numbers: TypeAlias = NDArray[np.float64]
 
 
-class Dumped(NamedTuple):
+class DumpedArray(NamedTuple):
     """An array of a file: its name there, the type of its numbers (`float16`), the numbers."""
 
     name: str
@@ -75,7 +75,7 @@ NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
 class Activations(NamedTuple):
     """The arrays of a file by address (several names may be one value), and the unknown names."""
 
-    arrays: dict[str, list[Dumped]]
+    arrays: dict[str, list[DumpedArray]]
     unknown: list[str]
     """Names of TransformerLens and Hugging Face for values that a trace does not have."""
 
@@ -139,19 +139,19 @@ def between_layers(scenario: Scenario) -> list[str]:
     return [*found[:-1], "output"] if scenario.layers else found
 
 
-def _arrays(path: Path) -> Iterator[Dumped]:
+def _arrays(path: Path) -> Iterator[DumpedArray]:
     match path.suffix:
         case ".safetensors":
             for name, tensor in read_tensors(path).items():
                 kind = "bfloat16" if tensor.decoded is widened else tensor.stored.dtype.name
-                yield Dumped(name, kind, _as_floats(tensor.decoded(tensor.stored)))
+                yield DumpedArray(name, kind, _as_floats(tensor.decoded(tensor.stored)))
         case ".npz":
             yield from _unzipped(path)
         case _:
             raise TracerError(Problem("expected a .npz or .safetensors file", str(path)))
 
 
-def _unzipped(path: Path) -> Iterator[Dumped]:
+def _unzipped(path: Path) -> Iterator[DumpedArray]:
     with open_file(path) as file:
         try:
             with ZipFile(file) as archive:
@@ -165,7 +165,7 @@ def _unzipped(path: Path) -> Iterator[Dumped]:
                     if array.dtype.kind not in REAL:
                         kind = f"holds {array.dtype.name}, expected real numbers"
                         raise TracerError(Problem(kind, str(path), address=name))
-                    yield Dumped(name, array.dtype.name, _as_floats(array))
+                    yield DumpedArray(name, array.dtype.name, _as_floats(array))
         except TracerError:
             raise
         except Exception:  # the system, zipfile, zlib and NumPy each have their own

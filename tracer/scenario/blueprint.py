@@ -1,118 +1,46 @@
-"""The structure of trained models and of decoders by dimensions: equal layers, a large table."""
+"""What trained models and decoders by dimensions have in common: parts to fill, a large table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import (
-    FFN,
-    Attention,
-    Expert,
-    Head,
-    Layer,
-    MixtureOfExperts,
-    Norm,
-    Normalization,
-    QueryKeyNorm,
-)
-from tracer.scenario.parts import Sizes, declared
-
-Part = TypeVar("Part", bound=BaseModel)
+from tracer.scenario.layers import FFN, Expert, Head, MixtureOfExperts
+from tracer.scenario.model import Tower
 
 
-@dataclass(frozen=True)
-class Blueprint:
-    """Builds a decoder; `numbers` returns a parameter by address and sizes, or None."""
+def heads(number: int, of_keys: int) -> tuple[Head, ...]:
+    """Return heads without parameters, of which some share the keys and values of another."""
+    together = number // of_keys
+    first = (i - (i - 1) % together for i in range(1, number + 1))
+    return tuple(
+        Head.model_construct(shares=None if own == i else own) for i, own in enumerate(first, 1)
+    )
 
-    numbers: Callable[[str, Sizes], Any]
-    heads: int
-    key_heads: int
-    activation: str
-    norm: Mapping[str, Any] | None
-    """The settings of every norm."""
-    placement: str | None
-    """Whether the norms are before or after the sub-layers; None for neither."""
-    experts: int | None = None
-    """The number of experts of each FFN; None without a router."""
-    top: int = 1
-    normalize: bool = True
-    shared: bool = False
-    """Whether there is one more expert for every token."""
-    query_key_norm: Literal["head", "heads"] | None = None
-    """Whether queries and keys are normalized: those of each head, or of all heads together."""
-    norm_after: bool = False
-    """Whether the output of each sub-layer is normalized, too."""
-    parallel: bool = False
-    residual_scale: Decimal | None = None
-    """The factor of what each sub-layer adds."""
 
-    def layer(self, place: str, *, crossed: bool = False, **attention: Any) -> Layer:
-        """Return a layer; with `crossed` it has cross-attention. `attention`: its settings."""
-        return Layer.model_construct(
-            parallel=self.parallel,
-            attention=self._attention(f"{place}.attention", **attention),
-            cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
-            ffn=self._ffn(f"{place}.ffn"),
-        )
+def ffn(
+    activation: str,
+    experts: int | None,
+    around: Mapping[str, Any],
+    *,
+    shared: bool = False,
+    **router: Any,
+) -> FFN | MixtureOfExperts:
+    """Return an FFN without parameters, or experts; `around` are the settings of the sub-layer.
 
-    def final_norm(self) -> Normalization | None:
-        """Return the norm after the last layer."""
-        return self.made(Normalization, "final_norm", **self.norm) if self.norm else None
-
-    def _attention(self, place: str, **settings: Any) -> Attention:
-        heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
-        settings |= {"heads": heads, **self._around(place)}
-        if self.query_key_norm and self.norm:
-            for name in ("query_norm", "key_norm"):
-                own = {**self.norm, "over": self.query_key_norm}
-                settings[name] = self.made(QueryKeyNorm, f"{place}.{name}", **own)
-        return self.made(Attention, place, **settings)
-
-    def _head(self, place: str, number: int) -> Head:
-        first = number - (number - 1) % (self.heads // self.key_heads)
-        head = self.made(Head, f"{place}.head{number}")
-        shared = {"W_K": None, "b_K": None, "W_V": None, "b_V": None, "shares": first}
-        return head if first == number else head.model_copy(update=shared)
-
-    def _ffn(self, place: str) -> FFN | MixtureOfExperts:
-        around = self._around(place)
-        if self.experts is None:
-            return self.made(FFN, place, activation=self.activation, **around)
-        numbers = range(1, self.experts + 1)
-        settings: dict[str, Any] = {
-            "top": self.top,
-            "normalize": self.normalize,
-            "experts": tuple(self._expert(f"{place}.expert{number}") for number in numbers),
-            "shared": self._expert(f"{place}.shared") if self.shared else None,
-        }
-        return self.made(MixtureOfExperts, place, **around, **settings)
-
-    def _expert(self, place: str) -> Expert:
-        return self.made(Expert, place, activation=self.activation)
-
-    def _around(self, place: str) -> dict[str, Any]:
-        """Return the norms of a sub-layer, and the factor of what it adds."""
-        found: dict[str, Any] = {"norm": None, "residual_scale": self.residual_scale}
-        if self.norm and self.placement:
-            placed = {**self.norm, "placement": self.placement}
-            found["norm"] = self.made(Norm, f"{place}.norm", **placed)
-        if self.norm and self.norm_after:
-            found["norm_after"] = self.made(Normalization, f"{place}.norm_after", **self.norm)
-        return found
-
-    def made(self, form: type[Part], place: str, **settings: Any) -> Part:
-        """Return a part with its parameters and settings."""
-        own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
-        return form.model_construct(**own, **settings)
+    With `shared` there is one more expert for every token.
+    """
+    if experts is None:
+        return FFN.model_construct(activation=activation, **around)
+    expert = Expert.model_construct(activation=activation)
+    return MixtureOfExperts.model_construct(
+        experts=(expert,) * experts, shared=expert if shared else None, **router, **around
+    )
 
 
 class Lookup(Mapping[str, NDArray[np.float64]]):
@@ -134,3 +62,19 @@ class Lookup(Mapping[str, NDArray[np.float64]]):
 
     def __len__(self) -> int:
         return len(self.words)
+
+
+class ReadsRows(Tower):
+    """A tower whose embeddings are read or drawn on lookup."""
+
+    @property
+    def lookup(self) -> Lookup:
+        """The embeddings of all words."""
+        table: Any = self.embeddings
+        assert isinstance(table, Lookup)
+        return table
+
+    @property
+    def embedding(self) -> Any:
+        """The embeddings of the tokens, one row per position."""
+        return self.lookup.rows[[self.lookup.ids[token] for token in self.tokens]]

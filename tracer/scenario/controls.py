@@ -12,7 +12,7 @@ from tracer.scenario.edits import with_value
 from tracer.scenario.fields import WRITTEN
 from tracer.scenario.parts import SUB_LAYERS, address
 from tracer.scenario.reader import Data, YamlPath, read
-from tracer.scenario.sizes import part
+from tracer.scenario.sizes import data_at
 
 NORMS = ("layer_norm", "rms_norm")
 
@@ -46,18 +46,18 @@ class Control:
 
 def controls(data: Data, tokens: int) -> Iterator[Control]:
     """Yield the settings of a scenario's data: mask, temperature, and those of each layer."""
-    if part(data, ("layers",)) is None:
+    if data_at(data, ("layers",)) is None:
         return  # a checkpoint, or sizes alone
-    if not isinstance(part(data, ("mask",)), list):
+    if not isinstance(data_at(data, ("mask",)), list):
         windows = [f"{{window: {width}}}" for width in range(1, tokens)]
         yield Control(
             ("mask",), "mask", _typed(data, ("mask",), "causal"), ("causal", "none", *windows)
         )
-    if isinstance(part(data, ("unembedding",)), dict):
+    if isinstance(data_at(data, ("unembedding",)), dict):
         path: YamlPath = ("unembedding", "scale")
         yield Control(path, "divide logits by (temperature)", _typed(data, path, "1"), number=True)
     for tower in ((), ("encoder",)):
-        layers = part(data, (*tower, "layers"))
+        layers = data_at(data, (*tower, "layers"))
         for i, layer in enumerate(layers if isinstance(layers, list) else ()):
             yield from _of_layer(data, (*tower, "layers", i), layer)
 
@@ -67,12 +67,12 @@ def _of_layer(data: Data, path: YamlPath, layer: Data) -> Iterator[Control]:
     yield from _of_norm(data, (*path, "norm"), f"{here}: norm")
     for name in SUB_LAYERS:
         own: YamlPath = (*path, name)
-        if not isinstance(part(data, own), dict):
+        if not isinstance(data_at(data, own), dict):
             continue
         label = f"{here}, {name.replace('_', '-').replace('ffn', 'FFN')}"
-        if part(data, (*own, "norm")) is not None:
+        if data_at(data, (*own, "norm")) is not None:
             yield from _of_norm(data, (*own, "norm"), f"{label}: norm")
-        if name == "ffn" and part(data, (*own, "W_1")) is not None:
+        if name == "ffn" and data_at(data, (*own, "W_1")) is not None:
             at: YamlPath = (*own, "activation")
             named = (*ACTIVATIONS, "none")
             yield Control(at, f"{label}: activation", _typed(data, at, "relu"), named)
@@ -80,17 +80,17 @@ def _of_layer(data: Data, path: YamlPath, layer: Data) -> Iterator[Control]:
             at = (*own, "scale")
             words = ("sqrt", "none")
             yield Control(at, f"{label}: scale", _typed(data, at, "sqrt"), words, number=True)
-            heads = part(data, (*own, "heads"))
+            heads = data_at(data, (*own, "heads"))
             for i in range(len(heads) if isinstance(heads, list) else 0):
                 at = (*own, "heads", i, "sink")
-                if part(data, at) is not None:
+                if data_at(data, at) is not None:
                     named_head = f"{label}, head {i + 1}: attention sink"
                     yield Control(at, named_head, _typed(data, at, ""), number=True)
 
 
 def _of_norm(data: Data, path: YamlPath, label: str) -> Iterator[Control]:
     """Yield the kind of a norm, or none; its placement and its ε."""
-    there = isinstance(part(data, path), dict)
+    there = isinstance(data_at(data, path), dict)
     kind = _typed(data, (*path, "kind"), NORMS[0]) if there else "none"
     yield Control(path, label, kind, ("none", *NORMS))
     if there:
@@ -102,7 +102,7 @@ def _of_norm(data: Data, path: YamlPath, label: str) -> Iterator[Control]:
 
 def _typed(data: Data, path: YamlPath, default: str) -> str:
     """Return a setting as typed: a word, a number or a mapping with one key."""
-    match part(data, path):
+    match data_at(data, path):
         case None:
             return default
         case str(word):
@@ -125,6 +125,6 @@ def with_setting(text: str, control: Control, value: str) -> str:
     if path[-1] != "norm" or value == "none":
         return with_value(text, path, value)
     data: Any = read(text, "scenario").data
-    if isinstance(part(data, path), dict):
+    if isinstance(data_at(data, path), dict):
         return with_value(text, (*path, "kind"), value)
     return with_value(text, path, f"{{kind: {value}}}")

@@ -18,13 +18,13 @@ from pydantic import Field
 
 from tracer.errors import Problem, TracerError
 from tracer.scenario import fields, model
-from tracer.scenario.blueprint import Blueprint, Lookup
+from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
-from tracer.scenario.layers import ActivationName
-from tracer.scenario.parts import Sizes
+from tracer.scenario.layers import ActivationName, Attention, Layer, Norm, Normalization
+from tracer.scenario.parts import AnyPart, Numbers, with_numbers
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
-from tracer.scenario.shape_only import Blank, WithoutNumbers
+from tracer.scenario.shape_only import ShapeOnlyArray, WithoutNumbers
 
 MOST = 1_000_000
 """The most rows or columns: each has a label."""
@@ -213,16 +213,10 @@ class Drawn:
         return drawn.normal(0, DEVIATION, (rows, self.stored[1]))
 
 
-class FromSeed(model.Scenario):
+class FromSeed(ReadsRows, model.Scenario):
     """A scenario whose numbers are drawn on access."""
 
     on_demand: ClassVar[bool] = True
-
-    @property
-    def embedding(self) -> Any:
-        """The embeddings of the tokens, one row per position."""
-        table: Any = self.embeddings  # a Lookup
-        return table.rows[[table.ids[token] for token in self.tokens]]
 
 
 def from_dimensions(asked: Dimensioned) -> model.Scenario:
@@ -233,60 +227,40 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
     """
     if problems := list(asked.misfits()):
         raise TracerError(*problems)
-    sizes, made = asked.dimensions, _Made(asked)
+    sizes, numbers = asked.dimensions, _Numbers(asked)
     numbered = tuple(f"t{1 + place % sizes.words}" for place in range(sizes.context or 1))
     tokens = asked.tokens or numbered
     known = dict.fromkeys(tokens)
     others = (word for n in count(len(known) + 1) if (word := f"w{n}") not in known)
     words = (*known, *islice(others, sizes.words - len(known)))
-    table = made.matrix("embeddings", sizes.words, sizes.width)
-    blueprint = Blueprint(
-        made.parameter,
-        sizes.heads,
-        sizes.key_heads or sizes.heads,
-        sizes.activation,
-        sizes.norm and {"kind": sizes.norm, "epsilon": Decimal("0.00001")},
-        sizes.placement,
-        experts=sizes.experts,
-        top=_top(sizes),
-        shared=sizes.shared,
-    )
-    crossed = asked.encoder is not None
-    layers = (
-        tuple(blueprint.layer(f"layer{n}", crossed=crossed) for n in range(1, sizes.layers + 1))
-        if asked.random
-        else (blueprint.layer("layer", crossed=crossed),) * sizes.layers  # one and the same
-    )
-    turned = made.matrix("embeddings", sizes.words, sizes.width, transposed=True)
+    table = numbers.matrix("embeddings", sizes.words, sizes.width)
+    turned = numbers.matrix("embeddings", sizes.words, sizes.width, transposed=True)
     said: dict[str, Any] = {
-        "title": asked.title,
-        "intro": asked.intro,
-        "notes": asked.notes,
-        "summary": asked.summary,
+        **dict(asked),
         "tokens": tokens,
-        "positions": made.positions(),
-        "encoder": made.encoder(),
+        "positions": numbers.positions(),
+        "encoder": numbers.encoder(),
         "softmax": "shifted",
-        "layers": layers,
-        "final_norm": blueprint.final_norm() if sizes.final_norm else None,
+        "layers": numbers.layers(),
+        "final_norm": None,
         "vocabulary": words,
         "unembedding": (
             model.Tied.model_construct(W_U=turned)
             if sizes.tied
-            else blueprint.made(model.Unembedding, "unembedding")
+            else numbers.fill(model.Unembedding.model_construct(), "unembedding")
         ),
-        "generation": asked.generation,
-        "rounding": asked.rounding,
         "arithmetic": "float64",
     }
+    if sizes.final_norm and (norm := _norm(sizes)):
+        said["final_norm"] = numbers.fill(Normalization.model_construct(**norm), "final_norm")
     if asked.random:
         return FromSeed.model_construct(embeddings=Lookup(words, table), **said)
-    mask = Blank((len(tokens), len(tokens)))
+    mask = ShapeOnlyArray((len(tokens), len(tokens)))
     return WithoutNumbers.model_construct(embeddings=table, mask=mask, **said)
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Numbers:
     """The parameters of a decoder: with numbers if there is a seed, else only their shapes."""
 
     asked: Dimensioned
@@ -295,12 +269,17 @@ class _Made:
         """Return weights; `transposed` ones are stored with a row for each output."""
         if seed := self.asked.random:
             return Drawn(seed.seed, address, (rows, columns), transposed)
-        return Blank((columns, rows) if transposed else (rows, columns))
+        return ShapeOnlyArray((columns, rows) if transposed else (rows, columns))
 
-    def parameter(self, address: str, sizes: Sizes) -> Any:
-        """Return random weights, biases and β of 0, γ of 1; None if there is no such parameter."""
-        asked, name = self.asked.dimensions, address.rpartition(".")[2]
-        crossed = ".cross_attention." in address and self.asked.encoder
+    def fill(self, part: AnyPart, *place: str | int) -> AnyPart:
+        """Return a part with random weights, biases and β of 0, γ of 1."""
+        return with_numbers(part, self._parameter, place)
+
+    def _parameter(self, numbers: Numbers) -> Any:
+        """Return a parameter; None if the decoder has none at this place."""
+        asked, name = self.asked.dimensions, str(numbers.place[-1])
+        sizes = numbers.declared.sizes
+        crossed = "cross_attention" in numbers.place and self.asked.encoder
         d_k = _d_k(asked)
         length = {
             **{"width": asked.width, "out": asked.width, "words": asked.words},
@@ -313,14 +292,31 @@ class _Made:
             (name in ("W_3", "b_3") and not asked.gated)
             or (name.startswith("b_") and not asked.biases)
             or (name == "shift" and asked.norm == "rms_norm")
-            or name == "sink"
+            or not length.keys() >= {*sizes}
         )
         if left_out:
             return None
         if len(sizes) == 2:
-            return self.matrix(address, length[sizes[0]], length[sizes[1]])
+            return self.matrix(numbers.address, length[sizes[0]], length[sizes[1]])
         row = length[sizes[0]]
-        return np.full(row, float(name == "gain")) if self.asked.random else Blank((row,))
+        return np.full(row, float(name == "gain")) if self.asked.random else ShapeOnlyArray((row,))
+
+    def layers(self) -> tuple[Layer, ...]:
+        sizes, norm = self.asked.dimensions, _norm(self.asked.dimensions)
+        around: dict[str, Any] = {
+            "norm": norm and Norm.model_construct(**norm, placement=sizes.placement)
+        }
+        attention = Attention.model_construct(
+            heads=heads(sizes.heads, sizes.key_heads or sizes.heads), **around
+        )
+        layer = Layer.model_construct(
+            attention=attention,
+            cross_attention=attention if self.asked.encoder else None,
+            ffn=ffn(sizes.activation, sizes.experts, around, top=_top(sizes), shared=sizes.shared),
+        )
+        if not self.asked.random:
+            return (self.fill(layer, "layers", 0),) * sizes.layers  # one and the same
+        return tuple(self.fill(layer, "layers", number) for number in range(sizes.layers))
 
     def positions(self) -> model.Positions | None:
         sizes = self.asked.dimensions
@@ -345,6 +341,11 @@ class _Made:
         vectors = self.matrix("encoder.vectors", len(asked.tokens), width)
         numbers = np.asarray(vectors) if self.asked.random else vectors
         return model.Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
+
+
+def _norm(sizes: Dimensions) -> dict[str, Any] | None:
+    """Return the settings of every norm."""
+    return {"kind": sizes.norm, "epsilon": Decimal("0.00001")} if sizes.norm else None
 
 
 def _top(sizes: Dimensions) -> int:

@@ -1,7 +1,7 @@
 """The types of a scenario's keys: numbers with the typed digits, rows, matrices, words."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,6 +30,38 @@ HIDDEN = ("-inf", "-.inf", "-∞")
 def described(description: str, example: str, default: Any = ...) -> Any:
     """Declare a key of a scenario with its description, an example and a default."""
     return Field(default, description=description, examples=[example])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Declares a key that holds rows of numbers: `Annotated[Matrix, Shape(("width", "d_k"))]`.
+
+    By it, the shape is checked and the numbers are drawn, read, varied, replaced and counted.
+    """
+
+    sizes: tuple[str, ...]
+    """The names of the sizes: rows and columns, or the entries of a row."""
+    labels: tuple[str, ...] = ()
+    """The key of the columns' names, in the same part."""
+    unless: str | None = None
+    """The key that takes the place of these numbers, in the same part."""
+    learned: bool = True
+    """Whether training updates the numbers."""
+
+
+SINGLE = ("one",)
+"""The sizes of a single number."""
+
+
+def shape_of(numbers: Any) -> tuple[int, ...]:
+    """Return (rows, columns) or (entries,) of typed numbers, of a table by word or of an array."""
+    if isinstance(numbers, Mapping):
+        table = getattr(numbers, "rows", None)
+        return table.shape if table is not None else shape_of(tuple(numbers.values()))
+    if hasattr(numbers, "shape"):
+        return tuple(numbers.shape)
+    first = numbers[0]
+    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
 
 
 def _expected(message: LiteralString) -> PydanticCustomError:

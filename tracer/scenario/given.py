@@ -46,7 +46,7 @@ class GivenRows:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOption:
     """What one option gives: numbers or `mean`, for a whole value or for a token's row."""
 
     address: str
@@ -64,7 +64,7 @@ class Given:
         return self.address if self.token is None else f"{self.address}[{self.token}]"
 
 
-def parse_given(text: str) -> Given:
+def parse_given(text: str) -> GivenOption:
     """Parse `ADDRESS=VALUES` or `ADDRESS[TOKEN]=VALUES`.
 
     The values are as in YAML: 1, [1, 2], [[1], [2]]; one number fills a value or a row. Or `mean`.
@@ -78,7 +78,7 @@ def parse_given(text: str) -> Given:
         raise TracerError(Problem(f"got {text!r}, {form}", address=OPTION))
     address, token, numbers = match.groups()
     if numbers.strip() == MEAN:
-        return Given(address, token, MEAN)
+        return GivenOption(address, token, MEAN)
     data = read(numbers, OPTION).data
     try:
         found = TypeAdapter[Any](Pinned).validate_python(data)
@@ -87,10 +87,10 @@ def parse_given(text: str) -> Given:
 
         wrong = (f"{address}: {message_of(detail)}" for detail in error.errors())
         raise TracerError(*(Problem(each, address=OPTION) for each in wrong)) from None
-    return Given(address, token, found)
+    return GivenOption(address, token, found)
 
 
-def parse_all(texts: Iterable[str]) -> tuple[Given, ...]:
+def parse_all(texts: Iterable[str]) -> tuple[GivenOption, ...]:
     """Parse all given values.
 
     Raises:

@@ -16,7 +16,7 @@ from pydantic_core import core_schema
 
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
-from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, described
+from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
 from tracer.scenario.rotary import OwnRotary
 
 ActivationName: TypeAlias = Annotated[
@@ -66,11 +66,15 @@ class Normalization(Frozen):
     epsilon_outside: bool = described(
         "Whether to add ε after the square root instead.", "true", False
     )
-    gain: Row | None = described("γ, one number per feature. Default: 1.", "[1, 1]", None)
+    gain: Annotated[Row | None, Shape(("width",))] = described(
+        "γ, one number per feature. Default: 1.", "[1, 1]", None
+    )
     unit_offset: Annotated[bool, AfterValidator(_has_a_gain)] = described(
         "Whether to multiply by 1 + γ instead of γ.", "true", False
     )
-    shift: Row | None = described("β, one number per feature. Default: 0.", "[0, 0]", None)
+    shift: Annotated[Row | None, Shape(("width",))] = described(
+        "β, one number per feature. Default: 0.", "[0, 0]", None
+    )
 
 
 class Norm(Normalization):
@@ -124,16 +128,21 @@ class Lora(Frozen):
     Training changes only A and B.
     """
 
-    frozen: Matrix = described("The weights that training leaves as they are.", "[[1, 0], [0, 1]]")
-    A: Matrix = described("One row per row of the frozen weights, r columns.", "[[1], [0.5]]")
-    B: Matrix = described("r rows, one column per column of the frozen weights.", "[[0, 0]]")
+    frozen: Annotated[Matrix, Shape(("rows", "columns"), learned=False)] = described(
+        "The weights that training leaves as they are.", "[[1, 0], [0, 1]]"
+    )
+    A: Annotated[Matrix, Shape(("rows", "rank"))] = described(
+        "One row per row of the frozen weights, r columns.", "[[1], [0.5]]"
+    )
+    B: Annotated[Matrix, Shape(("rank", "columns"))] = described(
+        "r rows, one column per column of the frozen weights.", "[[0, 0]]"
+    )
     alpha: fields.Positive = described("α; the product A B is multiplied by α / r.", "2")
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """The rows and columns of the frozen weights, and of the sum."""
-        rows: Any = self.frozen
-        return rows.shape if hasattr(rows, "shape") else (len(rows), len(rows[0]))
+        return fields.shape_of(self.frozen)
 
 
 def _kind_of_weights(value: Any) -> str:
@@ -156,6 +165,9 @@ class HeadLabels(Frozen):
     value: Names | None = described("A name for each column of W_V.", "[size, age]", None)
 
 
+QUERY, KEY, VALUE = (("labels", name) for name in HeadLabels.model_fields)
+
+
 class Head(Frozen):
     """One attention head: W_Q and W_K of shape (d, d_k), W_V of shape (d, d_v).
 
@@ -166,19 +178,19 @@ class Head(Frozen):
     labels: HeadLabels = described(
         "Names for the columns.", "{query: [size, age]}", HeadLabels.model_construct()
     )
-    W_Q: Weights | None = described(
+    W_Q: Annotated[Weights | None, Shape(("width", "d_k"), labels=QUERY)] = described(
         "Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
     )
-    W_K: Weights | None = described(
-        "Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
+    W_K: Annotated[Weights | None, Shape(("source", "d_k"), labels=KEY, unless="shares")] = (
+        described("Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None)
     )
-    W_V: Weights | None = described(
-        "Value weights: one row per feature, d_v columns.", "[[1, 0], [0, 1]]", None
+    W_V: Annotated[Weights | None, Shape(("source", "d_v"), labels=VALUE, unless="shares")] = (
+        described("Value weights: one row per feature, d_v columns.", "[[1, 0], [0, 1]]", None)
     )
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
-    sink: fields.Single | None = described(
+    sink: Annotated[fields.Single | None, Shape(fields.SINGLE)] = described(
         "A learned number that takes part in the softmax beside the scores of each row; its share "
         "is left out of the weights (gpt-oss, Agarwal et al. 2025).",
         "0.5",
@@ -187,25 +199,26 @@ class Head(Frozen):
     shares: fields.AtLeastOne | None = described(
         "The number of an earlier head; this head uses its keys and values.", "1", None
     )
-    Q: Rows | None = described(
+    Q: Annotated[Rows | None, Shape(("tokens", "d_k"), labels=QUERY, learned=False)] = described(
         "In place of weights, if the scenario has no embeddings: the queries, one row per token.",
         "[[1, 0], [0, 1]]",
         None,
     )
-    K: Rows | None = described(
+    K: Annotated[
+        Rows | None, Shape(("keys", "d_k"), labels=KEY, unless="shares", learned=False)
+    ] = described(
         "The keys that go with Q: one row per token, in cross-attention per token of the encoder.",
         "[[1, 0], [0, 1]]",
         None,
     )
-    V: Rows | None = described(
-        "The values that go with Q: one row for each row of K.", "[[1, 0], [0, 1]]", None
-    )
+    V: Annotated[
+        Rows | None, Shape(("keys", "d_v"), labels=VALUE, unless="shares", learned=False)
+    ] = described("The values that go with Q: one row for each row of K.", "[[1, 0], [0, 1]]", None)
 
     @property
     def d_k(self) -> int:
         """The width of its queries and keys."""
-        rows: Any = self.W_Q if self.Q is None else self.Q
-        return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
+        return fields.shape_of(self.W_Q if self.Q is None else self.Q)[1]
 
 
 class Attention(SubLayer):
@@ -215,7 +228,7 @@ class Attention(SubLayer):
         "The attention heads; their widths may differ.",
         "[{W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1, 0], [0, 1]]}]",
     )
-    W_O: Weights | None = described(
+    W_O: Annotated[Weights | None, Shape(("concat", "out"))] = described(
         "Output weights: one row per dimension of the concatenated heads.", "[[1, 0], [0, 1]]", None
     )
     b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
@@ -263,15 +276,19 @@ class Expert(Frozen):
     """
 
     labels: Names | None = described("A name for each hidden unit.", "[unit-1, unit-2]", None)
-    W_1: Weights = described("Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]")
+    W_1: Annotated[Weights, Shape(("width", "hidden"), labels=("labels",))] = described(
+        "Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]"
+    )
     b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
-    W_3: Weights | None = described(
+    W_3: Annotated[Weights | None, Shape(("width", "hidden"))] = described(
         "Weights of the values that the activation gates, of the shape of W_1.",
         "[[1, -1], [0, 1]]",
         None,
     )
     b_3: Row | None = described("Bias after W_3, one number per unit.", "[0, 0]", None)
-    W_2: Weights = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
+    W_2: Annotated[Weights, Shape(("hidden", "out"))] = described(
+        "Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]"
+    )
     b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
     activation: ActivationName = described("The activation function.", "relu", "relu")
     activates: Literal["hidden", "output"] = described(
@@ -293,7 +310,7 @@ class MixtureOfExperts(SubLayer):
     the softmax of all logits. A shared expert is added for every token (DeepSeekMoE).
     """
 
-    router: Matrix = described(
+    router: Annotated[Matrix, Shape(("width", "experts"))] = described(
         "Router weights: one row per feature, one column per expert.", "[[1, -1], [0, 1]]"
     )
     top: fields.Count = described(

@@ -18,10 +18,10 @@ from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.parts import learned
-from tracer.scenario.reader import Source, read, with_excerpts
+from tracer.scenario.reader import ScenarioSource, read, with_excerpts
 from tracer.scenario.shapes import shapes
-from tracer.scenario.shorthand import with_tokens, written_out, wrong
-from tracer.scenario.sizes import is_tied, part
+from tracer.scenario.shorthand import shorthand_problems, with_tokens, written_out
+from tracer.scenario.sizes import data_at, is_tied
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -61,7 +61,7 @@ class Loaded:
 
     name: str
     scenario: Scenario
-    source: Source
+    source: ScenarioSource
     text: str
     overrides: frozenset[str] = frozenset()
     """Addresses whose values the command line gives."""
@@ -87,8 +87,8 @@ class Loaded:
                 return replace(problem, address=f"--given {address}")
             examples = self.scenario.training
             ways = [way, *(("training", i, *way) for i in range(len(examples)))]
-            typed = [each for each in ways if part(self.source.data, each) is not None]
-            file = part(self.source.data, ("given",))
+            typed = [each for each in ways if data_at(self.source.data, each) is not None]
+            file = data_at(self.source.data, ("given",))
             if not typed and isinstance(file, str):
                 address = f"{file}: {address}"
             way = typed[0] if typed else way
@@ -144,7 +144,7 @@ def file_of(name: str, folder: Path = Path()) -> Path | None:
 
 def title_of(path: Path) -> str:
     """Return the title of a scenario without validating the rest."""
-    return str(part(read(read_file(path), str(path)).data, ("title",)) or path.stem)
+    return str(data_at(read(read_file(path), str(path)).data, ("title",)) or path.stem)
 
 
 def _bundled(name: str, *, folder: bool) -> Path:
@@ -182,7 +182,7 @@ def load_text(text: str, origin: Origin) -> Loaded:
         raise TracerError(*_shown(error.problems, text)) from None
 
 
-def _read(source: Source, name: str, folder: Path) -> Scenario:
+def _read(source: ScenarioSource, name: str, folder: Path) -> Scenario:
     """Validate a source as one of the forms of a scenario."""
     keys = source.data if isinstance(source.data, dict) else {}
     try:
@@ -204,19 +204,19 @@ def _read(source: Source, name: str, folder: Path) -> Scenario:
     return _scenario(source, name)
 
 
-def _scenario(source: Source, name: str) -> Scenario:
-    of_text, source = wrong(source), with_tokens(source)
+def _scenario(source: ScenarioSource, name: str) -> Scenario:
+    of_text, source = shorthand_problems(source), with_tokens(source)
     counted = shapes(source)
     data, filled = written_out(source.data, counted)
-    if part(data, ("text",)) is not None:
+    if data_at(data, ("text",)) is not None:
         filled.add(("tokens",))  # without tokens, the text has a problem
     problems = list[Problem]()
     try:
         scenario = Scenario.model_validate({"title": name, **data})
     except ValidationError as error:
-        from tracer.scenario.problems import of_keys  # only bad input needs it
+        from tracer.scenario.problems import problems_of  # only bad input needs it
 
-        problems = list(of_keys(error, source, filled))
+        problems = list(problems_of(error, source, filled))
     told = {(problem.line, problem.column) for problem in problems}
     misfits = dict.fromkeys([*of_text, *counted.problems])
     problems += [p for p in misfits if (p.line, p.column) not in told]
@@ -230,7 +230,7 @@ def _scenario(source: Source, name: str) -> Scenario:
     return scenario
 
 
-def _untrainable(scenario: Scenario, source: Source) -> Iterator[Problem]:
+def _untrainable(scenario: Scenario, source: ScenarioSource) -> Iterator[Problem]:
     """Yield a problem for each pattern that matches no parameter."""
     known = learned(scenario)
     for i, pattern in enumerate(scenario.optimizer.trains or ()):
@@ -239,9 +239,9 @@ def _untrainable(scenario: Scenario, source: Source) -> Iterator[Problem]:
             yield source.problem(("optimizer", "trains", i), message, "optimizer.trains")
 
 
-def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:
+def _with_activations(scenario: Scenario, source: ScenarioSource, folder: Path) -> Scenario:
     """Replace the name of a file of given values by the values in it."""
-    file = part(source.data, ("given",))
+    file = data_at(source.data, ("given",))
     if not isinstance(file, str):
         return scenario
     from tracer.scenario.activations import pinned
@@ -249,17 +249,17 @@ def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scena
     return scenario.model_copy(update={"given": pinned(folder / file, scenario)})
 
 
-def _validated(form: type[Form], source: Source, name: str) -> Form:
+def _validated(form: type[Form], source: ScenarioSource, name: str) -> Form:
     assert isinstance(source.data, dict)
     try:
         return form.model_validate({"title": name, **source.data})
     except ValidationError as error:
-        from tracer.scenario.problems import of_keys
+        from tracer.scenario.problems import problems_of
 
-        raise TracerError(*of_keys(error, source, set(), form)) from None
+        raise TracerError(*problems_of(error, source, set(), form)) from None
 
 
-def _is_scenario(source: Source) -> None:
+def _is_scenario(source: ScenarioSource) -> None:
     """Refuse data that is no scenario, without quoting it: the file may be the wrong one."""
     known = {*Scenario.model_fields, "checkpoint", "dimensions"}
     if isinstance(source.data, dict) and any(key in known for key in source.data):

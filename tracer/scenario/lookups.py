@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from tracer.names import closest
 from tracer.scenario.model import NO_TARGET
 from tracer.scenario.reader import Data, YamlPath
-from tracer.scenario.sizes import Counting, is_tied
+from tracer.scenario.sizes import SizeChecker, is_tied
 
 
-def look_up(scenario: Counting) -> None:
+def look_up(scenario: SizeChecker) -> None:
     """Report the words that do not exist."""
     _are_in(scenario, (), ("tokens",) if scenario.has("tokens") else ("batch", 0))
     _are_in(scenario, ("encoder",), ("encoder", "tokens"))
@@ -28,14 +28,14 @@ def look_up(scenario: Counting) -> None:
     _generation(scenario)
 
 
-def _targets(scenario: Counting) -> None:
+def _targets(scenario: SizeChecker) -> None:
     place: YamlPath = ("targets",)
     if scenario.has(*place) and not scenario.has("vocabulary"):
         scenario.report(place, "targets without a vocabulary, expected vocabulary: […]")
     _are_words(scenario, place)
 
 
-def _generation(scenario: Counting) -> None:
+def _generation(scenario: SizeChecker) -> None:
     words, table = scenario.words("vocabulary"), _table(scenario, ())
     end, start = scenario.part("generation", "end"), scenario.part("generation", "start")
     if isinstance(end, str) and words is not None and end not in words:
@@ -46,7 +46,7 @@ def _generation(scenario: Counting) -> None:
         _unknown(scenario, ("generation", "start"), start, table)
 
 
-def _are_words(scenario: Counting, place: YamlPath) -> None:
+def _are_words(scenario: SizeChecker, place: YamlPath) -> None:
     """Report targets that are not in the vocabulary."""
     known = scenario.words("vocabulary")
     if known is None:
@@ -56,30 +56,30 @@ def _are_words(scenario: Counting, place: YamlPath) -> None:
             _not_a_word(scenario, (*place, i), word, known)
 
 
-def _not_a_word(scenario: Counting, place: YamlPath, word: str, known: Iterable[Data]) -> None:
+def _not_a_word(scenario: SizeChecker, place: YamlPath, word: str, known: Iterable[Data]) -> None:
     near = closest(word, [name for name in known if isinstance(name, str)])
     scenario.report(place, f"{word!r} is not in the vocabulary{near}")
 
 
-def _have_embeddings(scenario: Counting, place: YamlPath) -> None:
+def _have_embeddings(scenario: SizeChecker, place: YamlPath) -> None:
     """Report tokens without an embedding, besides the scenario's own."""
     _by_word(scenario, place, "other tokens need")
     _are_in(scenario, (), place)
 
 
-def _by_word(scenario: Counting, place: YamlPath, needs: str) -> None:
+def _by_word(scenario: SizeChecker, place: YamlPath, needs: str) -> None:
     if isinstance(scenario.part("embeddings"), list):
         scenario.report(place, f"{needs} embeddings by word, {{big: [0.9, 0.1], …}}")
 
 
-def _table(scenario: Counting, tower: YamlPath) -> dict[str, Data] | None:
+def _table(scenario: SizeChecker, tower: YamlPath) -> dict[str, Data] | None:
     """Return the typed embeddings by word, if any; random ones have every word."""
     table = scenario.part(*tower, "embeddings")
     drawn = isinstance(scenario.part(*tower, "embeddings", "random"), dict)
     return table if isinstance(table, dict) and not drawn else None
 
 
-def _are_in(scenario: Counting, tower: YamlPath, place: YamlPath, noun: str = "token") -> None:
+def _are_in(scenario: SizeChecker, tower: YamlPath, place: YamlPath, noun: str = "token") -> None:
     table, told = _table(scenario, tower), set[str]()
     if table is None:
         return
@@ -90,7 +90,7 @@ def _are_in(scenario: Counting, tower: YamlPath, place: YamlPath, noun: str = "t
 
 
 def _unknown(
-    scenario: Counting, place: YamlPath, word: str, table: Iterable[str], noun: str = "token"
+    scenario: SizeChecker, place: YamlPath, word: str, table: Iterable[str], noun: str = "token"
 ) -> None:
     near = closest(word, table)
     form = "" if near else f", expected {word}: [0.9, 0.1] in embeddings"

@@ -40,7 +40,7 @@ class Loss(Frozen):
     )
 
     @model_validator(mode="after")
-    def _of_its_kind(self) -> Self:
+    def _check_kind(self) -> Self:
         if self.kind == "cross_entropy" and self.target is not None:
             raise ValueError("a target of numbers goes with squared and binary only")
         if self.kind == "squared" and self.target is None:

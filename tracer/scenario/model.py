@@ -41,7 +41,8 @@ GIVEN = described(
     "{layer1.attention.output: [[1, 2], [3, 4]]}",
     {},
 )
-
+GIVEN_SHAPE = fields.Shape((), learned=False)
+"""The shape of given values depends on their addresses."""
 
 INTRO = described(
     "The text's opening, in Markdown paragraphs; {value ADDRESS[ROW,COLUMN]} prints a number, "
@@ -74,7 +75,9 @@ class Positions(Frozen):
     sinusoidal: Sinusoidal | None = described(
         "Sines and cosines (Vaswani et al. 2017).", "{start: 1}", None
     )
-    table: Rows | None = described("One row per position.", "[[0, 1], [1, 0]]", None)
+    table: Annotated[Rows | None, fields.Shape(("positions", "width"))] = described(
+        "One row per position.", "[[0, 1], [1, 0]]", None
+    )
     rotary: Rotary | None = described(
         "Queries and keys are rotated by an angle (Su et al. 2021).", "{base: 10000}", None
     )
@@ -95,6 +98,8 @@ class Positions(Frozen):
 class FixedPositions(Positions):
     """A table that training does not change."""
 
+    table: Rows | None = None
+
 
 class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
@@ -105,7 +110,7 @@ class Tower(Frozen):
     features: Names | None = described(
         "A name for each feature of the embedding.", "[size, age]", None
     )
-    embeddings: fields.Embeddings | None = described(
+    embeddings: Annotated[fields.Embeddings | None, fields.Shape(("words", "width"))] = described(
         "One row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
@@ -159,7 +164,7 @@ class Encoder(Tower):
     Its vectors may have any width.
     """
 
-    vectors: Rows | None = described(
+    vectors: Annotated[Rows | None, fields.Shape(("keys", "source"), learned=False)] = described(
         "Instead of embeddings and layers: the encoder's output, one row per token.",
         "[[0.1, 0.2], [0.3, 0.4]]",
         None,
@@ -205,7 +210,7 @@ MatrixOrTied = Annotated[Matrix, WrapValidator(_rows_or_none), fields.Or({"const
 class Unembedding(Frozen):
     """The projection to the vocabulary: W_U of shape (d, words)."""
 
-    W_U: MatrixOrTied = described(
+    W_U: Annotated[MatrixOrTied, fields.Shape(("width", "words"))] = described(
         "One row per feature, one column per word; or tied, to use the embeddings of the words.",
         "[[1, 0], [0, 1]]",
     )
@@ -235,7 +240,7 @@ class Example(Frozen):
 
     tokens: fields.Tokens = described("The tokens to read.", "[the, cat]")
     targets: Words = described("The correct next word at each position, or none.", "[cat, sat]")
-    given: dict[str, fields.Pinned] = described(
+    given: Annotated[dict[str, fields.Pinned], GIVEN_SHAPE] = described(
         "Given values of this example only.", "{mask: [[0]]}", {}
     )
 
@@ -349,7 +354,7 @@ class Scenario(Tower):
         "{start: <START>, end: <END>}",
         Generation.model_construct(),
     )
-    given: fields.PinnedValues = GIVEN
+    given: Annotated[fields.PinnedValues, GIVEN_SHAPE] = GIVEN
     rounding: Rounding = described(
         "How many digits are printed and used further.",
         "{decimals: 3, carry: step}",

@@ -76,7 +76,7 @@ class Nodes:
         """Return where a node's characters begin and end, without anchor, tag and comments."""
         properties = PROPERTIES.match(self.text, node.start_mark.index)
         assert properties
-        return properties.end(), end(node)
+        return properties.end(), end_of_node(node)
 
     def written(self, node: Node) -> str:
         """Return the characters of a node."""
@@ -105,9 +105,9 @@ def child(node: Node, step: int | str) -> Node | None:
     return None
 
 
-def end(node: Node) -> int:
+def end_of_node(node: Node) -> int:
     """Return where a node ends; a block ends with its last value, before the next comment."""
     *_, last = [None, *children(node)]
     if isinstance(node, Collection) and not node.flow_style and last is not None:
-        return end(last)
+        return end_of_node(last)
     return int(node.end_mark.index)

@@ -76,7 +76,7 @@ class Optimizer(Frozen):
             raise TracerError(*_on_the_command_line(error)) from None
 
     @model_validator(mode="after")
-    def _of_its_kind(self) -> Self:
+    def _check_kind(self) -> Self:
         said = self.model_fields_set
         if self.kind != "sgd" and "momentum" in said:
             raise ValueError("momentum goes with sgd only")

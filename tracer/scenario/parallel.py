@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tracer.scenario import typed_heads
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, is_off, is_on
+from tracer.scenario.sizes import SizeChecker, is_off, is_on
 
 IN_PARALLEL = ("attention", "ffn")
 
 
-def check(scenario: Counting, layer: YamlPath) -> None:
+def check_parallel(scenario: SizeChecker, layer: YamlPath) -> None:
     """Report what a parallel layer lacks, and what it cannot have."""
     place: YamlPath = (*layer, "parallel")
     if not is_on(scenario.part(*place)):

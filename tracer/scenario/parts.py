@@ -1,93 +1,150 @@
-"""The parts of a model and the parameters of each, declared once.
+"""One walker over the numbers of a scenario; and its parts by place and address.
 
-Shapes are checked, parameters are counted, drawn, read from a checkpoint and replaced by this
-table. A parameter of the schema that is missing from it fails a test.
+Each key that holds rows of numbers declares their `Shape`. A key without one fails a test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from functools import cache
+from operator import is_
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from tracer.scenario.layers import (
-    Attention,
-    Expert,
-    Head,
-    Layer,
-    Lora,
-    MixtureOfExperts,
-    Normalization,
-)
-from tracer.scenario.model import FixedPositions, Positions, Scenario, Tower, Unembedding
+from tracer.scenario.fields import Shape, shape_of
+from tracer.scenario.layers import Layer, MixtureOfExperts
+from tracer.scenario.model import Scenario
 from tracer.scenario.reader import YamlPath
 
-Sizes: TypeAlias = tuple[str, ...]
-"""The names of the sizes of a parameter: rows and columns, or the entries of a row."""
-
-AnyTower = TypeVar("AnyTower", bound=Tower)
-
-PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
-    Tower: {"embeddings": ("words", "width")},
-    Positions: {"table": ("positions", "width")},
-    FixedPositions: {},
-    Head: {
-        "W_Q": ("width", "d_k"), "b_Q": ("d_k",),
-        "W_K": ("source", "d_k"), "b_K": ("d_k",),
-        "W_V": ("source", "d_v"), "b_V": ("d_v",),
-        "sink": ("one",),
-    },
-    Attention: {"W_O": ("concat", "out"), "b_O": ("out",)},
-    Expert: {
-        "W_1": ("width", "hidden"), "b_1": ("hidden",),
-        "W_3": ("width", "hidden"), "b_3": ("hidden",),
-        "W_2": ("hidden", "out"), "b_2": ("out",),
-    },
-    Lora: {"A": ("rows", "rank"), "B": ("rank", "columns")},
-    MixtureOfExperts: {"router": ("width", "experts")},
-    Normalization: {"gain": ("width",), "shift": ("width",)},
-    Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
-}  # fmt: skip
-"""What training updates, by the part that it belongs to; a bias follows its matrix.
-
-`source` is the width of the vectors that keys and values are computed from, `out` the width that a
-sub-layer returns.
-"""
+AnyPart = TypeVar("AnyPart", bound=BaseModel)
 
 FROZEN = "frozen"
 """The key of the weights that LoRA leaves as they are."""
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 
-MATRICES = frozenset(
-    name for declared in PARAMETERS.values() for name, sizes in declared.items() if len(sizes) == 2
-)
+
+class Numbers(NamedTuple):
+    """Declared numbers of a scenario: rows, rows by word, an array; None where there are none."""
+
+    place: YamlPath
+    declared: Shape
+    value: Any
+
+    @property
+    def address(self) -> str:
+        """The address of the numbers."""
+        return address(self.place)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns) or (entries,)."""
+        return shape_of(self.value)
 
 
-def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
-    """Return the declared parameters of a part's class."""
-    return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
+@cache
+def declared(form: type[BaseModel]) -> Mapping[str, Shape]:
+    """Return the declared shapes of a part's keys, and those of the biases of its matrices."""
+    shapes = {
+        name: each
+        for name, field in form.model_fields.items()
+        for each in field.metadata
+        if isinstance(each, Shape)
+    }
+    biases = {
+        bias_of(name): replace(shape, sizes=shape.sizes[1:], labels=())
+        for name, shape in shapes.items()
+        if bias_of(name) in form.model_fields
+    }
+    return {**shapes, **biases}
 
 
-def parameters(
-    part: BaseModel, place: YamlPath = (), also: Collection[str] = ()
-) -> Iterator[tuple[YamlPath, Any]]:
-    """Yield the parameters of a part of a scenario, and other named keys, with their places."""
-    own = {*declared(type(part)), *also}
+def bias_of(matrix: str) -> str:
+    """Return the key of a matrix's bias: b_Q of W_Q; a router, for example, has none."""
+    return matrix.replace("W_", "b_") if matrix.startswith("W_") else ""
+
+
+def forms(form: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Yield a part's class and those of the parts inside it."""
+    yield form
+    for field in form.model_fields.values():
+        for each in forms_in(field.annotation):
+            yield from forms(each)
+
+
+def forms_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the classes of the parts that a type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from forms_in(each)
+
+
+def parts_of(part: BaseModel, place: YamlPath = ()) -> Iterator[tuple[YamlPath, BaseModel]]:
+    """Yield a part of a scenario and all parts inside it, with their places."""
+    yield place, part
     for name in type(part).model_fields:
-        value, at = getattr(part, name), (*place, name)
-        match value:
-            case _ if value is None or name not in part.model_fields_set:
+        match getattr(part, name, None):
+            case BaseModel() as inner:
+                yield from parts_of(inner, (*place, name))
+            case (BaseModel(), *_) as several:
+                for index, each in enumerate(several):
+                    yield from parts_of(each, (*place, name, index))
+
+
+def with_parts(
+    part: AnyPart, change: Callable[[YamlPath, Any], Any], place: YamlPath = ()
+) -> AnyPart:
+    """Return a part after a change of each part inside it, then of itself.
+
+    The same object if nothing changes.
+    """
+    new = dict[str, Any]()
+    for name in type(part).model_fields:
+        match getattr(part, name, None):
+            case BaseModel() as inner:
+                other: Any = with_parts(inner, change, (*place, name))
+                same = other is inner
+            case (BaseModel(), *_) as several:
+                other = tuple(
+                    with_parts(each, change, (*place, name, i)) for i, each in enumerate(several)
+                )
+                same = all(map(is_, other, several))
+            case _:
                 continue
-            case BaseModel():
-                yield from parameters(value, at, also)
-            case _ if name in own:
-                yield at, value
-            case (BaseModel(), *_):
-                for index, each in enumerate(value):
-                    yield from parameters(each, (*at, index), also)
+        if not same:
+            new[name] = other
+    found: AnyPart = change(place, part.model_copy(update=new) if new else part)
+    return found
+
+
+def numbers_of(scenario: BaseModel) -> Iterator[Numbers]:
+    """Yield all declared numbers of a scenario, those that training leaves alone too."""
+    for place, part in parts_of(scenario):
+        yield from (each for each in _own(place, part) if each.value is not None)
+
+
+def _own(place: YamlPath, part: BaseModel) -> Iterator[Numbers]:
+    """Yield the declared numbers of a part, but not of the parts inside it; also missing ones."""
+    for name, shape in declared(type(part)).items():
+        value = getattr(part, name, None)
+        replaced = isinstance(value, BaseModel) or (shape.unless and getattr(part, shape.unless))
+        if not replaced:
+            yield Numbers((*place, name), shape, value)
+
+
+def with_numbers(part: AnyPart, change: Callable[[Numbers], Any], place: YamlPath = ()) -> AnyPart:
+    """Return a part with others in place of all declared numbers, also of missing ones."""
+
+    def changed(at: YamlPath, inner: Any) -> Any:
+        new = {each.place[-1]: (each.value, change(each)) for each in _own(at, inner)}
+        update = {name: other for name, (value, other) in new.items() if other is not value}
+        return inner.model_copy(update=update) if update else inner
+
+    return with_parts(part, changed, place)
 
 
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
@@ -99,29 +156,29 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
         *([("unembedding", "W_U")] if scenario.is_tied else []),
         *([("encoder", "embeddings")] if scenario.shares_embeddings else []),
     ]
-    found = parameters(with_own_norms(scenario))
-    return {address(place): shape_of(numbers) for place, numbers in found if place not in shared}
+    return {
+        each.address: each.shape
+        for each in numbers_of(with_own_norms(scenario))
+        if each.declared.learned and each.place not in shared
+    }
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     """Return the shape of the weights that LoRA freezes, by their address."""
-    every = parameters(scenario, also=(FROZEN,))
-    return {address(place): shape_of(numbers) for place, numbers in every if place[-1] == FROZEN}
+    every = numbers_of(scenario)
+    return {each.address: each.shape for each in every if each.place[-1] == FROZEN}
 
 
 def has_experts(scenario: Scenario) -> bool:
     """Return whether a layer of the decoder or the encoder chooses among experts."""
-    towers = (scenario, scenario.encoder) if scenario.encoder else (scenario,)
-    layers = (layer for tower in towers for layer in tower.layers)
-    return any(isinstance(layer.ffn, MixtureOfExperts) for layer in layers)
+    return any(isinstance(part, MixtureOfExperts) for _, part in parts_of(scenario))
 
 
-def with_own_norms(tower: AnyTower) -> AnyTower:
-    """Return a tower in which each sub-layer has its own copy of its layer's norms."""
-    changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
-    if isinstance(tower, Scenario) and tower.encoder:
-        changed["encoder"] = with_own_norms(tower.encoder)
-    return tower.model_copy(update=changed)
+def with_own_norms(scenario: Scenario) -> Scenario:
+    """Return a scenario in which each sub-layer has its own copy of its layer's norms."""
+    return with_parts(
+        scenario, lambda _, part: _with_own_norms(part) if isinstance(part, Layer) else part
+    )
 
 
 def _with_own_norms(layer: Layer) -> Layer:
@@ -135,41 +192,13 @@ def _with_own_norms(layer: Layer) -> Layer:
     return layer.model_copy(update={**own, "norm": None, "norm_after": None})
 
 
-def shape_of(numbers: Any) -> tuple[int, ...]:
-    """Return (rows, columns) or (entries,) of typed numbers, of a table by word or of an array."""
-    if isinstance(numbers, Mapping):
-        table = getattr(numbers, "rows", None)
-        return table.shape if table is not None else shape_of(tuple(numbers.values()))
-    if hasattr(numbers, "shape"):
-        return tuple(numbers.shape)
-    first = numbers[0]
-    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
-
-
-def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
-    """Return plain data or a scenario with another part at a place; the rest is shared."""
-    if not place:
-        return new
-    step, rest = place[0], place[1:]
-    match whole, step:
-        case Mapping(), _:
-            return {**whole, step: with_part(whole.get(step, {}), rest, new)}
-        case ((list() | tuple()), int()):
-            part = with_part(whole[step], rest, new)
-            return type(whole)([*whole[:step], part, *whole[step + 1 :]])
-        case BaseModel(), str():
-            return whole.model_copy(update={step: with_part(getattr(whole, step), rest, new)})
-        case _:
-            return whole
-
-
-def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
+def map_numbers(numbers: Any, change: Callable[[Any], Any]) -> Any:
     """Apply a function to each number of rows, or of rows by word."""
     if isinstance(numbers, Mapping):
-        return {word: changed(row, change) for word, row in numbers.items()}
+        return {word: map_numbers(row, change) for word, row in numbers.items()}
     if isinstance(numbers, Decimal | float):
         return change(numbers)
-    return tuple([changed(each, change) for each in numbers])
+    return tuple([map_numbers(each, change) for each in numbers])
 
 
 def address(place: YamlPath) -> str:
@@ -185,7 +214,7 @@ def address(place: YamlPath) -> str:
             indices.append(part + 1)
     words = [".".join(parts)]
     if indices:
-        of_one_row = len(indices) == 1 and parts[-1] not in _OF_ROWS
+        of_one_row = len(indices) == 1 and parts[-1] not in _keys_of_rows()
         names = ("entry",) if of_one_row else ("row", "column")
         words += [f"{name} {index}" for name, index in zip(names, indices, strict=False)]
     return " ".join(words)
@@ -199,4 +228,11 @@ _NUMBERED = {
     "batch": "batch",
     "figures": "figure",
 }
-_OF_ROWS = {*MATRICES, FROZEN, "mask", "vectors", "Q", "K", "V", "transposed", "target"}
+
+
+@cache
+def _keys_of_rows() -> frozenset[str]:
+    """Return the keys of rows and columns; the others hold a single row."""
+    shapes = (declared(form) for form in forms(Scenario))
+    matrices = (name for each in shapes for name, shape in each.items() if shape.sizes[1:])
+    return frozenset((*matrices, "mask", "transposed", "target"))

@@ -14,12 +14,15 @@ from tracer.names import closest, similar
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
-from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import part
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath
+from tracer.scenario.sizes import data_at
 
 
-def of_keys(
-    error: ValidationError, source: Source, filled: Set[YamlPath], form: type[BaseModel] = Scenario
+def problems_of(
+    error: ValidationError,
+    source: ScenarioSource,
+    filled: Set[YamlPath],
+    form: type[BaseModel] = Scenario,
 ) -> Iterator[Problem]:
     """Yield a problem for each error at its place, except inside expanded short forms.
 
@@ -39,11 +42,11 @@ def place_of(detail: ErrorDetails, data: Data) -> YamlPath:
     """Return the YAML path of an error, without the tags that pydantic adds."""
     place: YamlPath = ()
     for step in detail["loc"]:
-        if step in TAGS and part(data, (*place, step)) is None:
+        if step in TAGS and data_at(data, (*place, step)) is None:
             continue
         place = (*place, step)
     # A number is short for a mapping: its problem is reported at the pattern.
-    shorthand = place[:2] == ("rounding", "digits") and part(data, place) is None
+    shorthand = place[:2] == ("rounding", "digits") and data_at(data, place) is None
     return place[:3] if shorthand else place
 
 

@@ -58,7 +58,7 @@ Where: TypeAlias = _List | _Mapping | At
 
 
 @dataclass(frozen=True)
-class Source:
+class ScenarioSource:
     """A scenario as read: its data, and the line and column of each part."""
 
     file: str
@@ -69,7 +69,7 @@ class Source:
         """Return a problem at a place, or at the nearest existing place around it."""
         return Problem(message, self.file, *_at(self.where, place), address)
 
-    def at(self, key: str, made: str, data: Data) -> Source:
+    def at(self, key: str, made: str, data: Data) -> ScenarioSource:
         """Return the source with another key that replaces the first one and has its place."""
         assert isinstance(self.data, dict) and isinstance(self.where, _Mapping)
         parts = {**self.where.parts, made: self.where.parts[key]}
@@ -84,7 +84,7 @@ def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
         yield replace(problem, excerpt=line)
 
 
-def read(text: str, file: str, expected: str = "a scenario") -> Source:
+def read(text: str, file: str, expected: str = "a scenario") -> ScenarioSource:
     """Read YAML text; `expected` names its content if it is empty.
 
     Raises:
@@ -159,7 +159,7 @@ class _Reading:
         self.nodes = 0
         self.problems: set[Problem] = set()
 
-    def source(self, expected: str) -> Source:
+    def source(self, expected: str) -> ScenarioSource:
         """Read the text.
 
         Raises:
@@ -177,7 +177,7 @@ class _Reading:
             raise TracerError(Problem(f"empty, expected {expected}", self.file))
         if self.problems:
             raise self._all_problems()
-        return Source(self.file, *root)
+        return ScenarioSource(self.file, *root)
 
     def _part(self, event: yaml.Event, *, is_key: bool = False) -> tuple[Data, Where]:
         """Read the node that starts with an event; return its data and place."""

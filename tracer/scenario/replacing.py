@@ -10,7 +10,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import address, changed, with_own_norms, with_part
+from tracer.scenario.parts import address, map_numbers, with_numbers, with_own_norms
 from tracer.scenario.reader import YamlPath
 
 
@@ -23,14 +23,14 @@ def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario
     Raises:
         TracerError: a number is larger than a scenario allows.
     """
-    found: Any = with_own_norms(scenario)
-    for way, numbers in new.items():
+    typed = dict[YamlPath, Any]()
+    for place, numbers in new.items():
         try:
-            found = with_part(found, way, changed(numbers, _typed))
+            typed[place] = map_numbers(numbers, _typed)
         except OverflowError:
             message = "the new numbers are too large; a lower learning rate may help"
-            raise TracerError(Problem(message, address=address(way), yaml_path=way)) from None
-    assert isinstance(found, Scenario)
+            raise TracerError(Problem(message, address=address(place), yaml_path=place)) from None
+    found = with_numbers(with_own_norms(scenario), lambda each: typed.get(each.place, each.value))
     return tied(found) if found.is_tied else found
 
 
@@ -51,6 +51,7 @@ def tied(scenario: Scenario) -> Scenario:
     """Return the tied unembedding for the current embeddings."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
-    found = with_part(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
-    assert isinstance(found, Scenario)
-    return found
+    assert scenario.unembedding is not None
+    w_u = tuple(zip(*columns, strict=True))
+    unembedding = scenario.unembedding.model_copy(update={"W_U": w_u})
+    return scenario.model_copy(update={"unembedding": unembedding})

@@ -7,10 +7,10 @@ from decimal import Decimal
 
 from tracer.names import count
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, Size, positive
+from tracer.scenario.sizes import Size, SizeChecker, typed_positive
 
 
-def check_rotary(counted: Counting, tower: YamlPath, widths: Mapping[YamlPath, Size]) -> None:
+def check_rotary(counted: SizeChecker, tower: YamlPath, widths: Mapping[YamlPath, Size]) -> None:
     """Check that all rotated heads have the same width, and pairs of rotated columns.
 
     `widths` are the columns of the weights of queries, or of typed queries.
@@ -34,7 +34,7 @@ def check_rotary(counted: Counting, tower: YamlPath, widths: Mapping[YamlPath, S
         _check_factors(counted, place, shared, first)
 
 
-def _check_use(counted: Counting, layer: YamlPath, *, is_rotary: bool) -> None:
+def _check_use(counted: SizeChecker, layer: YamlPath, *, is_rotary: bool) -> None:
     """Report settings of a layer that nothing is rotated by."""
     crossed: YamlPath = (*layer, "cross_attention", "rotary")
     own: YamlPath = (*layer, "attention", "rotary")
@@ -45,14 +45,14 @@ def _check_use(counted: Counting, layer: YamlPath, *, is_rotary: bool) -> None:
         counted.report(own, f"there are no rotary positions to change, expected {form}")
 
 
-def _share(counted: Counting, own: YamlPath, shared: YamlPath) -> Decimal:
+def _share(counted: SizeChecker, own: YamlPath, shared: YamlPath) -> Decimal:
     """Return the share of columns that are rotated: that of a layer, or of `positions`."""
-    shares = (positive(counted.part(*at, "share")) for at in (own, shared))
+    shares = (typed_positive(counted.part(*at, "share")) for at in (own, shared))
     return next((share for share in shares if share), Decimal(1))
 
 
 def _check_width(
-    counted: Counting, matrix: YamlPath, width: int, share: Decimal, first: int
+    counted: SizeChecker, matrix: YamlPath, width: int, share: Decimal, first: int
 ) -> None:
     rotated = width * share
     found, expected = count(width, "column"), ""
@@ -65,7 +65,7 @@ def _check_width(
         counted.report(matrix, f"{found}, expected {expected}")
 
 
-def _check_factors(counted: Counting, own: YamlPath, shared: YamlPath, width: int) -> None:
+def _check_factors(counted: SizeChecker, own: YamlPath, shared: YamlPath, width: int) -> None:
     """Check that each pair has a factor: those of a layer, or of `positions`."""
     share = _share(counted, own, shared)
     pairs = width * share / 2

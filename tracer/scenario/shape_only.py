@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Names
+from tracer.scenario.fields import Names, shape_of
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
-from tracer.scenario.parts import shape_of
-from tracer.scenario.rotary import Rotary, RotaryOfLayer
+from tracer.scenario.parts import AnyPart, declared, with_numbers, with_parts
+from tracer.scenario.reader import YamlPath
 
 
 @dataclass(frozen=True)
-class Blank:
+class ShapeOnlyArray:
     """A matrix or a row that has a shape but no numbers."""
 
     shape: tuple[int, ...]
@@ -26,8 +25,8 @@ class Blank:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Blank:
-        return Blank((len(range(len(self))[rows]), *self.shape[1:]))
+    def __getitem__(self, rows: slice) -> ShapeOnlyArray:
+        return ShapeOnlyArray((len(range(len(self))[rows]), *self.shape[1:]))
 
 
 class _TowerWithoutNumbers(Tower):
@@ -35,7 +34,7 @@ class _TowerWithoutNumbers(Tower):
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
         _, width = shape_of(self.embeddings)
-        return Blank((len(self.tokens), width))
+        return ShapeOnlyArray((len(self.tokens), width))
 
 
 class WithoutNumbers(_TowerWithoutNumbers, Scenario):
@@ -49,7 +48,7 @@ class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
 
 
 @dataclass(frozen=True)
-class Outline:
+class ScenarioOutline:
     """A scenario without numbers, and the layers that each of its layers represents."""
 
     scenario: Scenario
@@ -57,7 +56,7 @@ class Outline:
     encoder_layers: tuple[range, ...]
 
 
-def outline(scenario: Scenario, length: int | None = None) -> Outline:
+def outline(scenario: Scenario, length: int | None = None) -> ScenarioOutline:
     """Return the scenario without its numbers, for a given number of tokens.
 
     Given values of a scenario apply only to its own tokens and layers.
@@ -83,13 +82,13 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         **_tower(scenario, layers),
         "tokens": tokens,
         "token_ids": scenario.token_ids if same else None,
-        "encoder": _encoder(encoder, encoder_layers) if encoder else None,
+        "encoder": encoder and _encoder(encoder, encoder_layers),
         "mask": _mask(scenario, tokens),
-        "unembedding": _blank(scenario.unembedding),
+        "unembedding": scenario.unembedding and _blank(scenario.unembedding),
         "given": given,
     }
     without = WithoutNumbers.model_construct(**{**kept, **changed})
-    return Outline(without, numbers, encoder_numbers)
+    return ScenarioOutline(without, numbers, encoder_numbers)
 
 
 UNREAD = ("features", "text", "merges", "corpus", "targets", "batch", "training")
@@ -106,54 +105,48 @@ def _tokens(tokens: Names, length: int | None) -> Names:
 def _mask(scenario: Scenario, tokens: Names) -> Any:
     if scenario.mask == "none" and scenario.padding not in tokens:
         return "none"
-    return Blank((len(tokens), len(tokens)))
+    return ShapeOnlyArray((len(tokens), len(tokens)))
 
 
 def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
-    if encoder.vectors is None and not encoder.is_computed:
-        return encoder
-    if not encoder.is_computed:
-        vectors: Any = Blank(shape_of(encoder.vectors))
-        return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
-    return EncoderWithoutNumbers.model_construct(tokens=encoder.tokens, **_tower(encoder, layers))
+    shared = _tower(encoder, layers)
+    vectors = _shape(encoder.vectors)
+    return EncoderWithoutNumbers.model_construct(tokens=encoder.tokens, vectors=vectors, **shared)
 
 
 def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
-    """Return the embeddings and positions of a tower as shapes."""
-    table = tower.embeddings
+    """Return the embeddings, positions, layers and norm of a tower as shapes."""
     return {
-        "embeddings": None if table is None else Blank(shape_of(table)),
-        "positions": _blank(tower.positions),
+        "embeddings": _shape(tower.embeddings),
+        "positions": tower.positions and _blank(tower.positions),
         "embedding_scale": tower.embedding_scale,
         "layers": layers,
-        "final_norm": _blank(tower.final_norm),
+        "final_norm": tower.final_norm and _blank(tower.final_norm),
     }
 
 
 def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple[range, ...]]:
     """Group consecutive equal layers: return the first of each group and the group's numbers."""
-    layers = enumerate(_blank(tower.layers) if tower else (), 1)
-    runs = [list(run) for _, run in groupby(layers, lambda e: e[0] if apart else e[1])]
+    layers = tower.layers if tower else ()
+    once = {id(layer): layer for layer in layers}  # those of a large model are often the same
+    blank = {key: _blank(layer) for key, layer in once.items()}
+    numbered = enumerate((blank[id(layer)] for layer in layers), 1)
+    runs = [list(run) for _, run in groupby(numbered, lambda e: e[0] if apart else e[1])]
     firsts = tuple(run[0][1] for run in runs)
     return firsts, tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
 
 
-def _blank(part: Any) -> Any:
+def _blank(part: AnyPart) -> AnyPart:
     """Replace the numbers of a part by shapes and remove its labels; settings stay."""
-    match part:
-        case Rotary() | RotaryOfLayer():
-            return part
-        case BaseModel():
-            said = {name: _blank(getattr(part, name)) for name in part.model_fields_set}
-            return part.model_copy(update=said)
-        case (BaseModel(), *_):
-            # Layers and heads of a large model are often the same object.
-            once = {id(each): each for each in part}
-            blank = {key: _blank(each) for key, each in once.items()}
-            return tuple(blank[id(each)] for each in part)
-        case (str(), *_):
-            return None
-        case (Decimal() | tuple(), *_):
-            return Blank(shape_of(part))
-        case _:
-            return Blank(part.shape) if hasattr(part, "shape") else part
+    return with_numbers(with_parts(part, _without_labels), lambda numbers: _shape(numbers.value))
+
+
+def _shape(numbers: Any) -> ShapeOnlyArray | None:
+    return None if numbers is None else ShapeOnlyArray(shape_of(numbers))
+
+
+def _without_labels(_: YamlPath, part: Any) -> Any:
+    form: type[BaseModel] = type(part)
+    labels = {shape.labels[0] for shape in declared(form).values() if shape.labels}
+    default = {name: form.model_fields[name].default for name in labels}
+    return part.model_copy(update=default) if default else part

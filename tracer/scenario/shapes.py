@@ -10,32 +10,25 @@ from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario import lora, parallel, rotated_heads, typed_heads
+from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
-from tracer.scenario.parts import SUB_LAYERS, declared
-from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 from tracer.scenario.sizes import (
     AS_THE_OTHERS,
-    Counting,
     Expected,
     Size,
+    SizeChecker,
     is_off,
-    positive,
-    usual,
-    whole,
+    typed_positive,
+    typed_size,
+    usual_length,
 )
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
-
-LABELS = {
-    "W_Q": ("labels", "query"),
-    "W_K": ("labels", "key"),
-    "W_V": ("labels", "value"),
-    "W_1": ("labels",),
-}
-"""The key with the names of a matrix's columns, in the same part."""
 
 
 class Known(NamedTuple):
@@ -46,7 +39,7 @@ class Known(NamedTuple):
     of_columns: str = AS_THE_OTHERS
 
 
-def shapes(source: Source) -> Counting:
+def shapes(source: ScenarioSource) -> SizeChecker:
     """Check every shape."""
     counted = _Counted(source)
     if isinstance(source.data, dict):
@@ -56,7 +49,7 @@ def shapes(source: Source) -> Counting:
 
 
 @dataclass(eq=False)
-class _Counted(Counting):
+class _Counted(SizeChecker):
     widths: dict[YamlPath, Size] = field(default_factory=dict)
     """The number of columns of the weights of queries, keys and values, or of these, if typed."""
     tokens: Size = None
@@ -114,7 +107,7 @@ class _Counted(Counting):
             case list() as table:
                 self.length(place, tokens, "one per token", "row")
                 rows = dict(enumerate(table))
-        width = usual(rows.values())
+        width = usual_length(rows.values())
         if width == 0:
             self.report((*place, next(iter(rows))), "no numbers, expected one per feature")
             return None
@@ -124,7 +117,7 @@ class _Counted(Counting):
 
     def random_embeddings(self, at: YamlPath, form: dict[str, Data]) -> Size:
         place: YamlPath = (*at, "embeddings")
-        width = whole(form.get("columns")) or self.size(*at, "features")
+        width = typed_size(form.get("columns")) or self.size(*at, "features")
         if width is None:
             self.report(place, "how many features? expected {random: {columns: 4}} or features")
         else:
@@ -152,7 +145,7 @@ class _Counted(Counting):
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """Return the width after a layer; `memory` is the width of the encoder's vectors."""
-        parallel.check(self, layer)
+        parallel.check_parallel(self, layer)
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
@@ -187,14 +180,19 @@ class _Counted(Counting):
 
     def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
         """Check an attention; `source` is the width of the vectors for keys and values."""
-        heads = self.entries(*place, "heads")
+        heads, tokens = self.entries(*place, "heads"), Known(self.tokens, "one per token")
+        known = {"width": Known(width, OF_INPUT), "source": Known(source, OF_INPUT)}
+        known |= {"tokens": tokens, "keys": tokens}
+        if "cross_attention" in place:
+            known["source"] = Known(source, "one per feature of the encoder")
+            known["keys"] = Known(self.keys(place), "one per token of the encoder")
         even = None if width is None or not heads else max(1, width // len(heads))
-        widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
+        widths = [self.head((*place, "heads"), i, {**known}, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]
         concat = sum(own) if own and len(own) == len(widths) else None
-        weights = "" if typed_heads.has_typed_heads(self, place) else "W_"
+        names = typed_heads.names(self, place)
         for name, of in (("query_norm", "Q"), ("key_norm", "K")):
-            self.norm_of_heads((*place, name), weights + of, len(heads))
+            self.norm_of_heads((*place, name), names[of], len(heads))
         known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
@@ -205,7 +203,7 @@ class _Counted(Counting):
 
     def blocks(self, place: YamlPath) -> None:
         """Report more blocks than keys, and blocks beside a sink."""
-        blocks, keys = positive(self.part(*place, "blocks")), self.keys(place)
+        blocks, keys = typed_positive(self.part(*place, "blocks")), self.keys(place)
         if blocks and keys and blocks > keys:
             message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
             self.report((*place, "blocks"), message)
@@ -234,45 +232,32 @@ class _Counted(Counting):
                 self.report((*at, parameter), f"heads of {found} columns, expected equal widths")
         self.sample((*at, "deviation"), different[0] if different else None)
 
-    def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
+    def head(self, heads: YamlPath, number: int, known: dict[str, Known], even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""
         place: YamlPath = (*heads, number)
-        shared = self.shared(heads, number)
-        crossed = "cross_attention" in place
-        if typed_heads.has_typed_heads(self, heads[:-1]):
-            return self.typed_head(place, shared, crossed=crossed)
-        of_source = "one per feature of the encoder" if crossed else OF_INPUT
-        known = {"width": Known(width, OF_INPUT), "source": Known(source, of_source)}
-        if d_k := self.widths.get((*shared, "W_K")):
+        shared, names = self.shared(heads, number), typed_heads.names(self, heads[:-1])
+        if d_k := self.widths.get((*shared, names["K"])):
             known["d_k"] = Known(d_k, of_columns="as many as the keys have")
-        self.matrices(Head, place, known, {"d_k": even, "d_v": even})
-        for name in ("W_Q", "W_K", "W_V"):
-            own = name == "W_Q" or not self.has(*place, "shares")
+        learned = names != typed_heads.NAMES
+        self.matrices(Head, place, known, {"d_k": even, "d_v": even}, learned=learned)
+        if not learned:
+            typed_heads.report_weights(self, place)
+        for letter, name in names.items():
+            own = letter == "Q" or not self.has(*place, "shares")
             if own and not self.has(*place, name):
-                instead = " or shares: 1" * (bool(number) and name != "W_Q")
+                instead = " or shares: 1" * (bool(number) and letter != "Q")
                 self.report((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
-        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
-
-    def typed_head(self, place: YamlPath, shared: YamlPath, *, crossed: bool) -> Size:
-        """Return the width of a typed head's values, its own or shared ones."""
-        own = Expected(self.tokens, "one per token")
-        encoders = Expected(self.keys(place), "one per token of the encoder")
-        keys = encoders if crossed else own
-        rows = {"Q": own, "K": keys, "V": keys}
-        found = typed_heads.typed_head(self, place, rows, self.widths.get((*shared, "K")))
-        self.widths |= {(*place, name): width for name, width in found.items()}
-        return found.get("V") or self.widths.get((*shared, "V"))
+        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, names["V"]))
 
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """Return the path of the head whose keys and values a head shares, or ()."""
         place: YamlPath = (*heads, number)
-        shared = whole(self.part(*place, "shares"))
+        shared = typed_size(self.part(*place, "shares"))
         if shared is None:
             return ()
-        own_rows = [*declared(Head), *typed_heads.TYPED]
-        parameters = [(name,) for name in own_rows if name.endswith(("K", "V"))]
-        for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
-            if self.has(*place, *own):
+        replaced = {name: each for name, each in declared(Head).items() if each.unless}
+        for own in (*((name,) for name in replaced), *(each.labels for each in replaced.values())):
+            if own and self.has(*place, *own):
                 self.report(
                     (*place, *own),
                     f"own keys or values and shares: {shared}, expected only one of them",
@@ -299,7 +284,7 @@ class _Counted(Counting):
 
     def experts(self, place: YamlPath, width: Size) -> Size:
         """Check a router and its experts; return the width of their outputs."""
-        number, top = self.size(*place, "experts"), whole(self.part(*place, "top")) or 2
+        number, top = self.size(*place, "experts"), typed_size(self.part(*place, "top")) or 2
         known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
         self.matrices(MixtureOfExperts, place, known, {})
         if number is not None and top > number:
@@ -318,26 +303,31 @@ class _Counted(Counting):
         place: YamlPath,
         known: dict[str, Known],
         guesses: Mapping[str, Size],
+        *,
+        learned: bool = True,
     ) -> None:
         """Check the matrices of a part with their biases and labels.
 
         The first matrix with columns of an unknown size makes that size known. `guesses` are sizes
         of random matrices where nothing typed in the part says one.
         """
-        for name, (*rows, columns) in declared(form).items():
-            if not rows:
-                continue
-            at, bias = (*place, name), (*place, name.replace("W", "b") if "W" in name else "")
+        for name, shape in _matrices(form, learned=learned):
+            at, bias, (rows, columns) = (*place, name), (*place, bias_of(name)), shape.sizes
             if not self.has(*at) and not form.model_fields[name].is_required():
                 if form is not Head and self.has(*bias):
                     self.report(bias, f"a bias without {name}")
                 continue
-            labels = (*place, *LABELS.get(name, ("labels", "")))
-            typed = [self.size(*labels), *self.typed(form, place, columns), guesses.get(columns)]
+            labels = (*place, *(shape.labels or ("",)))
             size, _, meaning = known.get(columns, Known(None))
-            guess = next(filter(None, typed), None)
-            of_rows = Expected(*known[rows[0]][:2])
-            found = lora.weights(self, at, of_rows, Expected(size, meaning), guess)
+            of_rows, of_columns = Expected(*known[rows][:2]), Expected(size, meaning)
+            if learned:
+                typed = [self.size(*labels), *self.typed(form, place, columns)]
+                guess = next(filter(None, [*typed, guesses.get(columns)]), None)
+                found = lora.weights(self, at, of_rows, of_columns, guess)
+            elif isinstance(rows_typed := self.part(*at), list):
+                found = self.rectangle(at, rows_typed, of_rows, of_columns)[1]
+            else:
+                continue
             self.widths[at] = found
             per_column = f"one per column of {name}"
             self.length(bias, found, per_column, "number")
@@ -346,13 +336,15 @@ class _Counted(Counting):
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
-        """Return a size by the typed parameters of a part; a sub-layer keeps its width."""
-        for name, sizes in declared(form).items() if size != "out" else ():
-            at = lora.written_at(self, (*place, name))
-            if sizes[1:] == (size,):
+        """Yield a size by the typed matrices and biases of a part; a sub-layer keeps its width."""
+        for name, shape in _matrices(form) if size != "out" else ():
+            at = lora.path_of_rows(self, (*place, name))
+            rows, columns = shape.sizes
+            if columns == size:
                 turned = self.entries(*at, "transposed")
-                yield len(turned) if turned else usual(self.entries(*at))
-            elif sizes[0] == size:
+                yield len(turned) if turned else usual_length(self.entries(*at))
+                yield len(self.entries(*place, bias_of(name)))
+            elif rows == size:
                 yield len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
@@ -430,3 +422,10 @@ class _Counted(Counting):
         first = self.size("batch", 0)
         for i, _ in enumerate(self.entries("batch")):
             self.length(("batch", i), first, "as many as in the first sequence", "token")
+
+
+def _matrices(form: type[BaseModel], *, learned: bool = True) -> Iterator[tuple[str, Shape]]:
+    """Yield the matrices that a part declares, by key."""
+    for name, shape in declared(form).items():
+        if len(shape.sizes) == 2 and shape.learned == learned:
+            yield name, shape

@@ -18,7 +18,7 @@ from tracer.errors import Problem
 from tracer.names import count
 from tracer.scenario.fields import Positive, Random
 from tracer.scenario.parts import address
-from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 
 Size: TypeAlias = int | None
 """A number of rows, columns or entries; None if unknown."""
@@ -56,7 +56,7 @@ def words_of(data: Data | None) -> list[Data] | None:
     return data if isinstance(data, list) else None
 
 
-def part(data: Data | None, place: YamlPath) -> Data | None:
+def data_at(data: Data | None, place: YamlPath) -> Data | None:
     """Return the data at a place; None if there is none."""
     for step in place:
         match data, step:
@@ -71,14 +71,14 @@ def part(data: Data | None, place: YamlPath) -> Data | None:
 
 def is_tied(data: Data | None) -> bool:
     """Return whether the embeddings are the unembedding, too."""
-    return "tied" in (part(data, ("unembedding",)), part(data, ("unembedding", "W_U")))
+    return "tied" in (data_at(data, ("unembedding",)), data_at(data, ("unembedding", "W_U")))
 
 
 @dataclass(eq=False)
-class Counting:
+class SizeChecker:
     """Counts the parts of a scenario and reports what does not fit."""
 
-    source: Source
+    source: ScenarioSource
     problems: list[Problem] = field(default_factory=list)
     wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
     """The rows and columns for each `identity` and `random`."""
@@ -92,7 +92,7 @@ class Counting:
                     self.report(place, f"{found}, expected {columns}")
                 return self.want(place, rows.size, rows.size)
             case {"random": dict() as form}:
-                stated = whole(form.get("columns"))
+                stated = typed_size(form.get("columns"))
                 if stated and columns.size not in (None, stated):
                     message = f"{stated}, expected {columns}"
                     self.report((*place, "random", "columns"), message)
@@ -119,7 +119,7 @@ class Counting:
         self, place: YamlPath, typed: list[Data], rows: Expected, columns: Expected
     ) -> tuple[Size, Size]:
         """Return the size of typed rows; report rows of other lengths."""
-        most = usual(typed)
+        most = usual_length(typed)
         if not typed or most is None:
             return rows.size, columns.size
         if rows.size not in (None, len(typed)):
@@ -148,7 +148,7 @@ class Counting:
 
     def part(self, *place: int | str) -> Data | None:
         """Return the data at a place; None if there is none."""
-        return part(self.source.data, place)
+        return data_at(self.source.data, place)
 
     def has(self, *place: int | str) -> bool:
         """Return whether there is data at a place."""
@@ -173,13 +173,13 @@ class Counting:
         self.problems.append(self.source.problem(place, message, address(place)))
 
 
-def usual(rows: Iterable[Data]) -> Size:
+def usual_length(rows: Iterable[Data]) -> Size:
     """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
 
 
-def positive(text: Data | None) -> Decimal | None:
+def typed_positive(text: Data | None) -> Decimal | None:
     """Return a typed positive number; None for anything else."""
     try:
         number: Decimal = TypeAdapter(Positive).validate_python(text)
@@ -188,7 +188,7 @@ def positive(text: Data | None) -> Decimal | None:
     return number
 
 
-def whole(text: Data | None) -> Size:
+def typed_size(text: Data | None) -> Size:
     """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
     try:
         return Random.model_validate({"columns": text}).columns if text else None

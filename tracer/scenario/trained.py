@@ -23,8 +23,10 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.names import count
 from tracer.scenario import fields, model
-from tracer.scenario.blueprint import Blueprint, Lookup
+from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
+from tracer.scenario.layers import Attention, Layer, Norm, Normalization, QueryKeyNorm
+from tracer.scenario.parts import Numbers, with_numbers
 from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
@@ -121,27 +123,11 @@ class Trained(Frozen):
         return self
 
 
-class _ReadsRows(model.Tower):
-    """A tower whose embeddings are read from a file."""
-
-    @property
-    def lookup(self) -> Lookup:
-        """The embeddings, read from the file."""
-        table: Any = self.embeddings
-        assert isinstance(table, Lookup)
-        return table
-
-    @property
-    def embedding(self) -> Any:
-        """The embeddings of the tokens, one row per position."""
-        return self.lookup.rows[[self.lookup.ids[token] for token in self.tokens]]
-
-
-class EncoderFromCheckpoint(_ReadsRows, model.Encoder):
+class EncoderFromCheckpoint(ReadsRows, model.Encoder):
     """An encoder with arrays of a checkpoint instead of typed rows."""
 
 
-class FromCheckpoint(_ReadsRows, model.Scenario):
+class FromCheckpoint(ReadsRows, model.Scenario):
     """A scenario with arrays of a checkpoint instead of typed rows."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -226,41 +212,24 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "scale": _decimal_or_none(architecture.logit_divisor),
         "softcap": _decimal_or_none(architecture.logit_cap),
     }
-    blueprint = _blueprint(architecture, parameters)
-    layers, crossed = range(1, architecture.layers + 1), encoder is not None
     form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
-    return FromCheckpoint.model_construct(
-        title=asked.title,
-        intro=asked.intro,
-        notes=asked.notes,
-        summary=asked.summary,
-        tokens=tuple(words[number] for number in ids),
-        token_ids=tuple(ids),
-        text=asked.text,
-        tokenizer=tokenizer,
-        end_ids=tuple(id for id in found.ends if id < len(words)),
-        excluded_ids=tuple(id for id in found.excluded if 0 <= id < len(words)),
-        contrast=contrast and tuple(words[number] for number in contrast),
-        features=None,
-        embeddings=lookup,
-        positions=_positions(architecture, parameters),
-        embedding_scale=_embedding_scale(architecture),
-        encoder=encoder,
-        mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
-        softmax="shifted",
-        layers=tuple(
-            blueprint.layer(f"layer{i}", crossed=crossed, **_of_attention(architecture, i))
-            for i in layers
-        ),
-        final_norm=None if architecture.placement == "post" else blueprint.final_norm(),
-        vocabulary=words,
-        unembedding=form.model_construct(**unembedding),
-        targets=asked.targets,
-        generation=asked.generation,
-        given=asked.given,
-        rounding=asked.rounding,
-        arithmetic="float64",
-    )
+    window = architecture.window
+    computed: dict[str, Any] = {
+        "tokens": tuple(words[number] for number in ids),
+        "token_ids": tuple(ids),
+        "tokenizer": tokenizer,
+        "end_ids": tuple(id for id in found.ends if id < len(words)),
+        "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),
+        "contrast": contrast and tuple(words[number] for number in contrast),
+        "encoder": encoder,
+        "mask": "causal" if window is None else fields.Window(window=window),
+        "softmax": "shifted",
+        **_tower(architecture, parameters, lookup, crossed=encoder is not None),
+        "vocabulary": words,
+        "unembedding": form.model_construct(**unembedding),
+        "arithmetic": "float64",
+    }
+    return FromCheckpoint.model_construct(**{**dict(asked), **computed})
 
 
 def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCheckpoint | None:
@@ -287,39 +256,75 @@ def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCh
         for address, parameter in found.parameters.items()
         if address.startswith(ENCODER)
     }
-    blueprint = _blueprint(architecture, own)
     return EncoderFromCheckpoint.model_construct(
         tokens=tuple(words[number] for number in ids),
-        features=None,
-        embeddings=lookup,
-        positions=_positions(architecture, own),
-        embedding_scale=_embedding_scale(architecture),
-        layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
-        final_norm=None if architecture.placement == "post" else blueprint.final_norm(),
-        vectors=None,
+        **_tower(architecture, own, lookup),
     )
 
 
-def _blueprint(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Blueprint:
-    return Blueprint(
-        lambda address, _: parameters.get(address),
-        architecture.heads,
-        architecture.key_heads,
-        architecture.activation,
-        {
-            "kind": architecture.norm,
-            "epsilon": _decimal(architecture.epsilon),
-            "unit_offset": architecture.unit_offset,
-        },
-        architecture.placement,
-        query_key_norm=architecture.query_key_norm,
-        norm_after=architecture.norm_after,
+def _tower(
+    architecture: Architecture,
+    parameters: Mapping[str, Parameter],
+    lookup: Lookup,
+    *,
+    crossed: bool = False,
+) -> dict[str, Any]:
+    """Return what the decoder and the encoder have: embeddings, positions, layers and a norm."""
+
+    def read(numbers: Numbers) -> Parameter | None:
+        return parameters.get(numbers.address)
+
+    norm = Normalization.model_construct(**_norm(architecture))
+    return {
+        "embeddings": lookup,
+        "positions": _positions(architecture, parameters),
+        "embedding_scale": _embedding_scale(architecture),
+        "layers": tuple(
+            with_numbers(_layer(architecture, i + 1, crossed=crossed), read, ("layers", i))
+            for i in range(architecture.layers)
+        ),
+        "final_norm": (
+            None if architecture.placement == "post" else with_numbers(norm, read, ("final_norm",))
+        ),
+    }
+
+
+def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
+    """Return a layer without its parameters."""
+    norm = _norm(architecture)
+    around: dict[str, Any] = {
+        "norm": architecture.placement
+        and Norm.model_construct(**norm, placement=architecture.placement),
+        "residual_scale": _decimal_or_none(architecture.output_factor),
+    }
+    if architecture.norm_after:
+        around["norm_after"] = Normalization.model_construct(**norm)
+    attention = {"heads": heads(architecture.heads, architecture.key_heads), **around}
+    if over := architecture.query_key_norm:
+        own = QueryKeyNorm.model_construct(**norm, over=over)
+        attention |= {"query_norm": own, "key_norm": own}
+    settings = _of_attention(architecture, number)
+    return Layer.model_construct(
         parallel=architecture.parallel,
-        experts=architecture.experts,
-        top=architecture.top,
-        normalize=architecture.normalize,
-        residual_scale=_decimal_or_none(architecture.output_factor),
+        attention=Attention.model_construct(**attention, **settings),
+        cross_attention=Attention.model_construct(**attention) if crossed else None,
+        ffn=ffn(
+            architecture.activation,
+            architecture.experts,
+            around,
+            top=architecture.top,
+            normalize=architecture.normalize,
+        ),
     )
+
+
+def _norm(architecture: Architecture) -> dict[str, Any]:
+    """Return the settings of every norm."""
+    return {
+        "kind": architecture.norm,
+        "epsilon": _decimal(architecture.epsilon),
+        "unit_offset": architecture.unit_offset,
+    }
 
 
 def _ids(
@@ -385,7 +390,7 @@ def _positions(
     return model.Positions.model_construct(rotary=turning)
 
 
-def _turns(architecture: Architecture, rotary: architectures.Rotary) -> dict[str, Any]:
+def _turns(architecture: Architecture, rotary: architectures.RotaryPositions) -> dict[str, Any]:
     factors = architecture.factors_of(rotary)
     return {
         "base": _decimal(rotary.base),

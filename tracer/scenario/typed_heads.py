@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from tracer.scenario.parts import SUB_LAYERS
+from tracer.scenario.fields import SINGLE
+from tracer.scenario.layers import Head
+from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import Counting, Expected, Size, is_on, is_tied
+from tracer.scenario.sizes import Size, SizeChecker, is_on, is_tied
 
-TYPED = ("Q", "K", "V")
-COMPUTED = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
-LABELS = {"Q": "query", "K": "key", "V": "value"}
+NAMES = {letter: letter for letter in "QKV"}
+"""The keys of typed queries, keys and values."""
 
 OF_EMBEDDINGS = (
     "features",
@@ -26,7 +27,7 @@ OF_EMBEDDINGS = (
 """Keys that need embeddings."""
 
 
-def first_sub_layer(scenario: Counting) -> YamlPath:
+def first_sub_layer(scenario: SizeChecker) -> YamlPath:
     """Return the path of the decoder's first sub-layer; () without layers."""
     for name in SUB_LAYERS:
         if isinstance(scenario.part("layers", 0, name), dict):
@@ -34,30 +35,30 @@ def first_sub_layer(scenario: Counting) -> YamlPath:
     return ()
 
 
-def has_typed_heads(scenario: Counting, attention: YamlPath) -> bool:
+def has_typed_heads(scenario: SizeChecker, attention: YamlPath) -> bool:
     """Return whether a head of an attention has typed queries, keys or values."""
     return any(True for _ in _typed(scenario, attention))
 
 
-def starts_with_typed_heads(scenario: Counting) -> bool:
+def starts_with_typed_heads(scenario: SizeChecker) -> bool:
     """Return whether the decoder starts with typed queries, keys and values."""
     return has_typed_heads(scenario, first_sub_layer(scenario))
 
 
-def number_of_queries(scenario: Counting) -> Size:
+def number_of_queries(scenario: SizeChecker) -> Size:
     """Return the number of rows of the first typed queries; None without any."""
     return scenario.size(*first_sub_layer(scenario), "heads", 0, "Q") or None
 
 
-def _typed(scenario: Counting, attention: YamlPath) -> Iterator[YamlPath]:
+def _typed(scenario: SizeChecker, attention: YamlPath) -> Iterator[YamlPath]:
     """Yield the paths of an attention's typed queries, keys and values."""
     for i, _ in enumerate(scenario.entries(*attention, "heads") if attention else ()):
-        for name in TYPED:
+        for name in NAMES:
             if scenario.has(*attention, "heads", i, name):
                 yield (*attention, "heads", i, name)
 
 
-def check_typed_heads(scenario: Counting) -> None:
+def check_typed_heads(scenario: SizeChecker) -> None:
     """Report typed heads in other places, and what cannot be beside them."""
     first = first_sub_layer(scenario)
     for tower in ((), ("encoder",)):
@@ -76,7 +77,7 @@ def check_typed_heads(scenario: Counting) -> None:
     _check_encoder(scenario, first)
 
 
-def _check_scenario(scenario: Counting) -> None:
+def _check_scenario(scenario: SizeChecker) -> None:
     if scenario.has("embeddings"):
         message = "embeddings and typed queries, keys and values, expected only one of them"
         scenario.report(("embeddings",), message)
@@ -92,7 +93,7 @@ def _check_scenario(scenario: Counting) -> None:
         scenario.report(("unembedding",), f"tied {needs}")
 
 
-def _check_sub_layer(scenario: Counting, place: YamlPath) -> None:
+def _check_sub_layer(scenario: SizeChecker, place: YamlPath) -> None:
     nothing = "typed queries, keys and values are computed from no vectors"
     if is_on(scenario.part(*place, "residual")):
         scenario.report((*place, "residual"), f"{nothing}, expected residual: false")
@@ -104,7 +105,7 @@ def _check_sub_layer(scenario: Counting, place: YamlPath) -> None:
         scenario.report((*own, "norm", "placement"), message)
 
 
-def _check_encoder(scenario: Counting, first: YamlPath) -> None:
+def _check_encoder(scenario: SizeChecker, first: YamlPath) -> None:
     """Report an encoder without vectors, unless only typed heads attend to its tokens."""
     if not isinstance(scenario.part("encoder"), dict):
         return
@@ -125,31 +126,16 @@ def _check_encoder(scenario: Counting, first: YamlPath) -> None:
         scenario.report(("encoder",), message)
 
 
-def typed_head(
-    scenario: Counting, place: YamlPath, rows: Mapping[str, Expected], d_k: Size
-) -> dict[str, Size]:
-    """Check a typed head and return the columns of Q, K and V.
+def names(scenario: SizeChecker, attention: YamlPath) -> dict[str, str]:
+    """Return the keys of the queries, keys and values of an attention, or of their weights."""
+    if has_typed_heads(scenario, attention):
+        return NAMES
+    return {letter: f"W_{letter}" for letter in NAMES}
 
-    `rows` are the expected rows of each; `d_k` is the width of the keys that the head shares, if
-    it shares any.
-    """
-    for name in COMPUTED:
-        if scenario.has(*place, name):
+
+def report_weights(scenario: SizeChecker, head: YamlPath) -> None:
+    """Report weights beside typed queries, keys and values."""
+    for name, shape in declared(Head).items():
+        if shape.learned and shape.sizes != SINGLE and scenario.has(*head, name):
             message = "queries, keys and values of this attention are typed, expected Q, K and V"
-            scenario.report((*place, name), message)
-    widths: dict[str, Size] = {}
-    for name in TYPED:
-        at: YamlPath = (*place, name)
-        typed = scenario.part(*at)
-        columns = {
-            "Q": Expected(d_k, "as many as the keys have"),
-            "K": Expected(widths.get("Q"), "as many as Q has"),
-        }.get(name, Expected())
-        if isinstance(typed, list):
-            widths[name] = scenario.rectangle(at, typed, rows[name], columns)[1]
-            labels = (*place, "labels", LABELS[name])
-            scenario.length(labels, widths[name], f"one per column of {name}")
-        elif typed is None and (name == "Q" or not scenario.has(*place, "shares")):
-            instead = " or shares: 1" * (name != "Q" and place[-1] != 0)
-            scenario.report(at, f"missing, expected {name}: [[1, 0], …]{instead}")
-    return widths
+            scenario.report((*head, name), message)

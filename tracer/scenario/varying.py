@@ -9,11 +9,8 @@ from random import Random
 from typing import Any
 
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import FROZEN, changed, parameters, with_part
+from tracer.scenario.parts import Numbers, map_numbers, with_numbers
 from tracer.scenario.replacing import tied
-
-NOT_LEARNED = (FROZEN, "vectors", "Q", "K", "V", "given")
-"""Keys that are varied besides the parameters."""
 
 MOST_DRAWS = 100
 """The most draws for one matrix; one with few small numbers may always have a zero column."""
@@ -26,27 +23,31 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
     decimals as the old number. Equal numbers stay as they are; other matrices do not become
     constant and get no row or column of zeros. The same seed gives the same scenario.
     """
-    other: Any = scenario
-    for place, numbers in parameters(scenario, also=NOT_LEARNED):
-        if "positions" not in place:
-            address = "".join(f".{step}" for step in place)  # each has a sequence of its own
-            other = with_part(other, place, _drawn(numbers, address, seed))
-    assert isinstance(other, Scenario)
-    return tied(other) if other.is_tied else other
+
+    def other(each: Numbers) -> Any:
+        if not each.value or "positions" in each.place:
+            return each.value
+        if each.place == ("given",):
+            return {name: drawn(f"given.{name}", rows) for name, rows in each.value.items()}
+        return drawn("".join(f".{step}" for step in each.place), each.value)
+
+    def drawn(address: str, numbers: Any) -> Any:
+        # Python guarantees the same numbers in every version only for `random()`.
+        return _other_numbers(numbers, Random(f"{seed} {address}").random)
+
+    found = with_numbers(scenario, other)
+    return tied(found) if found.is_tied else found
 
 
-def _drawn(numbers: Any, address: str, seed: str) -> Any:
-    """Return other numbers for rows, rows by token, or values by address."""
-    if address == ".given":
-        return {name: _drawn(each, f"given.{name}", seed) for name, each in numbers.items()}
+def _other_numbers(numbers: Any, drawn: Callable[[], float]) -> Any:
+    """Return other numbers for rows, or rows by token."""
     every = [number for number in _each(numbers) if number.is_finite()]
     if len(set(every)) < 2:
         return numbers
-    # Python guarantees the same numbers in every version only for `random()`.
-    between = _between(min(every), max(every), Random(f"{seed} {address}").random)
+    between = _between(min(every), max(every), drawn)
     other = numbers
     for _ in range(MOST_DRAWS):
-        other = changed(numbers, between)
+        other = map_numbers(numbers, between)
         if _is_as_rich(other, numbers):
             break
     return other

@@ -12,8 +12,10 @@ import yaml
 from pydantic import BaseModel
 
 from tracer.errors import printable
-from tracer.scenario.layers import Head, SubLayer
+from tracer.scenario.fields import SINGLE
+from tracer.scenario.layers import SubLayer
 from tracer.scenario.model import Scenario
+from tracer.scenario.parts import declared
 
 WIDTH = 120
 
@@ -51,8 +53,9 @@ def _said(model: BaseModel) -> dict[str, Any]:
     for name in ("norm", "norm_after") if isinstance(model, SubLayer) else ():
         if name in model.model_fields_set and getattr(model, name) is None:
             said[name] = "none"  # whatever its layer says
-    if isinstance(model, Head) and model.sink:
-        said["sink"] = model.sink[0]
+    for name, shape in declared(type(model)).items():
+        if shape.sizes == SINGLE and name in said:
+            said[name] = said[name][0]
     return said
 
 

@@ -65,7 +65,7 @@ class Application:
             Route("/undo", self.undo, methods=post),
             Route("/reset", self.reset, methods=post),
         ]
-        return Guarded(Starlette(routes=routes), self)
+        return AccessGuard(Starlette(routes=routes), self)
 
     async def page(self, request: Request) -> Response:
         """The page of the present state."""
@@ -149,7 +149,7 @@ class Application:
         await self.tell()
 
 
-class Guarded:
+class AccessGuard:
     """Refuses what does not come from the page of a browser that knows the key."""
 
     def __init__(self, inner: ASGIApp, application: Application) -> None:

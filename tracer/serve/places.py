@@ -16,7 +16,7 @@ from tracer.lesson.entries import index_of
 from tracer.lesson.texts.lookup import suggestion
 from tracer.scenario.edits import typed_number
 from tracer.scenario.nodes import Nodes
-from tracer.scenario.parts import FROZEN, address, parameters, with_own_norms
+from tracer.scenario.parts import numbers_of, with_own_norms
 from tracer.scenario.reader import YamlPath
 
 KEYS: Mapping[roles.Role, YamlPath] = {
@@ -32,7 +32,7 @@ KEYS: Mapping[roles.Role, YamlPath] = {
 
 
 @dataclass(frozen=True)
-class Places:
+class TypedNumbers:
     """The typed numbers of a pass, by address and index."""
 
     trace: Trace
@@ -40,9 +40,10 @@ class Places:
 
     @cached_property
     def parameters(self) -> dict[str, YamlPath]:
-        """The path of each parameter, by address."""
-        found = parameters(with_own_norms(self.trace.scenario), also=(FROZEN,))
-        return {address(path): path for path, _ in found}
+        """The path of each parameter and of other typed rows, by address."""
+        return {
+            each.address: each.place for each in numbers_of(with_own_norms(self.trace.scenario))
+        }
 
     def path(self, entry: Entry) -> YamlPath:
         """Return the path to a number in the scenario.

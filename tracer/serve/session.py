@@ -19,7 +19,7 @@ from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
-from tracer.renderers.page.live import Field, Live
+from tracer.renderers.page.live import Field, LiveState
 from tracer.requests.pipeline import explain
 from tracer.requests.request import Request
 from tracer.requests.resolve import Computed, compute
@@ -28,7 +28,7 @@ from tracer.scenario.edits import OF_THE_AUTHOR, with_number, with_tokens, witho
 from tracer.scenario.loading import Loaded, Origin, load_text
 from tracer.scenario.nodes import Nodes
 from tracer.scenario.reader import with_excerpts
-from tracer.serve.places import Places
+from tracer.serve.places import TypedNumbers
 
 MOST_TEXTS = 1000
 """The most texts that are kept to return to."""
@@ -96,9 +96,9 @@ class State:
         return State(origin, text, loaded, compute(Request("run", origin.file), loaded))
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> TypedNumbers:
         """Where its numbers are typed."""
-        return Places(self.computed.trace, Nodes(self.loaded.text))
+        return TypedNumbers(self.computed.trace, Nodes(self.loaded.text))
 
     @cached_property
     def controls(self) -> dict[str, Control]:
@@ -118,7 +118,7 @@ class State:
         typed = self.places.nodes.at(("tokens",)) is not None
         return tuple(table) if typed and isinstance(table, Mapping) else ()
 
-    def page(self, live: Live | None) -> str:
+    def page(self, live: LiveState | None) -> str:
         """The page of the text; the author's words are about the text as it was loaded."""
         found = self.computed.trace
         if live and live.is_changed:
@@ -250,7 +250,7 @@ class Session:
         """Compute a text and write its page; then, if all went well, go on with it."""
         state = self.state if text == self.state.text else State.of(text, self.origin)
         first, scenario = self.first if first is None else first, state.loaded.scenario
-        live = Live(
+        live = LiveState(
             self.version + 1,
             self.first_version if first == self.first else self.version + 1,
             list(state.places.typed()),

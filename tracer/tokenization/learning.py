@@ -12,7 +12,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedMerge:
     """A merge that was learned: the counts before it, and the words after it."""
 
     pair: Pair
@@ -30,7 +30,7 @@ class Learned:
         return sum(self.counts[self.pair])
 
 
-def learn(corpus: Mapping[str, int], merges: int) -> Iterator[Learned]:
+def learn(corpus: Mapping[str, int], merges: int) -> Iterator[LearnedMerge]:
     """Yield the merges in order, from words with their counts; fewer if no pair remains."""
     words = tuple(map(tuple, corpus))
     for _ in range(merges):
@@ -43,5 +43,5 @@ def learn(corpus: Mapping[str, int], merges: int) -> Iterator[Learned]:
         counts = {pair: tuple(each) for pair, each in found.items()}
         best = max(counts, key=lambda pair: sum(counts[pair]))
         after = tuple(merged(symbols, bpe(symbols, {best: 1})) for symbols in words)
-        yield Learned(best, counts, words, after)
+        yield LearnedMerge(best, counts, words, after)
         words = after

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from tracer.tokenization.bpe import Merge
-from tracer.tokenization.normalization import Normalization
+from tracer.tokenization.normalization import TextNormalization
 from tracer.tokenization.unigram import Unigram
 
 UNKNOWN = "<unk>"
@@ -18,7 +18,7 @@ UNKNOWN = "<unk>"
 class MarianPieces:
     """What surrounds the unigram model, with the methods of `library.Library`."""
 
-    normalization: Normalization
+    normalization: TextNormalization
     content_of: Mapping[int, bytes]
     """The bytes of each token."""
     special: Collection[int]

@@ -16,7 +16,7 @@ _LABEL, _VALUE, _HAS_LEAF = 1 << 31 | 0xFF, (1 << 31) - 1, 1 << 8
 
 
 @dataclass(frozen=True)
-class Normalization:
+class TextNormalization:
     """How a text is normalized before it is split into tokens."""
 
     replacements: bytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge, Method
-from tracer.tokenization.learning import Learned
+from tracer.tokenization.learning import LearnedMerge
 
 UNKNOWN = "[UNK]"
 """The token for a character that the corpus does not have."""
@@ -54,7 +54,7 @@ class Tokenization:
     text: str
     pieces: tuple[Piece, ...]
     alphabet: Alphabet
-    learned: tuple[Learned, ...] = ()
+    learned: tuple[LearnedMerge, ...] = ()
     """The merges with the counts from which they were learned, if they were learned here."""
     method: Method = "merges"
     scores: Mapping[str, float] = field(default_factory=dict)

@@ -78,7 +78,9 @@ class Tokenizer:
         """Return the text of tokens; bytes that form no whole character become �."""
         runs = groupby(ids, self._symbols.__contains__)
         return "".join(
-            self._library.decode([*run]) if known and self._library else "".join(map(numbered, run))
+            self._library.decode([*run])
+            if known and self._library
+            else "".join(map(text_of_id, run))
             for known, run in runs
         )
 
@@ -96,7 +98,7 @@ class Tokenizer:
     def texts(self, words: int) -> list[str]:
         """Return the texts of all tokens with ids from 0 to before `words`."""
         return [
-            as_text(self._content(self._symbols[id])) if id in self._symbols else numbered(id)
+            as_text(self._content(self._symbols[id])) if id in self._symbols else text_of_id(id)
             for id in range(words)
         ]
 
@@ -123,7 +125,7 @@ class Tokenizer:
         return self.token(self._ids[symbol])
 
 
-def ids_alone() -> Tokenizer:
+def tokenizer_of_ids() -> Tokenizer:
     """Return the tokenizer of a model without one: it knows only ids."""
     return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
 
@@ -133,7 +135,7 @@ def _put_in(token: Token) -> Piece:
     return Piece("", (token.symbol,), (), (token,))
 
 
-def numbered(id: int) -> str:
+def text_of_id(id: int) -> str:
     """Return the text for an id without a token."""
     return f"[{id}]"
 

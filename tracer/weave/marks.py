@@ -113,7 +113,7 @@ class _Finder:
             if start and self.place(offset + start.at)[0] != self.place(offset + tag.at)[0]:
                 self.complain(offset, start, _NO_END_ON_LINE)
                 start = None
-            if tag.is_start and tag.asked is None:
+            if tag.is_start and tag.command is None:
                 self.complain(offset, tag, "the mark has no --> on its line")
             elif tag.is_start and start:
                 self.complain(offset, tag, "a start inside a mark")
@@ -124,7 +124,7 @@ class _Finder:
             else:
                 content = slice(offset + start.end, offset + tag.at)
                 line, column = self.place(offset + start.at)
-                self.marks.append(Mark(start.asked or "", line, column, None, content))
+                self.marks.append(Mark(start.command or "", line, column, None, content))
                 start = None
         if start:
             self.complain(offset, start, _NO_END_ON_LINE)

@@ -18,12 +18,12 @@ _EMPTY = re.compile("-?>")
 
 @dataclass(frozen=True)
 class Tag:
-    """A start or an end; `asked` is None for an end, and for a start cut off by its line end."""
+    """A start or an end; `command` is None for an end, and for a start cut off by its line end."""
 
     at: int
     end: int
     is_start: bool
-    asked: str | None = None
+    command: str | None = None
 
 
 def tags(text: str, *, in_html: bool) -> Iterator[Tag]:

@@ -14,7 +14,7 @@ from tracer.decoder import roles
 from tracer.decoder.part import all_roles
 from tracer.decoder.roles import Role
 from tracer.lesson.steps import declared as steps
-from tracer.lesson.steps.declared import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, undeclared
+from tracer.lesson.steps.declared import AFTER_THE_PASS, KIND_OF, KINDS, OPERANDS, unexplained_roles
 from tracer.lesson.steps.kind import StepKind
 
 EVERY_KIND = (*KINDS, *AFTER_THE_PASS)
@@ -26,7 +26,7 @@ def test_every_role_is_told_once() -> None:
     told = Counter([*OPERANDS, *(role for _, role in PARTS if role.of is None)])
     assert {role: told[role] for role in all_roles()} == dict.fromkeys(all_roles(), 1)
     assert set(told) == set(all_roles())
-    assert undeclared() == []
+    assert unexplained_roles() == []
 
 
 def test_each_kind_has_a_name_of_its_own() -> None:
@@ -38,7 +38,7 @@ def test_each_kind_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_that_is_left_out_is_named(kind: StepKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "KINDS", tuple(each for each in KINDS if each is not kind))
-    assert undeclared() == [role.name for role in all_roles() if role in kind.roles]
+    assert unexplained_roles() == [role.name for role in all_roles() if role in kind.roles]
 
 
 @pytest.mark.parametrize(("kind", "role"), OF_THE_PASS, ids=lambda part: part.name)
@@ -49,7 +49,7 @@ def test_a_role_that_is_left_out_of_a_kind_is_named(
     without = replace(kind, roles=fewer)
     kinds = tuple(without if each is kind else each for each in KINDS)
     monkeypatch.setattr(steps, "KINDS", kinds)
-    assert undeclared() == [role.name]
+    assert unexplained_roles() == [role.name]
 
 
 def test_a_kind_must_say_whether_a_gradient_passes_and_what_is_drawn() -> None:
@@ -64,15 +64,15 @@ def test_a_kind_must_say_whether_a_gradient_passes_and_what_is_drawn() -> None:
 @pytest.mark.parametrize("role", OPERANDS, ids=lambda role: role.name)
 def test_an_operand_that_is_left_out_is_named(role: Role, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(steps.OPERANDS, role)
-    assert undeclared() == [role.name]
+    assert unexplained_roles() == [role.name]
 
 
 def test_a_role_that_is_told_twice_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "KINDS", (*KINDS, KIND_OF[roles.OUTPUT]))
-    assert undeclared() == ["output"]
+    assert unexplained_roles() == ["output"]
     monkeypatch.setattr(steps, "KINDS", KINDS)
     monkeypatch.setitem(steps.OPERANDS, roles.QUERY, OPERANDS[roles.W_Q])
-    assert undeclared() == ["query"]
+    assert unexplained_roles() == ["query"]
 
 
 def test_a_gap_is_refused_when_the_program_starts() -> None:
@@ -84,4 +84,4 @@ def test_a_gap_is_refused_when_the_program_starts() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 1
     last = ran.stderr.splitlines()[-1]
-    assert last == "AssertionError: to be told once each in tracer.lesson.steps: novelty"
+    assert last == "AssertionError: not explained by exactly one step: novelty"

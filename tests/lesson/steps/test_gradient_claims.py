@@ -16,7 +16,7 @@ from tests.helpers.random_scenarios import Scenario as Spec
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.steps.gradient_claims import raised
+from tracer.lesson.steps.gradient_claims import effect_of_raising
 from tracer.lesson.texts.teacher import Teacher
 from tracer.renderers.text import text
 from tracer.scenario.loading import load
@@ -30,7 +30,7 @@ def claims(found: Trace) -> Iterator[tuple[str, Value]]:
     teacher = Teacher(found)
     tied = {"gradient.unembedding.W_U"} if found.scenario.is_tied else set()
     for step in teacher.steps:
-        if sentence := raised(step, teacher.ctx):
+        if sentence := effect_of_raising(step, teacher.ctx):
             outputs = [r.output for r in step.records if r.output.address not in tied]
             weights = [output for output in outputs if is_of_weight(output)]
             yield plain(sentence), max(weights, key=lambda value: abs(value.array).max())

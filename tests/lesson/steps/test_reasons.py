@@ -36,7 +36,7 @@ def steps(text: str) -> list[tuple[str, str]]:
     parts = re.split(r"^### [0-9]+\. ", text.partition("\n## Summary")[0], flags=re.MULTILINE)[1:]
     split = [part.partition("\n")[::2] for part in parts]
     kinds = (
-        re.sub(" (?:after|before|behind|of W_.) .*| of W_.$", "", title.rpartition(" · ")[2])
+        re.sub("^Final | (?:after|before|of W_.) .*| of W_.$", "", title.rpartition(" · ")[2])
         for title, _ in split
     )
     return list(zip(kinds, (body for _, body in split), strict=True))

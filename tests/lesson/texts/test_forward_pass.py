@@ -237,7 +237,7 @@ def norms(scenario: Scenario) -> list[str]:
                 found += ["post"] if after != "none" else []
     return [
         *found,
-        *(["behind the layers"] if scenario.get("final_norm", "none") != "none" else []),
+        *(["final"] if scenario.get("final_norm", "none") != "none" else []),
     ]
 
 
@@ -276,8 +276,9 @@ def test_random_scenarios(scenario: Scenario) -> None:
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
     relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
     assert ("ReLU keeps positive numbers" in whole) == (relus > 0)
-    sides = {"before": "pre", "after": "post", "behind": "behind the layers"}
-    found = [re.search("(?:Layer|RMS)Norm ([a-z]+)", heading) for heading in headings]
+    sides = {"before": "pre", "after": "post", None: "final"}
+    norm = r"(?:Final (?:Layer|RMS)Norm$|(?:Layer|RMS)Norm (before|after))"
+    found = [re.search(norm, heading) for heading in headings]
     assert [sides[words[1]] for words in found if words] == norms(scenario)
     said = re.findall("After `.*the model predicts", whole)
     assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said

@@ -51,7 +51,7 @@ def test_the_head_that_adds_most_is_worked(llama: str) -> None:
     worked = text[text.index("What the token attends to\n") : text.index("\nOutput\n")]
     assert re.findall(r"^Layer (\d+): ", worked, re.MULTILINE) == [layer]
     titles = re.findall(r"^(?:\d+ · )?(Head \d+) · (.+?)(?:   .*)?$", worked, re.MULTILINE)
-    shared = {"Key", "Value", "Key, turned by its position"}
+    shared = {"Key", "Value", "Rotary key"}
     assert {of for of, title in titles if title not in shared} == {f"Head {head}"}
     assert titles[-1][1] == "What it adds to the logit"
     adds = worked[worked.index("What it adds to the logit") :]

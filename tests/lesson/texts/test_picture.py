@@ -46,7 +46,7 @@ def signs(row: doc.Row) -> list[str]:
     return [sign(box) for box in row]
 
 
-def boxes_of(part: doc.Part) -> Iterator[doc.Box]:
+def boxes_of(part: doc.SubLayerPicture) -> Iterator[doc.Box]:
     for inside in part.inside:
         rows = (
             [row for head in inside.heads for row in head]
@@ -60,7 +60,7 @@ def boxes_of(part: doc.Part) -> Iterator[doc.Box]:
         yield from row
 
 
-def towers(of: doc.Picture) -> list[doc.Tower]:
+def towers(of: doc.Picture) -> list[doc.TowerPicture]:
     return [*([of.encoder] if of.encoder else []), of.decoder]
 
 
@@ -69,7 +69,7 @@ def boxes(of: doc.Picture) -> list[doc.Box]:
     return [box for tower in towers(of) for box in boxes_of_tower(tower)]
 
 
-def boxes_of_tower(of: doc.Tower) -> list[doc.Box]:
+def boxes_of_tower(of: doc.TowerPicture) -> list[doc.Box]:
     layers = [box for layer in of.layers for part in layer.parts for box in boxes_of(part)]
     inputs, outputs = ([box for row in rows for box in row] for rows in (of.inputs, of.outputs))
     return [*inputs, *layers, *outputs]
@@ -122,7 +122,7 @@ def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
         assert_is_tower(plain(found.encoder), encoder, ["encoder E"])
 
 
-def plain(encoder: doc.Tower) -> doc.Tower:
+def plain(encoder: doc.TowerPicture) -> doc.TowerPicture:
     """The encoder without what tells its symbols from the decoder's."""
     for box in boxes_of_tower(encoder):
         assert box.step and ("ᴱ" in sign(box)) == bool(
@@ -136,7 +136,7 @@ WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU|ALiBi")
 """What stands in signs and is no symbol."""
 
 
-def assert_is_tower(found: doc.Tower, spec: dict[str, Any], at_the_end: list[str]) -> None:
+def assert_is_tower(found: doc.TowerPicture, spec: dict[str, Any], at_the_end: list[str]) -> None:
     """What a tower shows is what the scenario says of it."""
     assert [token.text for token in found.tokens] == spec["tokens"]
     assert [signs(row) for row in found.inputs] == inputs(spec)
@@ -178,7 +178,7 @@ def logits(unembedding: dict[str, Any]) -> str:
     return sign if cap == "none" else f"{sign}, soft cap {cap}"
 
 
-def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> None:
+def assert_is(layer: doc.LayerPicture, spec: dict[str, Any], scenario: Scenario) -> None:
     """What a layer shows is what the scenario says of it."""
     kinds = [kind for kind in NAMES if kind in spec]
     assert [part.name for part in layer.parts] == [NAMES[kind] for kind in kinds]
@@ -235,7 +235,7 @@ def of_experts(ffn: Scenario) -> list[str]:
 
 
 def assert_is_attention(
-    part: doc.Part, of: dict[str, Any], scenario: Scenario, *, crosses: bool
+    part: doc.SubLayerPicture, of: dict[str, Any], scenario: Scenario, *, crosses: bool
 ) -> None:
     *below, heads = [inside for inside in part.inside if isinstance(inside, doc.Heads)]
     spanned = [letter for letter in "QK" if spans_heads(of, letter)]
@@ -283,7 +283,7 @@ def spans_heads(of: dict[str, Any], letter: str) -> bool:
     return norm != "none" and norm.get("over") == "heads" and len(own) > 1
 
 
-def assert_normalized_together(part: doc.Part, spanned: list[str]) -> None:
+def assert_normalized_together(part: doc.SubLayerPicture, spanned: list[str]) -> None:
     """The norms over all heads stand between what the heads project and what they do with it."""
     outside = [sign(box) for row in part.inside if not isinstance(row, doc.Heads) for box in row]
     assert [each for each in outside if each.startswith("norm")] == [f"norm {x}" for x in spanned]

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
 from tests.helpers.traces import traced
-from tracer.decoder.forward import Earlier, trace
+from tracer.decoder.forward import EarlierPasses, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.parts.alibi.decoder import exponent
 from tracer.scenario.loading import parse
@@ -86,7 +86,7 @@ def test_a_cache_has_the_distances_of_the_new_rows() -> None:
     ]
     assert texts[0] == texts[1]
     first = trace("f", scenario.reading(("a", "b")))
-    then = trace("f", scenario, earlier=Earlier(first))
+    then = trace("f", scenario, earlier=EarlierPasses(first))
     assert then["position.distance"].numbers.tolist() == [[2, 1, 0]]
 
 

@@ -12,7 +12,7 @@ from tests.helpers import learning
 from tests.helpers.command import printed, run
 from tests.helpers.every_part import every_part
 from tests.helpers.traces import traced
-from tracer.decoder.forward import Earlier, Trace, trace
+from tracer.decoder.forward import EarlierPasses, Trace, trace
 from tracer.parts.blocks.decoder import BLOCKS_OUTPUT, split
 from tracer.scenario.loading import parse
 
@@ -107,7 +107,7 @@ def test_keys_are_split_evenly(keys: int, blocks: int, sizes: list[int]) -> None
 def test_a_cache_has_the_keys_of_all_passes() -> None:
     scenario = parse(every_part(mask="causal"), "f.yaml")
     first = trace("f", scenario.reading(("a", "b")))
-    then = trace("f", scenario, earlier=Earlier(first))
+    then = trace("f", scenario, earlier=EarlierPasses(first))
     at = "layer2.attention.head1.block"
     assert [then[f"{at}{b}.scores"].shape for b in (1, 2)] == [(1, 2), (1, 1)]
     assert_same_with_and_without(first, 1e-2)

@@ -1,4 +1,4 @@
-"""What nobody miscalculates, so that it means something else."""
+"""Doubts about errors that nobody makes."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
@@ -30,10 +30,10 @@ from tracer.lesson.steps.kind import (
     RoleText,
     Step,
     SymbolOf,
-    linear,
+    linear_sign,
 )
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
-from tracer.lesson.steps.query_key_value import keys_of, of_head
+from tracer.lesson.steps.query_key_value import head_symbol, keys_of
 
 W_O = ex.Symbol("W", "O")
 Q_K_V = (ex.Symbol("Q"), ex.Symbol("K"), ex.Symbol("V"))
@@ -92,11 +92,11 @@ SCORES_STEP = InnerKind(
         ),
         roles.D_K: RoleText(D_K_SYMBOL),
         roles.SCALE: RoleText(_divisor, "The divisor:"),
-        roles.SCORES: RoleText(of_head("S"), "The score for the key of each token:"),
+        roles.SCORES: RoleText(head_symbol("S"), "The score for the key of each token:"),
     },
-    gradient=Gradient("each score and at its dot product"),
+    gradient=Gradient("at the attention scores", "each score and at its dot product"),
     sign=_scores_sign,
-    reasons=why.scaled,
+    reasons=why.why_scaled,
     claim=attention_claims.best_key,
     illustrate=illustrations.query_and_keys,
 )
@@ -107,10 +107,10 @@ MASK_STEP = InnerKind(
     "which tokens may be attended to",
     mask_goal,
     {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
-    gradient=Gradient("each score after the mask"),
+    gradient=Gradient("at the masked scores", "each score after the mask"),
     sign=("mask",),
     reasons=why_masked,
-    claim=attention_claims.not_seen,
+    claim=attention_claims.names_hidden_tokens,
 )
 
 
@@ -131,18 +131,18 @@ def softmax_goal(number: str, *, shifted: bool) -> str:
 
 
 def softmax_roles(
-    softmax: Softmax,
+    softmax: SoftmaxRoles,
     shares: SymbolOf,
     caption: CaptionOf = "Each exponential divided by the sum:",
 ) -> dict[Role, RoleText]:
     """Return the texts of the roles of a softmax."""
     return {
-        softmax.largest: RoleText(of_head("m"), "The largest number of the row:"),
+        softmax.largest: RoleText(head_symbol("m"), "The largest number of the row:"),
         softmax.shifted: RoleText(
             lambda n: ex.Difference(*n.inputs), "Each number minus the largest:"
         ),
         softmax.exp: RoleText(lambda n: ex.Exponential(n.inputs[0]), "The exponentials:"),
-        softmax.total: RoleText(of_head("Σ"), "Their sum:"),
+        softmax.total: RoleText(head_symbol("Σ"), "Their sum:"),
         softmax.shares: RoleText(shares, caption),
     }
 
@@ -165,7 +165,10 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
         )
     if attention_claims.crosses(step):
         return (f"{made} No token is masked here.",)
-    unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
+    unseen, weights = (
+        attention_claims.hidden_tokens(step, ctx),
+        ctx.value(step.place, roles.WEIGHTS),
+    )
     gathers = weights is None or beside or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
@@ -194,11 +197,11 @@ SOFTMAX_STEP = InnerKind(
     "Softmax: the attention weights",
     "the scores as shares of 1",
     _softmax_goal,
-    softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A"), _weights_caption),
-    gradient=Gradient("each attention weight", reasons=_of_softmax),
+    softmax_roles(roles.ATTENTION_SOFTMAX, head_symbol("A"), _weights_caption),
+    gradient=Gradient("at the attention weights", "each attention weight", reasons=_of_softmax),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
-    claim=attention_claims.shares,
+    claim=attention_claims.largest_shares,
     picture="Attention weights",
     illustrate=illustrations.softmax,
 )
@@ -208,10 +211,10 @@ UNMASKED_STEP = InnerKind(
     "Without the mask",
     "the attention weights without the mask",
     ("The softmax is computed again from the same scores, without the mask.",),
-    softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U"), _weights_caption),
+    softmax_roles(roles.UNMASKED_SOFTMAX, head_symbol("U"), _weights_caption),
     gradient=None,
     sign=("no mask",),
-    claim=attention_claims.leak,
+    claim=attention_claims.leak_without_mask,
     groups=("mask", "softmax"),
     only_with="--no-mask",
     picture="Attention weights without the mask",
@@ -253,7 +256,7 @@ def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
 
 
 def _projection_sign(step: Step, ctx: LessonContext) -> Sign:
-    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, ctx)
+    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear_sign(step, ctx)
 
 
 def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -276,10 +279,10 @@ WEIGHTED_SUM_STEP = InnerKind(
     "Weighted sum of the values",
     "the values, weighted by attention",
     _weighted_goal,
-    {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
-    gradient=Gradient(COLUMNS),
+    {roles.HEAD_OUTPUT: RoleText(head_symbol("O"))},
+    gradient=Gradient("at the weighted sum of the values", COLUMNS),
     sign=_weighted_sign,
-    reasons=why.moved,
+    reasons=why.why_weighted_sum,
     claim=attention_claims.main_value,
 )
 
@@ -289,9 +292,9 @@ CONCAT_STEP = InnerKind(
     "all heads in one row",
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
-    gradient=Gradient("the concatenated heads"),
+    gradient=Gradient("at the concatenated heads", "the concatenated heads"),
     sign=_concat_sign,
-    reasons=why.not_added,
+    reasons=why.why_concatenated,
 )
 
 PROJECTION_STEP = InnerKind(
@@ -304,9 +307,14 @@ PROJECTION_STEP = InnerKind(
             lambda naming: ex.Call("Attention", Q_K_V if naming.typed else (naming.x,))
         )
     },
-    gradient=Gradient("the attention output", (roles.W_O, roles.B_O), reasons=of_weights),
+    gradient=Gradient(
+        "at the attention output",
+        "the attention output",
+        (roles.W_O, roles.B_O),
+        reasons=of_weights,
+    ),
     sign=_projection_sign,
-    reasons=why.mixed,
+    reasons=why.why_w_o,
     claim=main_column,
 )
 

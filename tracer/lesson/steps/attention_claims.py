@@ -15,7 +15,7 @@ from tracer.decoder.tape import Record
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Name, Percent, Sentence
-from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
+from tracer.lesson.steps.claims import FollowedRow, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Claim, Step
 from tracer.names import distinct
 
@@ -27,16 +27,16 @@ def crosses(step: Step) -> bool:
     return step.place.sub_layer == "cross_attention"
 
 
-def hidden(step: Step, ctx: LessonContext) -> list[int]:
+def hidden_tokens(step: Step, ctx: LessonContext) -> list[int]:
     """The tokens that the followed one may not look at, counted from 0."""
     masked = ctx.value(step.place, MASKED)
     row = () if masked is None else masked.numbers[ctx.row(masked)]
     return [i for i, score in enumerate(row) if score == -Decimal("Infinity")]
 
 
-def _seen(step: Step, ctx: LessonContext) -> tuple[Row, list[int]]:
+def _seen(step: Step, ctx: LessonContext) -> tuple[FollowedRow, list[int]]:
     """Its row of the result, and the columns with the largest numbers that it may look at."""
-    row, unseen = Row.of(step.last.output, ctx), hidden(step, ctx)
+    row, unseen = FollowedRow.of(step.last.output, ctx), hidden_tokens(step, ctx)
     return row, row.ranked([i for i in range(len(row.labels)) if i not in unseen])
 
 
@@ -91,7 +91,7 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     def key(index: int) -> Sentence:
         return _key(step, ctx, index)
 
-    visible = len(row.labels) - len(hidden(step, ctx))
+    visible = len(row.labels) - len(hidden_tokens(step, ctx))
     largest: Sentence = ("The largest score of ", ctx.name, " is that for the key of ")
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
@@ -104,11 +104,11 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*best, " Most of the dot product comes from ", *source)
 
 
-def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
+def names_hidden_tokens(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say which tokens are hidden from the followed one."""
     if len(ctx.names) < 2:
         return None
-    unseen = hidden(step, ctx)
+    unseen = hidden_tokens(step, ctx)
     if not unseen and not only_hides(ctx.mask_at(step.place)):
         return None  # a score may have become as small as if it were hidden
     if not unseen:
@@ -123,7 +123,7 @@ def _itself_or_name(index: int, ctx: LessonContext) -> Sentence:
     return ("itself",) if index == ctx.token else (Name(ctx.names[index]),)
 
 
-def shares(step: Step, ctx: LessonContext) -> Sentence | None:
+def largest_shares(step: Step, ctx: LessonContext) -> Sentence | None:
     """To whom most of the token's attention goes, of those that it may look at."""
     row, ranked = _seen(step, ctx)
     if not ranked:
@@ -138,7 +138,7 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     beside = left_out(step.last)
     if beside:
         (every,) = step.last.inputs
-        if _is_nearly_all(Row.of(every, ctx), every.shape[1] - 1):
+        if _is_nearly_all(FollowedRow.of(every, ctx), every.shape[1] - 1):
             return (*nearly_all, f"the {beside}.")
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         return (*nearly_all, *receiver(first), ".") if _is_nearly_all(row, first) else None
@@ -156,15 +156,15 @@ def left_out(weights: Record) -> str | None:
     return weights.inputs[0].axes[1].labels[-1]
 
 
-def _is_nearly_all(row: Row, column: int) -> bool:
+def _is_nearly_all(row: FollowedRow, column: int) -> bool:
     """Return whether a share is 1 but for its rounding."""
     return row.computed[column] >= NEARLY_ALL and row.printed(column).value == 1
 
 
-def leak(step: Step, ctx: LessonContext) -> Sentence | None:
+def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say how much attention the token would give to later tokens without the mask."""
     weights = step.last.output
-    unseen, tokens = hidden(step, ctx), ctx.tower.tokens
+    unseen, tokens = hidden_tokens(step, ctx), ctx.tower.tokens
     later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding]
     if (
         len(ctx.names) > 1

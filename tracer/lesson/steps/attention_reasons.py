@@ -90,7 +90,7 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """When a dot product is large; why it is divided, if that makes it smaller."""
     scale = ctx.value(step.place, roles.SCALE)
     if scale is None or scale.array <= 1:
@@ -103,7 +103,7 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (FIT, divided)
 
 
-def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_rotated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why queries and keys are rotated, if each is rotated by its own position."""
     return (TURNED,) if turns_by_position(step, ctx) else ()
 
@@ -115,7 +115,7 @@ def turns_by_position(step: Step, ctx: LessonContext) -> bool:
     return not any(isinstance(ctx.operation(place, role), Pinned) for role in waves)
 
 
-def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say that information moves between tokens, if a token attends to another; why by a sum."""
     weights = step.last.inputs[0].array
     rows, keys = weights.shape
@@ -124,7 +124,7 @@ def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (*([FROM_TOKEN_TO_TOKEN] if moves else []), OF_ONE_WIDTH)
 
 
-def mixed(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_w_o(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what W_O is for, if there is one."""
     part = ctx.attention_at(step.place)
     if isinstance(step.last.operation, Copy) or part is None:
@@ -133,6 +133,6 @@ def mixed(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (*([MIXED] if several else []), *([WIDTH_OF_THE_INPUT] if added else []))
 
 
-def not_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_concatenated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why the heads are concatenated, if there are several."""
     return () if len(step.last.inputs) == 1 else (NOT_ADDED,)

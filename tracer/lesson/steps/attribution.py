@@ -14,7 +14,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, StepKind
 
 ONLY_WITH = "decoder-trace attribute"
@@ -114,7 +114,7 @@ def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-def _norm_kind(name: str, title: str, norm: roles.Norm) -> StepKind:
+def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
     """The kind of step that carries a direction back through a norm."""
     divided = "Divided by the norm's divisor:"
     return StepKind(
@@ -201,7 +201,7 @@ def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
     terms = next((r.output for r in step.records if r.output.role.derivation == "terms"), None)
     if terms is None:
         return None
-    row = Row.of(terms, ctx)
+    row = FollowedRow.of(terms, ctx)
     ranked = row.sizes().ranked()
     if not ranked:
         return None
@@ -352,9 +352,7 @@ SUM_STEP = StepKind(
         roles.PARTS: RoleText(Symbol("c")),
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
         roles.PAIRS_SUM: RoleText(Symbol("T"), "Their sum:"),
-        roles.ROUNDING: RoleText(
-            Symbol("ρ"), "What rounding adds on the way; with it, the sum is exact:"
-        ),
+        roles.ROUNDING: RoleText(Symbol("ρ"), "Rounding error:"),
         **_texts(
             (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
             {"word": None, "other_word": None, "attributed": None},

@@ -12,10 +12,9 @@ from tracer.formula.expression import Partial, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import query_key_norm
-from tracer.lesson.steps.gradient_claims import raised
+from tracer.lesson.steps.gradient_claims import effect_of_raising
 from tracer.lesson.steps.gradients import gradient_at
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
-from tracer.lesson.steps.sub_layers import NORM_AFTER_STEP, NORM_STEP
 
 OF_GRADIENTS = frozenset((*get_args(Side), *get_args(OfGradient)))
 """What is derived from a value in the backward pass: it belongs to the value's backward step."""
@@ -37,29 +36,29 @@ def _backward_kind(forward: StepKind, gradient: Gradient) -> StepKind:
     goal = gradient.goal
     return type(forward)(
         f"{forward.name}_back",
-        f"Way back: {'norm' if forward in (NORM_STEP, NORM_AFTER_STEP) else forward.title}",
+        f"Gradient {gradient.title}",
         f"the gradient of the loss at: {forward.summary}",
         gradient_at(goal) if isinstance(goal, str) else goal,
         gradient.own,
         gradient=None,
         sign=None,
         reasons=gradient.reasons,
-        claim=raised,
+        claim=effect_of_raising,
         only_with="decoder-trace train",
     )
 
 
-def _back_to_scale(norm: roles.Norm, kind: StepKind, whose: str) -> StepKind:
+def _back_to_scale(norm: roles.NormRoles, kind: StepKind, whose: str) -> StepKind:
     """Return the kind of step that adds up the gradients of γ and β over the heads."""
     return type(kind)(
         f"{kind.name}_scale_back",
-        f"Way back: scale of the {whose}",
+        f"Gradient at the scale of the {whose}",
         f"the gradient of the loss at γ and β of the {whose}",
         _at_the_scale,
         {derived(role, "gradient"): RoleText(Symbol("∂")) for role in (norm.gain, norm.shift)},
         gradient=None,
         sign=None,
-        claim=raised,
+        claim=effect_of_raising,
         only_with="decoder-trace train",
     )
 

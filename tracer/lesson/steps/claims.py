@@ -32,7 +32,7 @@ def is_named(label: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Row:
+class FollowedRow:
     """The followed token's row of a value: its labels, and its numbers as computed and printed."""
 
     labels: tuple[str, ...]
@@ -41,15 +41,15 @@ class Row:
     """Prints the number of a column: the row for a trained model's words has tens of thousands."""
 
     @staticmethod
-    def of(value: Value, ctx: LessonContext) -> Row:
+    def of(value: Value, ctx: LessonContext) -> FollowedRow:
         """Return labels, made distinct if one occurs twice."""
         row = ctx.row(value)
         labels, computed = distinct(value.axes[1].labels), tuple(value.read_computed(row))
-        return Row(labels, computed, lambda column: ctx.number(value, row, column))
+        return FollowedRow(labels, computed, lambda column: ctx.number(value, row, column))
 
-    def sizes(self) -> Row:
+    def sizes(self) -> FollowedRow:
         """Return the absolute values."""
-        return Row(
+        return FollowedRow(
             self.labels,
             tuple(map(abs, self.computed)),
             lambda column: Number(abs(self.printed(column).value)),
@@ -97,7 +97,7 @@ def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence]
     """The largest of the columns that the author has named, if it is positive, and how large."""
     if not value.per_token:
         return None
-    row = Row.of(value, ctx)
+    row = FollowedRow.of(value, ctx)
     ranked = row.ranked()
     if not ranked or row.printed(ranked[0]).value <= 0 or not is_named(row.labels[ranked[0]]):
         return None
@@ -105,7 +105,7 @@ def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence]
 
 
 @dataclass(frozen=True)
-class Part:
+class DominantPart:
     """The part of a sum that is more than half of it, and which one it is, counted from 0."""
 
     index: int
@@ -113,7 +113,7 @@ class Part:
     whole: Number
 
 
-def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
+def main_part(record: Record, ctx: LessonContext, column: int) -> DominantPart | None:
     """Return the part that contributes most to an entry of the followed token, in printed numbers.
 
     None where it has only one part, where parts take something away, or none is more than half.
@@ -133,7 +133,7 @@ def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
             computed = _terms(record, ctx, column)
             is_main = bool(computed) and 2 * computed[index] > sum(computed)
             if is_main and part.value < whole.value < 2 * part.value:
-                return Part(index, part, whole)
+                return DominantPart(index, part, whole)
     return None
 
 
@@ -156,7 +156,7 @@ def main_source(
 
     Only where the author has named its column.
     """
-    row = Row.of(record.output, ctx)
+    row = FollowedRow.of(record.output, ctx)
     ranked = row.ranked() if len(row.labels) > 1 else [0]
     if not ranked or not is_named(row.labels[ranked[0]]):
         return None

@@ -31,13 +31,13 @@ from tracer.lesson.steps import (
 from tracer.lesson.steps.backward import OF_GRADIENTS, SCALES, backward_kinds
 from tracer.lesson.steps.kind import StepKind, SymbolOf
 from tracer.lesson.steps.part import lesson_parts, with_parts
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
 
 def _as_named(role: Role) -> SymbolOf:
     """W_Q¹, b_1: the role's name, with the head's number."""
     base, _, below = role.name.partition("_")
-    return of_head(base, below)
+    return head_symbol(base, below)
 
 
 KINDS: tuple[StepKind, ...] = with_parts(
@@ -121,7 +121,7 @@ def symbol_of(role: Role) -> SymbolOf:
     return OPERANDS[role] if role in OPERANDS else KIND_OF[role].roles[role].symbol
 
 
-def undeclared() -> list[str]:
+def unexplained_roles() -> list[str]:
     """The roles that no step explains, or several: parameters are operands."""
     kinds = (*KINDS, *AFTER_THE_PASS)
     explained = Counter([*OPERANDS, *(role for kind in kinds for role in kind.roles)])
@@ -129,5 +129,5 @@ def undeclared() -> list[str]:
     return [r.name for r in all_roles() if explained[r] != 1 or r in misplaced]
 
 
-if _gaps := undeclared():
-    raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
+if _gaps := unexplained_roles():
+    raise AssertionError(f"not explained by exactly one step: {', '.join(_gaps)}")

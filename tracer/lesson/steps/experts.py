@@ -14,7 +14,15 @@ from tracer.formula.expression import Call, Exponential, Expression, Number, Sym
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, ReasonsOf, RoleText, Step, linear
+from tracer.lesson.steps.kind import (
+    Gradient,
+    InnerKind,
+    Naming,
+    ReasonsOf,
+    RoleText,
+    Step,
+    linear_sign,
+)
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.names import count
 
@@ -209,8 +217,8 @@ ROUTER_STEP = InnerKind(
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
     {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
-    gradient=Gradient("each router logit", (roles.ROUTER,)),
-    sign=linear,
+    gradient=Gradient("at the router logits", "each router logit", (roles.ROUTER,)),
+    sign=linear_sign,
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )
@@ -237,7 +245,9 @@ ROUTING_STEP = InnerKind(
         **softmax_roles(roles.ROUTER_SOFTMAX, Symbol("p", "r")),
         roles.CHOSEN_PROBABILITIES: RoleText(GATES),
     },
-    gradient=Gradient("each weight of an expert", reasons=_of_the_choice),
+    gradient=Gradient(
+        "at the experts' weights", "each weight of an expert", reasons=_of_the_choice
+    ),
     sign=_top_sign,
     reasons=_why_chosen,
     claim=_goes_to,
@@ -250,7 +260,7 @@ EXPERT_INPUT_STEP = InnerKind(
     "the vectors of the tokens that go to the expert",
     _reads,
     {roles.EXPERT_INPUT: RoleText(_marked)},
-    gradient=Gradient("the vectors that the expert reads"),
+    gradient=Gradient("at the expert's tokens", "the vectors that the expert reads"),
     sign=("its tokens",),
     reasons=_why_skipped,
     groups=("experts",),
@@ -267,7 +277,7 @@ MIXTURE_STEP = InnerKind(
             lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
         ),
     },
-    gradient=Gradient("the sum of the experts"),
+    gradient=Gradient("at the sum of the experts", "the sum of the experts"),
     sign=_sum_sign,
     reasons=_if_tokens_are_skipped(NOTHING_ADDED),
     groups=("experts",),

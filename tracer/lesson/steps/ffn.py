@@ -9,11 +9,11 @@ from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Expression, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps.claims import Row, largest_named, main_column
+from tracer.lesson.steps.claims import FollowedRow, largest_named, main_column
 from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.illustrations import activation
-from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, RoleText, Step, linear
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, RoleText, Step, linear_sign
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count, distinct
 
 MOST_NAMED = 6
@@ -59,7 +59,7 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
         counts = (
             f"ReLU keeps {len(kept)} of the {len(units)} hidden units and sets {len(zeroed)} to 0"
         )
-        row = Row.of(step.last.output, ctx)
+        row = FollowedRow.of(step.last.output, ctx)
         largest: Sentence = ()
         if ranked := row.ranked():
             largest = ("; the largest is ", *row.name(ranked[0]), " with ", row.printed(ranked[0]))
@@ -162,7 +162,7 @@ def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 def _output_sign(step: Step, ctx: LessonContext) -> Sign:
     behind = (", ", *_activation_sign(step, ctx)) if len(step.records) > 1 else ()
-    return (*linear(step, ctx), *behind)
+    return (*linear_sign(step, ctx), *behind)
 
 
 def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -181,9 +181,9 @@ HIDDEN_STEP = InnerKind(
     "FFN: hidden layer",
     "the hidden units of each token",
     _hidden_goal,
-    {roles.HIDDEN: RoleText(of_head("h"))},
-    gradient=Gradient("each hidden unit", (roles.W_1, roles.B_1)),
-    sign=linear,
+    {roles.HIDDEN: RoleText(head_symbol("h"))},
+    gradient=Gradient("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
+    sign=linear_sign,
     reasons=_why_hidden,
 )
 
@@ -210,8 +210,12 @@ ACTIVATION_STEP = InnerKind(
     "FFN: activation",
     "the hidden units after the activation",
     _activation_goal,
-    {roles.ACTIVATION: RoleText(of_head("a"))},
-    gradient=Gradient(_through_activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
+    {roles.ACTIVATION: RoleText(head_symbol("a"))},
+    gradient=Gradient(
+        "at the activations",
+        _through_activation,
+        own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES},
+    ),
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
@@ -224,10 +228,12 @@ GATE_STEP = InnerKind(
     "the hidden units after the gate",
     _gate_goal,
     {
-        roles.UP: RoleText(of_head("u"), "The second projection:"),
-        roles.GATED: RoleText(of_head("g"), "Each number multiplied by its gate:"),
+        roles.UP: RoleText(head_symbol("u"), "The second projection:"),
+        roles.GATED: RoleText(head_symbol("g"), "Each number multiplied by its gate:"),
     },
-    gradient=Gradient("each gated hidden unit", (roles.W_3, roles.B_3)),
+    gradient=Gradient(
+        "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
+    ),
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
     claim=_largest_behind_gate,
@@ -239,12 +245,14 @@ FFN_OUTPUT_STEP = InnerKind(
     "the result of the FFN",
     _output_goal,
     {
-        roles.PROJECTED: RoleText(of_head("s")),
+        roles.PROJECTED: RoleText(head_symbol("s")),
         roles.FFN_OUTPUT: RoleText(
             lambda naming: Symbol("F", "", naming.head) if naming.head else _of_x(naming)
         ),
     },
-    gradient=Gradient("the FFN output", (roles.W_2, roles.B_2), reasons=of_weights),
+    gradient=Gradient(
+        "at the FFN output", "the FFN output", (roles.W_2, roles.B_2), reasons=of_weights
+    ),
     sign=_output_sign,
     reasons=_of_rows,
     claim=main_column,

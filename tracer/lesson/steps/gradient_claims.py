@@ -30,7 +30,7 @@ SMALLEST = 1e-9
 TWO = Digits(significant=2)
 
 
-def raised(step: Step, ctx: LessonContext) -> Sentence | None:
+def effect_of_raising(step: Step, ctx: LessonContext) -> Sentence | None:
     """Return `Raising W_Q at “spicy”, “upscale” by 0.01 would lower the loss by 0.00031.`
 
     The weight is the one with the largest gradient of the step. A tied W_U has no numbers of its

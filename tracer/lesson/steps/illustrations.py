@@ -22,7 +22,7 @@ from tracer.formula.arithmetic import FLOATS
 from tracer.formula.expression import Number, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.attention_claims import hidden
+from tracer.lesson.steps.attention_claims import hidden_tokens
 from tracer.lesson.steps.kind import Step
 from tracer.names import distinct, name_text
 
@@ -140,7 +140,7 @@ def _two_columns(
     if width == 2:
         return (0, 1), ""
     scores = step.last.output.read((ctx.row(step.last.output),))
-    seen = set(range(len(scores))) - set(hidden(step, ctx)) or set(range(len(scores)))
+    seen = set(range(len(scores))) - set(hidden_tokens(step, ctx)) or set(range(len(scores)))
     best = max(sorted(seen), key=scores.__getitem__)
     q, k = query.read((ctx.row(query),)), keys.read((best,))
     chosen = sorted(sorted(range(width), key=lambda j: -(q[j] * k[j]))[:2])

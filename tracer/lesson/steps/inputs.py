@@ -282,7 +282,9 @@ EMBEDDING_STEP = StepKind(
         roles.TOKEN_IDS: RoleText(ex.Symbol("ids")),
         roles.EMBEDDING: RoleText(ex.Symbol("X")),
     },
-    gradient=Gradient(_at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
+    gradient=Gradient(
+        "at the embeddings", _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row
+    ),
     sign=(ex.Symbol("X"),),
     reasons=_why_vectors,
     outcome=_looked_up,
@@ -326,7 +328,7 @@ EMBEDDING_SCALE_STEP = StepKind(
             "Each embedding times the factor:",
         ),
     },
-    gradient=Gradient("the scaled embeddings"),
+    gradient=Gradient("at the scaled embeddings", "the scaled embeddings"),
     sign=lambda step, ctx: (ctx.symbols[step.last.output.address],),
     reasons=_why_scaled,
 )
@@ -347,7 +349,7 @@ POSITION_STEP = StepKind(
         roles.COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines, for the odd columns:"),
         roles.POSITION: RoleText(ex.Symbol("P")),
     },
-    gradient=Gradient(OF_A_POSITION, (roles.POSITIONS,)),
+    gradient=Gradient("at the positions", OF_A_POSITION, (roles.POSITIONS,)),
     sign=(ex.Symbol("P"),),
     reasons=_why_positions,
     illustrate=waves,
@@ -402,7 +404,7 @@ INPUT_STEP = StepKind(
     "the input of the first layer",
     _input_goal,
     {roles.INPUT: RoleText(ex.Symbol("X′"))},
-    gradient=Gradient(_at_the_input),
+    gradient=Gradient("at the input vectors", _at_the_input),
     sign=_input_sign,
     reasons=_why_added,
 )
@@ -442,7 +444,7 @@ ENCODER_STEP = StepKind(
     "the encoder's tokens as vectors",
     _encoder_goal,
     {roles.ENCODER_OUTPUT: RoleText(ex.Symbol("E"))},
-    gradient=Gradient(_at_the_encoder),
+    gradient=Gradient("at the encoder output", _at_the_encoder),
     sign=("encoder ", ex.Symbol("E")),
     reasons=(
         (

@@ -76,11 +76,13 @@ class RoleText:
 class Gradient:
     """How the backward pass explains the gradients at the values of a kind of step.
 
-    `goal` names the value at which the gradient is computed, or is a whole sentence. The gradients
+    `title` is that of the backward step without its first word: `at the query`. `goal` names the
+    value at which the gradient is computed, or is a whole sentence. The gradients
     of the `learned` parameters belong to the same step. `own` are texts of roles that only the
     backward pass records. Kinds that have the same gradient share its step.
     """
 
+    title: str
     goal: str | SentenceOf
     learned: tuple[Role, ...] = ()
     own: Mapping[Role, RoleText] = field(default_factory=dict)
@@ -161,7 +163,7 @@ class InnerKind(StepKind):
     inner = True
 
 
-def linear(step: Step, ctx: LessonContext) -> Sign:
+def linear_sign(step: Step, ctx: LessonContext) -> Sign:
     """· W + b: the sign of a step whose first record multiplies with weights."""
     _, weights, *bias = step.records[0].inputs
     added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]

@@ -9,9 +9,9 @@ from tracer.formula.expression import Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
-from tracer.lesson.steps.tokenization import BETWEEN, MOST_ROWS, cut
+from tracer.lesson.steps.tokenization import BETWEEN, MOST_ROWS, shortened
 from tracer.names import count
-from tracer.tokenization.learning import Learned
+from tracer.tokenization.learning import LearnedMerge
 
 MOST_MERGES, MOST_PAIRS = 8, 8
 """How many merges are shown with their counts, and how many pairs of each."""
@@ -24,24 +24,26 @@ def _learning(step: Step, ctx: LessonContext) -> list[doc.Block]:
     assert tokenization and corpus
     learned = tokenization.learned
     words = tuple(corpus)
-    rows = [(cut(word), str(number), _spelled(tuple(word))) for word, number in corpus.items()]
+    rows = [
+        (shortened(word), str(number), _spelled(tuple(word))) for word, number in corpus.items()
+    ]
     blocks: list[doc.Block] = [_table(("word", "count", "symbols"), rows)]
     for rank, merge in enumerate(learned[:MOST_MERGES], 1):
         blocks += _merge(rank, merge, words)
     if len(learned) > 1:
         blocks.append(doc.Paragraph(("The merges in the order in which they are learned:",)))
         of_all = [
-            (str(rank), *map(cut, (*merge.pair, "".join(merge.pair))), str(merge.count))
+            (str(rank), *map(shortened, (*merge.pair, "".join(merge.pair))), str(merge.count))
             for rank, merge in enumerate(learned, 1)
         ]
         blocks.append(_table(("rank", "left", "right", "joined", "count"), of_all))
     return [*blocks, doc.Paragraph(_in_numbers(words, learned))]
 
 
-def _merge(rank: int, merge: Learned, words: Sequence[str]) -> Iterator[doc.Block]:
+def _merge(rank: int, merge: LearnedMerge, words: Sequence[str]) -> Iterator[doc.Block]:
     """The counts of the pairs, the largest first, and the words that change."""
     counts = sorted(merge.counts.items(), key=lambda each: -sum(each[1]))
-    left, right = (doc.Name(cut(symbol)) for symbol in merge.pair)
+    left, right = (doc.Name(shortened(symbol)) for symbol in merge.pair)
     times = f", which are neighbors {count(merge.count, 'time')}."
     yield doc.Paragraph((f"Merge {rank} joins ", left, " and ", right, times, *_tie(merge)))
     rows = [(_spelled(pair), _sum(each)) for pair, each in counts[:MOST_PAIRS]]
@@ -49,14 +51,14 @@ def _merge(rank: int, merge: Learned, words: Sequence[str]) -> Iterator[doc.Bloc
     yield doc.Paragraph((f"The counts of the pairs{of_many}:",))
     yield doc.Table.of(("pair", "count"), rows, 0)
     changed = [
-        (cut(word), _spelled(before), _spelled(after))
+        (shortened(word), _spelled(before), _spelled(after))
         for word, before, after in zip(words, merge.before, merge.after, strict=True)
         if before != after
     ]
     yield _table(("word", "before", "after"), changed)
 
 
-def _tie(merge: Learned) -> doc.Sentence:
+def _tie(merge: LearnedMerge) -> doc.Sentence:
     """Say which pair is taken, if several are the most frequent."""
     alike = sum(sum(each) == merge.count for each in merge.counts.values())
     return (f" Of {alike} pairs with this count, it is the first in the corpus.",) * (alike > 1)
@@ -76,10 +78,10 @@ def _sum(counts: Sequence[int]) -> str:
 
 
 def _spelled(symbols: Sequence[str]) -> str:
-    return cut(BETWEEN.join(symbols))
+    return shortened(BETWEEN.join(symbols))
 
 
-def _in_numbers(words: Sequence[str], learned: Sequence[Learned]) -> doc.Sentence:
+def _in_numbers(words: Sequence[str], learned: Sequence[LearnedMerge]) -> doc.Sentence:
     """Say how many symbols there are before and after."""
     characters = dict.fromkeys("".join(words))
     symbols = {**characters, **dict.fromkeys("".join(merge.pair) for merge in learned)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import LORA, Lora, Role
+from tracer.decoder.roles import LORA, LoraRoles, Role
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, SymbolOf
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 
 MERGED: Sentence = (
     "After training, the sum can be stored as one matrix; the adapted model then needs no more "
@@ -58,7 +58,7 @@ def _unchanged(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _of(letter: str, weights: Role) -> SymbolOf:
-    return of_head(letter, weights.name.removeprefix("W_"))
+    return head_symbol(letter, weights.name.removeprefix("W_"))
 
 
 OF_LORA: Sentence = (
@@ -66,7 +66,7 @@ OF_LORA: Sentence = (
 )
 
 
-def _kind(weights: Role, lora: Lora) -> InnerKind:
+def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
     return InnerKind(
         f"lora_{weights.name}",
         f"Low-rank adaptation (LoRA) of {weights.name}",
@@ -76,7 +76,9 @@ def _kind(weights: Role, lora: Lora) -> InnerKind:
             lora.low_rank: RoleText(_of("ΔW", weights), "The product:"),
             lora.adapted: RoleText(_of("W", weights), "The sum:"),
         },
-        gradient=Gradient(OF_LORA, (lora.a, lora.b)),
+        gradient=Gradient(
+            f"at the low-rank adaptation (LoRA) of {weights.name}", OF_LORA, (lora.a, lora.b)
+        ),
         sign=None,  # it computes weights, through which no vector passes
         reasons=_reasons,
         claim=_unchanged,

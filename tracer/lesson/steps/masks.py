@@ -7,7 +7,7 @@ from decimal import MIN_EMIN, Context, Decimal
 import numpy as np
 
 from tracer.decoder.elementwise import Add
-from tracer.decoder.inputs import hidden
+from tracer.decoder.inputs import hidden_positions
 from tracer.decoder.roles import MASKED, WEIGHTS, Place
 from tracer.formula.expression import Exponential, Number
 from tracer.lesson.context import LessonContext
@@ -30,7 +30,7 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
     if ctx.padding is not None:
         name = Name(ctx.padding)
         fills_up = (" The score of the padding token ", name, " becomes ", HIDDEN, ", too.")
-    match meaning(step, ctx):
+    match mask_meaning(step, ctx):
         case Window(window=window):
             whom = (
                 f"to itself and at most {count(window - 1, 'token')} just before it"
@@ -95,14 +95,14 @@ def mask_of(place: Place, ctx: LessonContext) -> Mask:
     return (part and part.mask) or ctx.trace.scenario.mask
 
 
-def meaning(step: Step, ctx: LessonContext) -> Mask | None:
+def mask_meaning(step: Step, ctx: LessonContext) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
     mask = step.last.inputs[1].array
     masks: tuple[Mask, ...] = (mask_of(step.place, ctx), "causal")
     for asked in masks:
         if isinstance(asked, tuple):
             continue
-        unseen = hidden(ctx.tower.tokens, ctx.padding, asked)[-len(mask) :]
+        unseen = hidden_positions(ctx.tower.tokens, ctx.padding, asked)[-len(mask) :]
         if np.array_equal(mask, np.where(unseen, -np.inf, 0)):
             return asked
     return None

@@ -13,9 +13,9 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import reused
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.sub_layers import (
-    divided,
+    division_of,
     layer_norm_roles,
     normalizes,
     rms_norm_roles,
@@ -31,7 +31,7 @@ MODERATE: Sentence = (
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why both are normalized, that heads share γ, and what ε is for."""
-    part, operation = ctx.attention_at(step.place), divided(step).operation
+    part, operation = ctx.attention_at(step.place), division_of(step).operation
     both = part is not None and part.query_norm is not None and part.key_norm is not None
     learned = isinstance(operation, Normalize) and (operation.gain or operation.shift)
     shared: Sentence = ("All heads use the same learned numbers here.",)
@@ -51,12 +51,12 @@ def _goal(what: str) -> Callable[[Step, LessonContext], Sentence]:
     return goal
 
 
-def _roles(norm: roles.Norm, together: Role, letter: str) -> dict[Role, RoleText]:
+def _roles(norm: roles.NormRoles, together: Role, letter: str) -> dict[Role, RoleText]:
     """Return the texts of a norm of queries or keys."""
     return {
         together: RoleText(lambda naming: Brackets(naming.inputs)),
-        **layer_norm_roles(norm, of_head(letter, "N")),
-        **rms_norm_roles(norm, of_head(letter, "N")),
+        **layer_norm_roles(norm, head_symbol(letter, "N")),
+        **rms_norm_roles(norm, head_symbol(letter, "N")),
     }
 
 
@@ -66,7 +66,7 @@ AMONG_ALL_HEADS = "In its columns among those of all heads:"
 def _of_columns(role: Role, what: str) -> Gradient:
     """Return the gradient at a head's columns, which stand among those of all heads."""
     own = {derived(role, "left"): RoleText(Symbol("∂"), AMONG_ALL_HEADS)}
-    return Gradient(f"the head's normalized {what}", own=own)
+    return Gradient(f"at the normalized {what}", f"the head's normalized {what}", own=own)
 
 
 QUERY_NORM_STEP = InnerKind(
@@ -75,7 +75,7 @@ QUERY_NORM_STEP = InnerKind(
     "the query of each token, normalized",
     _goal("query"),
     _roles(roles.QUERY_NORM, roles.ALL_QUERIES, "Q"),
-    gradient=through_norm(roles.QUERY_NORM),
+    gradient=through_norm(" of the queries", roles.QUERY_NORM),
     sign=("norm ", Symbol("Q")),
     reasons=_reasons,
     groups=("norm",),
@@ -88,9 +88,9 @@ KEY_NORM_STEP = InnerKind(
     _goal("key"),
     {
         **_roles(roles.KEY_NORM, roles.ALL_KEYS, "K"),
-        roles.NORMALIZED_KEYS: RoleText(of_head("K", "N")),
+        roles.NORMALIZED_KEYS: RoleText(head_symbol("K", "N")),
     },
-    gradient=through_norm(roles.KEY_NORM),
+    gradient=through_norm(" of the keys", roles.KEY_NORM),
     sign=("norm ", Symbol("K")),
     reasons=_reasons,
     claim=lambda step, ctx: reused(step),
@@ -102,7 +102,7 @@ OWN_QUERY_STEP = InnerKind(
     "Normalized query",
     "the head's columns of the normalized queries",
     ("The head gets its own columns of the normalized queries.",),
-    {roles.OWN_QUERY: RoleText(of_head("Q", "N"))},
+    {roles.OWN_QUERY: RoleText(head_symbol("Q", "N"))},
     gradient=_of_columns(roles.OWN_QUERY, "queries"),
     sign=("columns of ", Symbol("Q", "N")),
     groups=("norm",),
@@ -114,8 +114,8 @@ OWN_KEY_STEP = InnerKind(
     "the head's columns of the normalized keys",
     ("The head gets its own columns of the normalized keys.",),
     {
-        roles.OWN_KEY: RoleText(of_head("K", "N")),
-        roles.OWN_KEYS: RoleText(of_head("K", "N")),
+        roles.OWN_KEY: RoleText(head_symbol("K", "N")),
+        roles.OWN_KEYS: RoleText(head_symbol("K", "N")),
     },
     gradient=_of_columns(roles.OWN_KEY, "keys"),
     sign=("columns of ", Symbol("K", "N")),

@@ -19,7 +19,7 @@ from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, SentenceOf, 
 GIVEN = " The {} are given: they are not computed here."
 
 
-def of_head(letter: str, below: str = "") -> SymbolOf:
+def head_symbol(letter: str, below: str = "") -> SymbolOf:
     """A letter with the head's number."""
     return lambda naming: ex.Symbol(letter, below, naming.head)
 
@@ -115,8 +115,8 @@ QUERY_STEP = InnerKind(
     "Query",
     "what each token looks for",
     _query_goal,
-    {roles.QUERY: RoleText(of_head("Q"))},
-    gradient=Gradient(_at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
+    {roles.QUERY: RoleText(head_symbol("Q"))},
+    gradient=Gradient("at the query", _at_the("query", "queries"), (roles.W_Q, roles.B_Q)),
     sign=(ex.Symbol("Q"),),
     reasons=why.three_vectors,
     claim=largest_in("query"),
@@ -128,8 +128,8 @@ KEY_STEP = InnerKind(
     "Key",
     "what each token can be found by",
     _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
-    {roles.KEY: RoleText(of_head("K")), roles.KEYS: RoleText(of_head("K"))},
-    gradient=Gradient(_at_the("key", "keys"), (roles.W_K, roles.B_K)),
+    {roles.KEY: RoleText(head_symbol("K")), roles.KEYS: RoleText(head_symbol("K"))},
+    gradient=Gradient("at the key", _at_the("key", "keys"), (roles.W_K, roles.B_K)),
     sign=(ex.Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
     claim=largest_in("key"),
@@ -138,27 +138,27 @@ KEY_STEP = InnerKind(
 
 TURNED_QUERY_STEP = InnerKind(
     "rotated_query",
-    "Query, turned by its position",
+    "Rotary query",
     "the query of each token, rotated",
     _turned_goal,
-    {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
-    gradient=Gradient("each rotated query"),
+    {roles.ROTATED_QUERY: RoleText(head_symbol("Q", "R"))},
+    gradient=Gradient("at the rotary query", "each rotated query"),
     sign=_turned_sign("Q"),
-    reasons=why.turned,
+    reasons=why.why_rotated,
     groups=("rotary",),
 )
 
 
 TURNED_KEY_STEP = InnerKind(
     "rotated_key",
-    "Key, turned by its position",
+    "Rotary key",
     "the key of each token, rotated",
     ("Each key is rotated like the queries, by the angles of its own token.",),
     {
-        roles.ROTATED_KEY: RoleText(of_head("K", "R")),
-        roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
+        roles.ROTATED_KEY: RoleText(head_symbol("K", "R")),
+        roles.ROTATED_KEYS: RoleText(head_symbol("K", "R")),
     },
-    gradient=Gradient("each rotated key"),
+    gradient=Gradient("at the rotary key", "each rotated key"),
     sign=_turned_sign("K"),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
@@ -169,8 +169,8 @@ VALUE_STEP = InnerKind(
     "Value",
     "what each token passes on",
     _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
-    {roles.VALUE: RoleText(of_head("V")), roles.VALUES: RoleText(of_head("V"))},
-    gradient=Gradient(_at_the("value", "values"), (roles.W_V, roles.B_V)),
+    {roles.VALUE: RoleText(head_symbol("V")), roles.VALUES: RoleText(head_symbol("V"))},
+    gradient=Gradient("at the value", _at_the("value", "values"), (roles.W_V, roles.B_V)),
     sign=(ex.Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=largest_in("value"),

@@ -15,7 +15,7 @@ from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
-from tracer.decoder.vector_parts import KEY, QUERY, Side
+from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
 from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.document import Sentence
@@ -42,7 +42,7 @@ def _texts(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict
 
 
 def _side_kinds(
-    side: Side, what: str, own: roles.Norm, projected: tuple[Role, Role, Role, Role]
+    side: ScoreSide, what: str, own: roles.NormRoles, projected: tuple[Role, Role, Role, Role]
 ) -> tuple[StepKind, ...]:
     """The kinds of step for the `query` or the `key`.
 
@@ -66,7 +66,7 @@ def _side_kinds(
             only_with=ONLY_WITH,
         )
 
-    def norm(name: str, title: str, of: roles.Norm) -> StepKind:
+    def norm(name: str, title: str, of: roles.NormRoles) -> StepKind:
         results = (of.layer_norm, of.rms_norm)
         return kind(
             *(name, title, _of_norm),
@@ -141,7 +141,7 @@ def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
 
 
 @cache
-def carried(side: Side, forward: StepKind) -> StepKind:
+def carried(side: ScoreSide, forward: StepKind) -> StepKind:
     """Return the kind of step for the parts of a value between a token's vector and its key."""
     what = {QUERY: "query", KEY: "key"}[side]
     value = f"{forward.title[0].lower()}{forward.title[1:]}"

@@ -14,7 +14,7 @@ from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.gradients import summed_at
 from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.wiring import summands
@@ -31,12 +31,12 @@ SUB_LAYERS: dict[SubLayer, str] = {
 def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
     assert step.place.sub_layer
     _, change = summands(step.last)
-    ranked = Row.of(change, ctx).sizes().ranked()
+    ranked = FollowedRow.of(change, ctx).sizes().ranked()
     if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
         return None
     column, what = ranked[0], SUB_LAYERS[step.place.sub_layer]
     by = ctx.number(change, ctx.row(change), column)
-    changed = Row.of(step.last.output, ctx).name(column)
+    changed = FollowedRow.of(step.last.output, ctx).name(column)
     return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
 
@@ -105,7 +105,7 @@ RESIDUAL_STEP = StepKind(
         ),
         roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer), _sum_caption),
     },
-    gradient=Gradient(summed_at("the sum"), reasons=(OF_A_SUM,)),
+    gradient=Gradient("at the residual connection", summed_at("the sum"), reasons=(OF_A_SUM,)),
     sign=_sign,
     reasons=_why_added,
     claim=_changes_most,
@@ -176,7 +176,7 @@ def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
 
 
 def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
-    row = Row.of(step.last.output, ctx)
+    row = FollowedRow.of(step.last.output, ctx)
     highest, lowest = row.ranked(), row.ranked(lowest=True)
     if not highest or not lowest:
         return None
@@ -196,7 +196,7 @@ def normalizes(step: Step, whose: str = "token") -> Sentence:
     return (f"Each {whose}'s {centered}deviation ", Symbol("σ"), f"{_then(step)}.")
 
 
-def divided(step: Step) -> Record:
+def division_of(step: Step) -> Record:
     """Return the record that divides; with a cache, keys from before are then put before it."""
     return next(
         (r for r in reversed(step.records) if isinstance(r.operation, Normalize)), step.last
@@ -204,13 +204,13 @@ def divided(step: Step) -> Record:
 
 
 def _then(step: Step) -> str:
-    record = divided(step)
+    record = division_of(step)
     gain = isinstance(record.operation, Normalize) and record.operation.gain
     shift = isinstance(record.operation, Normalize) and record.operation.shift
     return f", then multiplied by {_factor(record)}" * gain + ", and β is added" * shift
 
 
-def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+def layer_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, RoleText]:
     """Return the texts of what a LayerNorm computes."""
     return {
         norm.mean: RoleText(Symbol("μ"), "The mean:"),
@@ -229,7 +229,7 @@ def layer_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]
     }
 
 
-def rms_norm_roles(norm: roles.Norm, result: SymbolOf) -> dict[Role, RoleText]:
+def rms_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, RoleText]:
     """Return the texts of what an RMSNorm computes."""
     return {
         norm.root_squared: RoleText(
@@ -279,9 +279,10 @@ def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
 
 
-def through_norm(norm: roles.Norm, *learned: Role) -> Gradient:
+def through_norm(which: str, norm: roles.NormRoles, *learned: Role) -> Gradient:
     """Return the gradient of a norm, before which γ and β are undone."""
-    return Gradient(THROUGH_THE_NORM, learned, {norm.standardized: STANDARD}, _of_a_norm)
+    title = f"through the norm{which}"
+    return Gradient(title, THROUGH_THE_NORM, learned, {norm.standardized: STANDARD}, _of_a_norm)
 
 
 NORM_STEP = StepKind(
@@ -290,7 +291,7 @@ NORM_STEP = StepKind(
     "each token's numbers, centered and scaled",
     lambda step, ctx: normalizes(step),
     layer_norm_roles(roles.SUB_LAYER_NORM, of_sub_layer),
-    gradient=through_norm(roles.SUB_LAYER_NORM, roles.GAIN, roles.SHIFT),
+    gradient=through_norm("", roles.SUB_LAYER_NORM, roles.GAIN, roles.SHIFT),
     sign=("LayerNorm",),
     reasons=_why_layer_norm,
     claim=_extremes,
@@ -319,7 +320,7 @@ NORM_AFTER_STEP = replace(
     NORM_STEP,
     name="norm_after",
     summary="the sub-layer's output, centered and scaled",
-    gradient=through_norm(roles.NORM_AFTER, roles.NORM_AFTER.gain, roles.NORM_AFTER.shift),
+    gradient=through_norm("", roles.NORM_AFTER, roles.NORM_AFTER.gain, roles.NORM_AFTER.shift),
     roles=layer_norm_roles(roles.NORM_AFTER, of_output),
     claim=None,
     groups=("norm",),

@@ -46,13 +46,13 @@ def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator
     ids = ctx.value(step.place, TOKEN_IDS)
     columns = {
         "position": [str(i + 1) for i in shown],
-        "piece": [cut(pieces[i].text) for i in shown],
+        "piece": [shortened(pieces[i].text) for i in shown],
     }
     if any(not pieces[i].text.isascii() for i in shown):
-        columns["its bytes"] = [cut(_bytes(pieces[i])) for i in shown]
+        columns["its bytes"] = [shortened(_bytes(pieces[i])) for i in shown]
     if ids:
         columns["id"] = [str(int(ids.numbers[i])) for i in shown]
-    columns["token"] = [cut(ctx.trace.tokens[i]) for i in shown]
+    columns["token"] = [shortened(ctx.trace.tokens[i]) for i in shown]
     if len(shown) < len(pieces):
         around = f"The tokens around the followed one, of {len(pieces)} in all:"
         yield doc.Paragraph((around,))
@@ -67,7 +67,7 @@ def _bytes(piece: Piece) -> str:
 
 def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """Show a piece after each of its merges."""
-    name, merges = doc.Name(cut(piece.text)), piece.merges
+    name, merges = doc.Name(shortened(piece.text)), piece.merges
     if tokenization.method == "unigram":
         yield from _scores(piece, tokenization)
         return
@@ -91,7 +91,7 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
 def _scores(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """Show the scores of a piece's tokens."""
     rows = [
-        (cut(tokenization.read(symbol)), _rounded(tokenization.scores[symbol]))
+        (shortened(tokenization.read(symbol)), _rounded(tokenization.scores[symbol]))
         for symbol in piece.symbols[:MOST_ROWS]
         if symbol in tokenization.scores
     ]
@@ -107,14 +107,14 @@ def _rounded(score: float) -> str:
 
 def _joined(merge: Merge, tokenization: Tokenization) -> tuple[str, ...]:
     """The rank of a merge, and the two symbols that it joins."""
-    symbols = (cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
+    symbols = (shortened(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
     return (str(merge.rank), *symbols)
 
 
 def _then(piece: Piece, done: int, tokenization: Tokenization) -> str:
     """The symbols of a piece when so many of its merges are done."""
     symbols = merged(piece.symbols, piece.merges[:done])
-    return cut(BETWEEN.join(map(tokenization.read, symbols)))
+    return shortened(BETWEEN.join(map(tokenization.read, symbols)))
 
 
 def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
@@ -122,7 +122,11 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
     merges = [(piece, merge) for piece in pieces for merge in piece.merges]
     rows = [
-        (cut(piece.text), *_joined(merge, tokenization), cut(tokenization.read(merge.joined)))
+        (
+            shortened(piece.text),
+            *_joined(merge, tokenization),
+            shortened(tokenization.read(merge.joined)),
+        )
         for piece, merge in merges[:MOST_ROWS]
     ]
     if rows:
@@ -163,11 +167,11 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     longest, *others = sorted(known, key=len, reverse=True) or [b""]
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
-    name = cut(next(token.text for token in made if token.content == longest))
+    name = shortened(next(token.text for token in made if token.content == longest))
     return (f"{numbers}; the longest is ", doc.Name(name), f", with {count(len(longest), 'byte')}.")
 
 
-def cut(text: str) -> str:
+def shortened(text: str) -> str:
     """Return a name, shortened if it is too long for a page."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 

@@ -141,11 +141,12 @@ SQUARED_STEP = StepKind(
         roles.SQUARED_LOSS: RoleText(Symbol("L"), _reduced),
     },
     gradient=Gradient(
+        "through the squared error loss",
         _of_numbers(
             "number",
             Product((TWO, Y_MINUS_T)),
             (Y, " is the number and ", T, " its target."),
-        )
+        ),
     ),
     sign=("loss",),
     reasons=(
@@ -182,11 +183,12 @@ BINARY_STEP = StepKind(
         roles.BINARY_LOSS: RoleText(Symbol("L"), _reduced),
     },
     gradient=Gradient(
+        "through the binary cross-entropy loss",
         _of_numbers(
             "logit",
             Difference(P_OF_1, T),
             (P_OF_1, " is its sigmoid and ", T, " its target."),
-        )
+        ),
     ),
     sign=("loss",),
     reasons=(

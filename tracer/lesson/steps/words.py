@@ -15,7 +15,7 @@ from tracer.formula.expression import Difference, Number, Quotient, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
-from tracer.lesson.steps.claims import Row, is_named
+from tracer.lesson.steps.claims import FollowedRow, is_named
 from tracer.lesson.steps.gradients import (
     WITHOUT_TARGET,
     gradient_at,
@@ -23,7 +23,7 @@ from tracer.lesson.steps.gradients import (
     where_there_is_no_target,
 )
 from tracer.lesson.steps.illustrations import next_words
-from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind, linear
+from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind, linear_sign
 from tracer.lesson.steps.soft_cap import capped
 
 Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
@@ -42,7 +42,7 @@ def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | N
     given, output = ctx.value(step.place, roles.INPUT), step.last.output
     if given is None or isinstance(ctx.trace.producers[given].operation, Pinned):
         return None
-    before, after = Row.of(given, ctx), Row.of(output, ctx)
+    before, after = FollowedRow.of(given, ctx), FollowedRow.of(output, ctx)
     first, last = before.ranked(), after.ranked()
     if not ctx.layers or before.labels != after.labels or not (first and last):
         return None
@@ -58,7 +58,7 @@ def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | N
 
 
 def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
-    row = Row.of(step.last.output, ctx)
+    row = FollowedRow.of(step.last.output, ctx)
     ranked = row.ranked()
     if not ranked:
         return None
@@ -77,7 +77,7 @@ def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     probabilities = step.last.inputs[0]
-    row = Row.of(probabilities, ctx)
+    row = FollowedRow.of(probabilities, ctx)
     ranked = row.ranked()
     given = isinstance(ctx.trace.producers[probabilities].operation, Pinned)
     if not ranked or given or ctx.is_padding:
@@ -123,7 +123,7 @@ OUTPUT_STEP = StepKind(
     "the decoder's vector for each token",
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
-    gradient=Gradient(_at_the_output, reasons=of_weights),
+    gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
     reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.layers and ctx.attends else (),
     claim=_compared_with_the_input,
@@ -156,7 +156,7 @@ def _logits_caption(record: Record) -> str | None:
 
 def _logits_sign(step: Step, ctx: LessonContext) -> doc.Sign:
     """· W_U / 4, soft cap 30: the product with the weights, and what follows it."""
-    sign, has_bias = linear(step, ctx), len(step.records[0].inputs) > 2
+    sign, has_bias = linear_sign(step, ctx), len(step.records[0].inputs) > 2
     for record in step.records:
         match record.operation:
             case DivideBy(divisor):
@@ -272,7 +272,9 @@ LOGITS_STEP = StepKind(
         roles.UNCAPPED_LOGITS: RoleText(UNCAPPED, "Before the soft cap:"),
         roles.LOGITS: RoleText(Z, _logits_caption),
     },
-    gradient=Gradient(_at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
+    gradient=Gradient(
+        "at the logits", _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss
+    ),
     sign=_logits_sign,
     reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
     claim=_largest_logit,

@@ -34,7 +34,7 @@ def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
     return (*writer.predictions(), *writer.sweep())
 
 
-def worked(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.Line:
+def worked_line(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.Line:
     """Return the line of a calculation with numbers of several passes.
 
     `write` returns it with so many extra digits; the line has as few as keep it true.
@@ -132,7 +132,7 @@ class _Answers:
                 over, ex.Difference(self._margin(self.comparison.second, guard), own)
             )
 
-        yield doc.Working((worked("effect", write, self.comparison.first),))
+        yield doc.Working((worked_line("effect", write, self.comparison.first),))
 
     def _margin(self, found: Trace, guard: int) -> ex.Expression:
         assert self.comparison.answers

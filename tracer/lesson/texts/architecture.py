@@ -13,7 +13,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.survey import table_symbol
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.wiring import leaving
+from tracer.lesson.wiring import sub_layer_results
 
 ARCHITECTURE = "Architecture"
 
@@ -117,7 +117,7 @@ def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
 def _leaving(ctx: LessonContext) -> dict[int, list[Value]]:
     """The results of the sub-layers of each layer of the decoder."""
     found: dict[int, list[Value]] = {}
-    for value in leaving(ctx.trace.records):
+    for value in sub_layer_results(ctx.trace.records):
         place = value.place
         if place.layer and not place.encoder and place.example is None:
             found.setdefault(place.layer, []).append(value)

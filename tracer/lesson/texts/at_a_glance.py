@@ -15,7 +15,7 @@ from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.wiring import leaving, shared, summands, where
+from tracer.lesson.wiring import shared_norms, sub_layer_results, summands, where
 from tracer.lesson.working.formula_shapes import number_used
 from tracer.lesson.working.formulas import formula
 from tracer.scenario.parts import frozen_weights
@@ -58,10 +58,12 @@ class _Formulas:
     def __init__(self, teacher: Teacher) -> None:
         self.teacher, self.ctx = teacher, teacher.ctx
         self.producers, self.symbols = teacher.trace.producers, teacher.ctx.symbols
-        self.leaving = [v for v in leaving(teacher.trace.records) if v.place.example is None]
-        self.shared = shared(teacher.trace.records)
+        self.leaving = [
+            v for v in sub_layer_results(teacher.trace.records) if v.place.example is None
+        ]
+        self.shared = shared_norms(teacher.trace.records)
 
-    def of_tower(self, tower: doc.Tower, encodes: bool) -> Iterator[doc.Block]:
+    def of_tower(self, tower: doc.TowerPicture, encodes: bool) -> Iterator[doc.Block]:
         """From the input vectors to the tower's output."""
         place = roles.Place(encoder=encodes)
         yield from self._recorded(place, roles.INPUT)
@@ -154,7 +156,7 @@ class _Formulas:
         return next((norm for norm in norms if norm and self._normalized(norm) is source), source)
 
 
-def _repeated(layer: doc.Layer) -> doc.Sentence | None:
+def _repeated(layer: doc.LayerPicture) -> doc.Sentence | None:
     """Which layers have the same formulas."""
     others = range(layer.first + 1, layer.last + 1)
     if not others:

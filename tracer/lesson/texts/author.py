@@ -15,7 +15,7 @@ from tracer.formula.arithmetic import SHAPES
 from tracer.lesson import document as doc, entries
 from tracer.lesson.steps.declared import KINDS
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.texts.author_text import Asked, pieces_of
+from tracer.lesson.texts.author_text import AuthorNumber, pieces_of
 from tracer.lesson.texts.lookup import find_quoted
 from tracer.lesson.texts.selection import select, steps
 
@@ -64,8 +64,8 @@ def paragraphs(text: str, found: Trace) -> tuple[doc.Paragraph, ...]:
         TracerError: no such address, row or column; the number cannot be computed.
     """
     pieces = pieces_of(text)
-    holds = _holding(found, [asked.words for asked in nodes.found(pieces, Asked)])
-    woven = nodes.rewritten(pieces, Asked, lambda asked: _number(asked.words, holds))
+    holds = _holding(found, [asked.words for asked in nodes.found(pieces, AuthorNumber)])
+    woven = nodes.rewritten(pieces, AuthorNumber, lambda asked: _number(asked.words, holds))
     return tuple(map(doc.Paragraph, woven))
 
 
@@ -89,7 +89,7 @@ def _holding(found: Trace, asked: Sequence[str]) -> Trace:
 # --- whether everything is there -----------------------------------------------------------------
 
 
-def check(found: Trace) -> None:
+def check_names(found: Trace) -> None:
     """Look up all steps and numbers that the author names.
 
     Raises:
@@ -104,7 +104,7 @@ def check(found: Trace) -> None:
     asked = [
         (path, each.words)
         for path, text in texts.items()
-        for each in nodes.found(pieces_of(text or ""), Asked)
+        for each in nodes.found(pieces_of(text or ""), AuthorNumber)
     ]
     if not named and not asked:
         return

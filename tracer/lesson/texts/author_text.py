@@ -24,7 +24,7 @@ RULES = ("emphasis", "backticks", "escape")
 
 
 @dataclass(frozen=True)
-class Asked(Node):
+class AuthorNumber(Node):
     """A number of the pass: `ADDRESS[ROW,COLUMN] as percent`."""
 
     words: str
@@ -44,7 +44,7 @@ def pieces_of(text: str) -> tuple[tuple[Piece, ...], ...]:
 
 def _plain(text: str) -> Iterator[Piece]:
     for i, piece in enumerate(VALUE.split(text)):
-        yield from (Asked(piece),) if i % 2 else _strong(piece)
+        yield from (AuthorNumber(piece),) if i % 2 else _strong(piece)
 
 
 def _strong(text: str) -> Iterator[Piece]:
@@ -89,6 +89,6 @@ def _styled(tokens: Iterator[Any]) -> Iterator[Piece]:
             case "code_inline":
                 yield doc.Code(token.content)
             case "value":
-                yield Asked(token.content)
+                yield AuthorNumber(token.content)
             case _:
                 yield from _words(token.content)

@@ -12,9 +12,9 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.texts.picture import NAMES
-from tracer.lesson.wiring import leaving, summands
+from tracer.lesson.wiring import sub_layer_results, summands
 from tracer.names import distinct, name_text
 
 MOST_STATIONS = 4
@@ -81,7 +81,7 @@ def _stations(ctx: LessonContext, value: Value) -> tuple[str, dict[str, Value]]:
 
     Only those with the features of the input; and in words where they stand.
     """
-    left = [v for v in leaving(ctx.trace.records) if v.place.layer and _is_of_model(v)]
+    left = [v for v in sub_layer_results(ctx.trace.records) if v.place.layer and _is_of_model(v)]
     by_layer = {f"layer {v.place.layer}": v for v in left}
     by_sub_layer = {_sub_layer(v, ctx): v for v in left}
     output = ctx.trace[roles.OUTPUT.name]
@@ -116,8 +116,8 @@ def _sums(ctx: LessonContext) -> Iterator[Record]:
 def _most_changed(record: Record, ctx: LessonContext) -> tuple[str | doc.Cell, ...] | None:
     """The feature that a sub-layer changes most, and by how much; nothing for a tie."""
     _, change = summands(record)
-    ranked = Row.of(change, ctx).sizes().ranked()
+    ranked = FollowedRow.of(change, ctx).sizes().ranked()
     if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
         return None
-    feature = Row.of(record.output, ctx).labels[ranked[0]]
+    feature = FollowedRow.of(record.output, ctx).labels[ranked[0]]
     return (_sub_layer(change, ctx), feature, ctx.number(change, ctx.row(change), ranked[0]))

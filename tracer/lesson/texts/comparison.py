@@ -18,7 +18,7 @@ from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.answers import answers, worked
+from tracer.lesson.texts.answers import answers, worked_line
 from tracer.lesson.texts.teacher import Teacher
 
 MOST_NAMES = 8
@@ -120,7 +120,7 @@ class _TextOfRuns:
             theirs = self._number(of.second, guard, of_second=True)
             return ex.Difference(theirs, self._number(of.first, guard))
 
-        return worked("second − first", write, self.comparison.first)
+        return worked_line("second − first", write, self.comparison.first)
 
     def _distances(self) -> Iterator[doc.Section]:
         if self.comparison.first_difference is None:

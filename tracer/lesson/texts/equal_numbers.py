@@ -15,7 +15,7 @@ Name: TypeAlias = tuple[Hashable, ...]
 """The key of an entry: its address and the labels of its row and column."""
 
 
-class Alike:
+class EqualNumbers:
     """The numbers of a document that are taken from traces, put together where they are the same.
 
     Two are the same if they are one entry, also of two traces; if they have the same labels and

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.generation import Generated, GenerationStep, UnreadableError
+from tracer.decoder.generation import CannotContinueError, Generated, GenerationStep
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASK
 from tracer.errors import TracerError
@@ -69,15 +69,15 @@ def generated_text(
 def _ending(generated: Generated) -> doc.Sentence:
     after = count(len(generated.steps), "turn")
     if generated.met:
-        return (f"It ends after {after}: ", *cannot_go_on(generated.met))
+        return (f"It ends after {after}: ", *why_generation_ends(generated.met))
     if generated.ended:
         return (f"The end token came after {after}.",)
     return (f"The text stops at the limit of {after}.",)
 
 
-def cannot_go_on(met: TracerError) -> doc.Sentence:
+def why_generation_ends(met: TracerError) -> doc.Sentence:
     """Say why the decoder cannot continue the text; other errors as their message."""
-    if not isinstance(met, UnreadableError):
+    if not isinstance(met, CannotContinueError):
         return (doc.Name(str(met.problems[0])), ".")
     if met.token is None:
         mask = met.problems[0].address == "mask"

@@ -16,7 +16,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked
+from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked_line
 from tracer.lesson.texts.attribution_pictures import subject
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import distinct, name_text, position_of
@@ -60,8 +60,8 @@ def without_given(plain: Trace, entry: Entry) -> doc.Sentence | None:
     if before is None:
         return None
     if before.role.words:
-        return _without(name(entry), doc.Name(str(before.read(entry.at))))
-    return _without(name(entry), number(plain.pencil, before, entry.at))
+        return _without_given_values(name(entry), doc.Name(str(before.read(entry.at))))
+    return _without_given_values(name(entry), number(plain.pencil, before, entry.at))
 
 
 def attributed_without_given(plain: Trace, found: Attribution) -> doc.Sentence | None:
@@ -70,10 +70,10 @@ def attributed_without_given(plain: Trace, found: Attribution) -> doc.Sentence |
     if before is None:
         return None
     value = attributed(plain, Entry(before, found.entry.at), found.other)
-    return _without(subject(found), number(plain.pencil, value, ()))
+    return _without_given_values(subject(found), number(plain.pencil, value, ()))
 
 
-def _without(what: str, shown: doc.Name | ex.Number) -> doc.Sentence:
+def _without_given_values(what: str, shown: doc.Name | ex.Number) -> doc.Sentence:
     return ("Without the given values, ", doc.Name(what), " is ", shown, ".")
 
 
@@ -132,7 +132,9 @@ def _given(plain: Trace, found: Trace) -> Iterator[doc.Sentence]:
             continue
         rows = numbers.rows if isinstance(numbers, GivenRows) else {None: numbers}
         for token, own in rows.items():
-            sites[_site(found[address], token)] = isinstance(own, Repeated) and own.is_mean
+            sites[_address_of_row(found[address], token)] = (
+                isinstance(own, Repeated) and own.is_mean
+            )
     are = "is" if len(sites) == 1 else "are"
     yield (*listed(list(sites)), f" {are} given, not computed.")
     if means := [site for site, is_mean in sites.items() if is_mean]:
@@ -141,7 +143,7 @@ def _given(plain: Trace, found: Trace) -> Iterator[doc.Sentence]:
         yield (*listed(means), f" {are} over all tokens, per column, {what}")
 
 
-def _site(value: Value, token: str | None) -> str:
+def _address_of_row(value: Value, token: str | None) -> str:
     """`layer1.attention.output`, or with the token of a row `layer1.attention.output[Alex]`."""
     if token is None:
         return value.address
@@ -178,7 +180,7 @@ def _change(plain: Trace, found: Trace, at: tuple[int, ...]) -> doc.Line:
         return ex.Difference(after, before)
 
     word = found[roles.LOGITS.name].axes[1].labels[at[1]]
-    return worked(f"z({name_text(word)})", write, found)
+    return worked_line(f"z({name_text(word)})", write, found)
 
 
 def _outputs(plain: Trace, found: Trace, token: int) -> Iterator[doc.Block]:

@@ -64,18 +64,18 @@ def lens(trace: Trace, path: WordPath) -> doc.Document:
     )
     rows = ((str(layer), *said) for layer, said in zip(layers, words, strict=True))
     blocks: tuple[doc.Block, ...] = (
-        doc.Paragraph((why(ctx),)),
+        doc.Paragraph((why_lens_reads(ctx),)),
         doc.Table.of(("layer", *names), rows, ctx.layers - 1),
         doc.Paragraph(("The probability of its word:",)),
         shares,
-        *doc.paragraphs(since_when(ctx, [row[-1].word for row in seen])),
+        *doc.paragraphs(since_which_layer(ctx, [row[-1].word for row in seen])),
     )
     section = doc.Section(None, "What each layer would predict", blocks)
     sections = (section, path_section(ctx, path))
     return doc.Document(trace.name, trace.scenario.title, (), sections, whole=True)
 
 
-def why(ctx: LessonContext) -> str:
+def why_lens_reads(ctx: LessonContext) -> str:
     """Say what the lens reads, and why it can if all sub-layers add to one vector."""
     read = "The logit lens treats the output of each layer as if it were that of the last one."
     if not all(_only_adds(layer) for layer in ctx.tower.layers):
@@ -93,7 +93,7 @@ def _only_adds(layer: Layer) -> bool:
     return added and all(norm is None or norm.placement == "pre" for norm in norms)
 
 
-def since_when(ctx: LessonContext, words: Sequence[str]) -> doc.Sentence | None:
+def since_which_layer(ctx: LessonContext, words: Sequence[str]) -> doc.Sentence | None:
     """Say from which layer on the final word is predicted, if not by all layers."""
     others = [layer for layer, word in enumerate(words, 1) if word != words[-1]]
     since = max(others, default=0) + 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import Attribution, Part, attribute
+from tracer.decoder.attribution import AttributedPart, Attribution, attribute
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Pinned
@@ -16,7 +16,7 @@ from tracer.decoder.value import Entry
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attribution import largest_part
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.attribution import HELD, LARGEST, holds_divisors, introduction
 from tracer.lesson.texts.lens import percent
@@ -87,7 +87,7 @@ class LogitParts:
             of_head: doc.Sentence = ("Of the heads, the largest part is ", numbers[0])
             yield (*of_head, f" ({label(part.of)}).", *self.reads(part))
 
-    def reads(self, part: Part) -> doc.Sentence:
+    def reads(self, part: AttributedPart) -> doc.Sentence:
         """Say to which token a head gives most of its attention, if to one."""
         most = self.most_read(part)
         if most is None:
@@ -97,7 +97,7 @@ class LogitParts:
         share: doc.Sentence = (doc.Percent(row.printed(column)), " of its attention to ")
         return (" It gives ", *share, *row.name(column), f"{whose}.")
 
-    def attends(self, part: Part) -> tuple[str, str]:
+    def attends(self, part: AttributedPart) -> tuple[str, str]:
         """The token that a head gives most of its attention to, and the share."""
         most = self.most_read(part)
         if most is None:
@@ -105,11 +105,11 @@ class LogitParts:
         row, column = most
         return row.labels[column], percent(row.printed(column))
 
-    def most_read(self, part: Part) -> tuple[Row, int] | None:
+    def most_read(self, part: AttributedPart) -> tuple[FollowedRow, int] | None:
         """The attention weights of a head for the followed token, and the largest, if one is."""
         is_head = part.of.role is roles.HEAD_OUTPUT
         weights = self.ctx.value(part.of.place, roles.WEIGHTS) if is_head else None
-        row = Row.of(weights, self.ctx) if weights else None
+        row = FollowedRow.of(weights, self.ctx) if weights else None
         ranked = row.ranked() if row else []
         return (row, ranked[0]) if row and ranked else None
 

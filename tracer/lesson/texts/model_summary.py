@@ -83,7 +83,7 @@ def model_summary(
     return doc.Document(trace.name, trace.scenario.title, introduction, signed, whole=True)
 
 
-def summarized(steps: Sequence[Step]) -> list[Record]:
+def summarized_records(steps: Sequence[Step]) -> list[Record]:
     """Return the steps that a summary works out: the tokens, and the words at the end."""
     start = (step for step in steps if step.kind in AT_THE_START)
     return [record for step in (*start, *_at_the_end(steps)) for record in step.records]
@@ -109,7 +109,7 @@ def _layers(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
     after = (f"after {NAMES[each]}" if each else "after attention and FFN" for each in columns)
     asked = ("The rank of ", doc.Name(path.word), " after each sub-layer, and the word that ")
     return (
-        doc.Paragraph((lens.why(ctx),)),
+        doc.Paragraph((lens.why_lens_reads(ctx),)),
         doc.Paragraph((*asked, "each layer would predict with its probability:")),
         doc.Table.of(("layer", *after, "prediction", "probability"), rows),
         doc.Paragraph(RANK_IS),

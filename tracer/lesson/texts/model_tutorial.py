@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import Part, attribute
+from tracer.decoder.attribution import AttributedPart, attribute
 from tracer.decoder.comparison import compare
 from tracer.decoder.forward import FORWARD, Trace, trace
 from tracer.decoder.generation import with_tokens
@@ -18,7 +18,7 @@ from tracer.lesson.texts.answers import answers
 from tracer.lesson.texts.attribution import AttributionTeacher
 from tracer.lesson.texts.attribution_pictures import maps
 from tracer.lesson.texts.comparison import alignment
-from tracer.lesson.texts.generated_text import cannot_go_on
+from tracer.lesson.texts.generated_text import why_generation_ends
 from tracer.lesson.texts.logit_parts import SummaryTeacher
 from tracer.scenario.trained import FromCheckpoint
 
@@ -64,7 +64,7 @@ def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
     )
 
 
-def _largest_head(teacher: SummaryTeacher) -> Part | None:
+def _largest_head(teacher: SummaryTeacher) -> AttributedPart | None:
     """The largest part that a head of the decoder adds."""
     parts = teacher.parts.found.parts if teacher.parts else ()
     return next((part for part in parts if part.of.role is roles.HEAD_OUTPUT), None)
@@ -92,7 +92,7 @@ def another_text(teacher: SummaryTeacher) -> Iterator[doc.Section]:
     try:
         blocks = tuple(_contrasted(teacher, contrast))
     except TracerError as met:
-        blocks = (doc.Paragraph(("It is left out: ", *cannot_go_on(met))),)
+        blocks = (doc.Paragraph(("It is left out: ", *why_generation_ends(met))),)
     yield doc.Section(None, ANOTHER_TEXT, blocks)
 
 

@@ -77,7 +77,7 @@ class Origins:
         record = self.record_of(entry)
         if not isinstance(record.operation, op.Moved | Taken):
             return None
-        moved = moved_from(record, record.operation, entry)
+        moved = copied_entry(record, record.operation, entry)
         return moved if moved and moved.value in self.producers else None
 
     def is_printed_alike(self, entry: Entry, other: Entry) -> bool:
@@ -128,7 +128,7 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
     return Entry(of, (entry.at[0], column))
 
 
-def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Entry | None:
+def copied_entry(record: Record, operation: op.Moved | Taken, entry: Entry) -> Entry | None:
     """Return the entry that this one copies.
 
     None for a masked entry, and for a word without a column.

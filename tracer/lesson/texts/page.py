@@ -32,7 +32,7 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class Source:
+class PageSource:
     """A value with the numbers that the page shows: its name, its labels and its entries.
 
     `lines` has the worked line of each computed entry; `moved` has the original of each copy.
@@ -48,7 +48,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Result:
+class BoxResult:
     """The value that a step's box shows, the row of each token in it, all values of the step."""
 
     value: Value
@@ -69,9 +69,9 @@ class Page:
     tokens: tuple[str, ...]
     followed: int
     documents: tuple[doc.Document, ...]
-    sources: dict[Value, Source]
+    sources: dict[Value, PageSource]
     without_mask: frozenset[int] = frozenset()
-    results: dict[int, Result] = field(default_factory=dict)
+    results: dict[int, BoxResult] = field(default_factory=dict)
 
     @property
     def document(self) -> doc.Document:
@@ -99,14 +99,14 @@ class Page:
         return [0 if i in overview else 1 if i < after else 2 for i in range(len(sections))]
 
 
-class Numbers:
+class NumberNames:
     """The name of each number on a page: `12:3,0`, a source and the place in it."""
 
     def __init__(self, page: Page) -> None:
         self.sources = list({id(source): source for source in page.sources.values()}.values())
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
-        self._found: Mapping[Value, Source] = page.sources
+        self._found: Mapping[Value, PageSource] = page.sources
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if it is on the page."""
@@ -116,7 +116,7 @@ class Numbers:
             return None
         return f"{self._places[entry.value]}:{place_name(entry.at)}"
 
-    def source(self, value: Value) -> tuple[int, Source] | None:
+    def source(self, value: Value) -> tuple[int, PageSource] | None:
         """The source of a value and its number in the data, if the page shows any of it."""
         return (self._places[value], self._found[value]) if value in self._found else None
 
@@ -171,7 +171,7 @@ def page(
     return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
 
 
-def _result(step: Step, tokens: int) -> Result:
+def _result(step: Step, tokens: int) -> BoxResult:
     """Return the values of a step; that of its box is its result, in a backward pass its gradient.
 
     A token without a row has None; a value without rows for the decoder's tokens has no rows.
@@ -179,9 +179,9 @@ def _result(step: Step, tokens: int) -> Result:
     values = tuple(record.output for record in step.records)
     value = values[-1] if step.place.phase == "forward" else values[0]
     if not value.per_token or value.place.encoder:
-        return Result(value, (), values)
+        return BoxResult(value, (), values)
     rows = [value.row(t, tokens) if value.has_row(t, tokens) else None for t in range(tokens)]
-    return Result(value, tuple(None if row is None or row < 0 else row for row in rows), values)
+    return BoxResult(value, tuple(None if row is None or row < 0 else row for row in rows), values)
 
 
 def _with_questions(document: doc.Document, found: Trace, token: int) -> doc.Document:
@@ -233,7 +233,7 @@ def _with(
 # --- where numbers come from ---------------------------------------------------------------------
 
 
-def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, Source]:
+def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, PageSource]:
     """Return the sources of all numbers shown; with `whole`, of all their operands as well.
 
     A copy has its original in any case. Equal values of two passes share one source.
@@ -269,7 +269,7 @@ class _Sources:
     """The sources of the values collected so far."""
 
     def __init__(self, texts: Iterable[Sequence[doc.Section]]) -> None:
-        self.sources: dict[Value, Source] = {}
+        self.sources: dict[Value, PageSource] = {}
         self.origins: dict[Value, Origins] = {}
         self.alike: dict[str, list[Value]] = {}
         traces = {id(s.trace): s.trace for sections in texts for s in sections if s.trace}
@@ -298,7 +298,7 @@ class _Sources:
             source.moved[entry.at] = behind
         return True
 
-    def source(self, value: Value, origins: Origins) -> Source:
+    def source(self, value: Value, origins: Origins) -> PageSource:
         """Return the source of a value, shared with an equal value if there is one."""
         if value not in self.sources:
             alike = self.alike.setdefault(value.address, [])
@@ -308,7 +308,7 @@ class _Sources:
                 symbol = origins.teacher.ctx.symbols[value.address]
                 labels = tuple(distinct(axis.labels) for axis in value.axes)
                 given = isinstance(origins.producers[value].operation, Given | Pinned)
-                self.sources[value] = Source(symbol, value.address, labels, given)
+                self.sources[value] = PageSource(symbol, value.address, labels, given)
             else:
                 self.sources[value] = self.sources[same]
         return self.sources[value]

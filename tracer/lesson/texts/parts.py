@@ -47,18 +47,20 @@ def parts(ctx: LessonContext, steps: Sequence[Step]) -> tuple[doc.Block, ...]:
         of_part = list(together)
         first, last = of_part[0], of_part[-1]
         numbers = str(first.number) if last is first else f"{first.number} to {last.number}"
-        rows.append((name, numbers, does(of_part, ctx)))
+        rows.append((name, numbers, what_part_does(of_part, ctx)))
     return (doc.Paragraph(PARTS), doc.Table.of(("part", "steps", "what it does"), rows))
 
 
-def does(steps: Sequence[Step], ctx: LessonContext) -> str:
+def what_part_does(steps: Sequence[Step], ctx: LessonContext) -> str:
     """What a part does: its sub-layer and what is around it, or what its steps compute."""
     place = steps[0].place
     if place.sub_layer not in OF_SUB_LAYERS:
         return "; ".join(step.kind.summary for step in steps)
     what = _gathers(place, ctx.at(place)) if place.sub_layer == "attention" else None
     what = what or OF_SUB_LAYERS[place.sub_layer]
-    around = dict.fromkeys(_begun(step.kind.title) for step in steps if not step.kind.inner)
+    around = dict.fromkeys(
+        _inside_sentence(step.kind.title) for step in steps if not step.kind.inner
+    )
     return f"{what}; with {' and '.join(around)}" if around else what
 
 
@@ -73,7 +75,7 @@ def _gathers(place: roles.Place, ctx: LessonContext) -> str:
     return f"each token gathers information from {'itself and ' * bool(sees_itself)}{seen}"
 
 
-def _begun(title: str) -> str:
+def _inside_sentence(title: str) -> str:
     """The title of a residual connection or a norm, inside a sentence."""
     return title if "Norm" in title else title.lower()
 

@@ -1,4 +1,4 @@
-"""The model at a glance: the steps of a pass, or of the way back, as boxes with their ways."""
+"""The model at a glance: the steps of a pass, or of the backward pass, as boxes with arrows."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def picture(
 
 
 def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
-    """The steps of a pass that the gradient goes back through, with the numbers of the way back."""
+    """The steps of a pass that the gradient passes, with the numbers of the backward pass."""
     back = {(step.kind, step.place): step for step in steps}
     boxes: dict[int, doc.Box] = {}
     for step in steps:
@@ -69,7 +69,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
             sign = (Partial(ctx.symbols[value.address]),)
             boxes[step.number] = doc.Box(gone.number, sign, value.shape)
 
-    def renumbered(layer: doc.Layer) -> doc.Layer:
+    def renumbered(layer: doc.LayerPicture) -> doc.LayerPicture:
         if layer.others is None:
             return layer
         first, last = layer.others
@@ -77,7 +77,9 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
         return replace(layer, others=(min(others), max(others)))
 
     there = picture(ctx, [step for step in steps if step.number in boxes])
-    drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
+    drawn = rewritten(
+        rewritten(there, doc.LayerPicture, renumbered), doc.Box, lambda b: boxes[b.step]
+    )
     assert isinstance(drawn, doc.Picture)
     folded = {boxes[step].step: boxes[shown].step for step, shown in drawn.folded}
     return replace(
@@ -93,13 +95,13 @@ def _tower(
     ctx: LessonContext,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> doc.Tower:
+) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
     before = [step for step in others if step.kind in OF_EACH_TOWER]
     behind = [step for step in others if step.kind not in OF_EACH_TOWER]
     below = before[-1].last.output if before else None
-    return doc.Tower(
+    return doc.TowerPicture(
         tuple(map(doc.Name, ctx.tower.tokens)),
         _rows(before, ctx),
         _layers(layered, below, _Wires(ctx, steps), stand_for, folded),
@@ -111,14 +113,14 @@ class _Wires:
     """The inputs of a tower's sub-layers, as far as their steps are drawn."""
 
     def __init__(self, ctx: LessonContext, steps: Sequence[Step]) -> None:
-        self.told = ctx
+        self.ctx = ctx
         self.step_of = {step.last.output: step for step in steps}
 
     def into(self, result: Value, below: Value | None) -> doc.Box | None:
         """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
-        source = self.told.sources.get(result)
+        source = self.ctx.sources.get(result)
         step = self.step_of.get(source) if source and source is not below else None
-        return _box(step, self.told) if step else None
+        return _box(step, self.ctx) if step else None
 
 
 def _layers(
@@ -127,7 +129,7 @@ def _layers(
     wires: _Wires,
     stand_for: Callable[[Place], range],
     folded: dict[int, int],
-) -> tuple[doc.Layer, ...]:
+) -> tuple[doc.LayerPicture, ...]:
     """Return the layers; of consecutive equal ones, the first, with the others' steps `folded`."""
     built: list[tuple[list[Step], Value | None]] = []
     for _, together in groupby(steps, lambda step: step.place.layer):
@@ -135,7 +137,7 @@ def _layers(
         built.append((layer, below))
         below = layer[-1].last.output
     drawn = []
-    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.ctx)):
         several = list(layers)
         (first, into), (last, _) = several[0], several[-1]
         for other, _ in several[1:]:
@@ -144,7 +146,7 @@ def _layers(
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
         parts = tuple(_parts(first, into, wires))
-        drawn.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
+        drawn.append(doc.LayerPicture(numbers[0], last_numbers[-1], parts, others))
     return tuple(drawn)
 
 
@@ -176,7 +178,9 @@ def _is_weight(value: Value) -> bool:
     return value.role.parameter or (kind is not None and kind.sign is None)
 
 
-def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[doc.Part]:
+def _parts(
+    layer: Sequence[Step], below: Value | None, wires: _Wires
+) -> Iterator[doc.SubLayerPicture]:
     """The sub-layers, each above those that its sum adds to."""
     of_each: dict[SubLayer, list[Step]] = defaultdict(list)
     for step in layer:
@@ -187,20 +191,24 @@ def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterato
         below = steps[-1].last.output
 
 
-def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> doc.Part:
+def _part(
+    name: str, steps: Sequence[Step], below: Value | None, wires: _Wires
+) -> doc.SubLayerPicture:
     """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
-    ctx, steps = wires.told, list(steps)
+    ctx, steps = wires.ctx, list(steps)
     for i, step in enumerate(steps):
         if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
             added, result = summands(step.last)
             if added is below or below is None:
                 inside, behind = _inside(steps[:i], ctx), _rows(steps[i + 1 :], ctx)
                 reads = wires.into(result, below)
-                return doc.Part(name, inside, _box(step, ctx), behind, reads)
+                return doc.SubLayerPicture(name, inside, _box(step, ctx), behind, reads)
             # What is added stands elsewhere.
             sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
             steps[i] = replace(step, kind=replace(step.kind, sign=sign))
-    return doc.Part(name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below))
+    return doc.SubLayerPicture(
+        name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below)
+    )
 
 
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:

@@ -23,9 +23,9 @@ from tracer.formula.expression import Number
 from tracer.lesson import document as doc, entries
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.steps.attention import MASK_STEP
-from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.steps.masks import meaning
+from tracer.lesson.steps.masks import mask_meaning
 from tracer.lesson.steps.words import LOGITS_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
@@ -70,11 +70,11 @@ def with_questions(document: doc.Document, found: Trace, token: int, seed: int) 
     kinds = {step.number: step.kind for step in steps(found.records)}
     logits = next((number for number in asked if kinds[number] is LOGITS_STEP), None)
     if logits is not None:
-        word = _chosen(asked[logits])
+        word = _correct_word(asked[logits])
         (*asks, _), answer = asked[logits].parts, (LEFT_OUT, " is ", doc.Name(word), ".")
         then = ("? Answer before you read on; this text calls it ", LEFT_OUT, ".")
         asked[logits] = replace(asked[logits], parts=(*asks, *then), answer=answer)
-        document = _without(document, word, found.scenario.vocabulary or ())
+        document = _without_prediction(document, word, found.scenario.vocabulary or ())
     sections, number = list(document.sections), 0
     for i, section in enumerate(sections):
         if section.number is not None and section.number in asked:
@@ -91,7 +91,7 @@ def with_questions(document: doc.Document, found: Trace, token: int, seed: int) 
     return replace(document, sections=tuple(sections))
 
 
-def _chosen(question: doc.Question) -> str:
+def _correct_word(question: doc.Question) -> str:
     """Return the word that is the answer."""
     (right,) = question.choices.right
     return question.choices.labels[right]
@@ -101,7 +101,7 @@ def _of_the_mask(
     step: Step, ctx: LessonContext, text: doc.Document, drawn: Random
 ) -> doc.Question | None:
     """Ask which tokens are hidden from one, if the text states the rule and not the answer."""
-    if isinstance(step.last.operation, op.Pinned) or meaning(step, ctx) is None:
+    if isinstance(step.last.operation, op.Pinned) or mask_meaning(step, ctx) is None:
         return None
     if len({*ctx.masks}) > 1:
         return None  # “the mask” would be that of one layer or of another
@@ -132,7 +132,7 @@ def _of_the_prediction(
     """Ask for the followed token's predicted word, unless words tie or the title names it."""
     predicted, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
     word = str(predicted.numbers[ctx.row(predicted)])
-    rows = [Row.of(value, ctx) for value in (step.last.output, shares)]
+    rows = [FollowedRow.of(value, ctx) for value in (step.last.output, shares)]
     ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
     given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
     if ties or given or ctx.is_padding or _is_in(document.title, word):
@@ -204,7 +204,9 @@ def _one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
     return among[int(drawn.random() * len(among))]
 
 
-def _without(document: doc.Document, word: str, vocabulary: Sequence[str]) -> doc.Document:
+def _without_prediction(
+    document: doc.Document, word: str, vocabulary: Sequence[str]
+) -> doc.Document:
     """Return the document without sentences and cells of tables that tell a prediction."""
 
     def kept(blocks: Sequence[doc.Block]) -> Iterator[doc.Block]:

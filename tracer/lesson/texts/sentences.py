@@ -107,13 +107,13 @@ def _carried(pencil: Pencil) -> str:
 def title(step: Step, ctx: LessonContext) -> str:
     """`Layer 1, head 2 · Query`; only what there are several of is named."""
     places = ", ".join(_tower(step, ctx) + _within_tower(step, ctx))
-    return f"{_begun(places)} · {named(step)}" if places else named(step)
+    return f"{_capitalized(places)} · {named(step)}" if places else named(step)
 
 
 def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
     """`Head 2`, `Query`: the title under that of its part."""
     head = step.place.head
-    expert = [_begun(name_of(step.place.expert))] if step.place.expert else []
+    expert = [_capitalized(name_of(step.place.expert))] if step.place.expert else []
     return (*([f"Head {head}"] if head and ctx.heads > 1 else expert), named(step))
 
 
@@ -124,7 +124,8 @@ def named(step: Step) -> str:
     if step.place.rotary:
         return f"{step.kind.title}, set {step.place.rotary}"
     if step.place.final:
-        return f"{step.kind.title} behind the layers"
+        *gradient_through, norm = step.kind.title.split()
+        return _capitalized(" ".join((*gradient_through, "final", norm)))
     if step.place.sub_layer and not step.kind.inner:
         after = "after" if FORWARD.get(step.kind) is NORM_AFTER_STEP else "of"
         side = _side(step) if step.place.phase == "forward" else after
@@ -191,10 +192,10 @@ def heading(step: str, place: Place, layers: str, sub_layer: str, *, towers: int
     tower = "encoder" if place.encoder or of_encoder else "" if ends else "decoder"
     where = ", ".join(filter(None, (tower if towers > 1 else "", layers)))
     name = sub_layer or ("output" if ends else "inputs")
-    return _begun(f"{where}: {name}" if where else name)
+    return _capitalized(f"{where}: {name}" if where else name)
 
 
-def _begun(words: str) -> str:
+def _capitalized(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 

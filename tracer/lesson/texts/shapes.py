@@ -16,13 +16,13 @@ from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
-from tracer.lesson.texts.parts import does
+from tracer.lesson.texts.parts import what_part_does
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.survey import (
     LAYER_PARTS,
     NUMBER_TYPES,
-    Shaped,
     Survey,
+    SurveyedMatrix,
     table_symbol,
     unused_parameters,
 )
@@ -52,12 +52,15 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     only = "This text counts numbers; it computes none. "
     if shape:
         _, tokens, width = shape
-        read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
-        heads = f", {written(query)} the same for {count(query[1], 'head')}" if query else ""
+        read = (
+            f"{written_shape(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+        )
+        heads = f", {written_shape(query)} the same for {count(query[1], 'head')}" if query else ""
         yield doc.Paragraph((only, f"{read} numbers each{heads}."))
     elif query:
         _, heads_alike, tokens, width = query
-        read = f"{written(query)} is the shape of the queries of {count(heads_alike, 'head')} for"
+        of_heads = f"the queries of {count(heads_alike, 'head')}"
+        read = f"{written_shape(query)} is the shape of {of_heads} for"
         yield doc.Paragraph((only, f"{read} {_tokens(tokens)}, with {width:,} numbers each."))
     yield doc.Paragraph(
         (
@@ -91,11 +94,13 @@ def _purpose(place: roles.Place, survey: Survey) -> doc.Sentence | None:
     if place.sub_layer is None:
         return None
     where = replace(place, head=None)
-    what = does([s for s in survey.steps if replace(s.place, head=None) == where], _context(survey))
+    what = what_part_does(
+        [s for s in survey.steps if replace(s.place, head=None) == where], _context(survey)
+    )
     return (f"{what[0].upper()}{what[1:]}.",)
 
 
-def _stage(matrix: Shaped, survey: Survey) -> str:
+def _stage(matrix: SurveyedMatrix, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
     place, towers = matrix.value.place, 1 + survey.trace.scenario.encodes
     several = len(survey.stands_for(place)) > 1 or matrix.times > 1
@@ -109,7 +114,9 @@ def _layers(layers: range) -> str:
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
-def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Expression, ...]]:
+def _rows(
+    matrices: Sequence[SurveyedMatrix], survey: Survey
+) -> Iterator[tuple[str | Expression, ...]]:
     """A row for each matrix that a step takes or gives; what is worked with inside is left out."""
     ends = {step.last.output.address: step for step in survey.steps}
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
@@ -120,20 +127,20 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Ex
         )
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
-            yield matrix.step, table_symbol(table), written(shape), size, NONE
+            yield matrix.step, table_symbol(table), written_shape(shape), size, NONE
         if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
             yield (
                 matrix.step + _heads(matrix),
                 matrix.symbol,
-                written(matrix.shape),
+                written_shape(matrix.shape),
                 _counted(matrix.parameters),
                 _counted(cost),
             )
 
 
-def _heads(matrix: Shaped) -> str:
+def _heads(matrix: SurveyedMatrix) -> str:
     """Return the heads or experts of a matrix, if not all are equal."""
     numbers, noun = (matrix.heads, "head") if matrix.heads else (matrix.experts, "expert")
     if len(numbers) == matrix.of_heads or not numbers:
@@ -141,7 +148,7 @@ def _heads(matrix: Shaped) -> str:
     return f", {noun}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
+def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Sentence]:
     """Say the totals of a stage."""
     by_role = {matrix.role: matrix for matrix in matrices}
     concat, logits = map(by_role.get, (roles.CONCAT, roles.LOGITS))
@@ -151,7 +158,7 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         together = [rows, columns * len(weights.heads)]
         yield (
             *("The ", weights.symbol, f" of the {len(weights.heads)} heads, side by side, form a "),
-            f"matrix {written(together)}.",
+            f"matrix {written_shape(together)}.",
         )
         each = [value.shape[1] for value in concat.records[0].inputs]
         if len(set(each)) == 1:
@@ -189,7 +196,7 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         )
 
 
-def _of_experts(matrices: Sequence[Shaped], experts: int) -> Iterator[doc.Sentence]:
+def _of_experts(matrices: Sequence[SurveyedMatrix], experts: int) -> Iterator[doc.Sentence]:
     """Say what a token uses of the experts."""
     parameters, unused = sum(matrix.parameters for matrix in matrices), unused_parameters(matrices)
     if unused:
@@ -336,7 +343,7 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
 # --- words ---------------------------------------------------------------------------------------
 
 
-def written(shape: Sequence[int]) -> str:
+def written_shape(shape: Sequence[int]) -> str:
     """`[1, 8, 768]`."""
     return f"[{', '.join(map(str, shape))}]"
 

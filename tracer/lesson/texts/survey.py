@@ -28,7 +28,7 @@ from tracer.lesson.texts.symbols import of_encoder, symbols
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import frozen_weights, learned
-from tracer.scenario.shape_only import Outline, outline
+from tracer.scenario.shape_only import ScenarioOutline, outline
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
@@ -38,7 +38,7 @@ OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
-class Shaped:
+class SurveyedMatrix:
     """A matrix of the decoder, once for all heads, experts and layers that have one like it."""
 
     records: tuple[Record, ...]
@@ -120,7 +120,7 @@ class Survey:
     """The matrices of a decoder in the order of computation, and what they come to."""
 
     trace: Trace
-    outline: Outline
+    outline: ScenarioOutline
 
     @property
     def length(self) -> int:
@@ -148,7 +148,7 @@ class Survey:
         return self.outline.encoder_layers if place.encoder else self.outline.layers
 
     @cached_property
-    def matrices(self) -> tuple[Shaped, ...]:
+    def matrices(self) -> tuple[SurveyedMatrix, ...]:
         """Every matrix, those of a step's parameters before what it gives."""
         names = {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
         counted = {*learned(self.trace.scenario), *frozen_weights(self.trace.scenario)}
@@ -159,7 +159,7 @@ class Survey:
             place = replace(value.place, head=None, expert=expert)
             found[place, value.role][value.shape, multiply_adds(record)].append(record)
         return tuple(
-            Shaped(
+            SurveyedMatrix(
                 tuple(alike),
                 self._step_of.get(value.address, ""),
                 names[value.address],
@@ -232,7 +232,7 @@ class Survey:
     @cached_property
     def active(self) -> int:
         """The most parameters that act on one token: of the experts, those that it goes to."""
-        stages: dict[tuple[bool, int], list[Shaped]] = defaultdict(list)
+        stages: dict[tuple[bool, int], list[SurveyedMatrix]] = defaultdict(list)
         for each in self.matrices:
             if each.value.place.sub_layer == "ffn":
                 stages[each.value.place.encoder, each.layers.start].append(each)
@@ -278,7 +278,7 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
     return Survey(trace(name, outlined.scenario, PassOptions(arithmetic=SHAPES)), outlined)
 
 
-def unused_parameters(ffn: Sequence[Shaped]) -> int:
+def unused_parameters(ffn: Sequence[SurveyedMatrix]) -> int:
     """The fewest parameters of a layer's experts that do not act on a token."""
     of_expert = Counter[int]()
     for each in ffn:

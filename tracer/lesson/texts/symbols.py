@@ -16,7 +16,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.steps.declared import symbol_of
 from tracer.lesson.steps.kind import Naming
-from tracer.lesson.wiring import Where, in_order, leaving, sources, where
+from tracer.lesson.wiring import Where, in_order, sources, sub_layer_results, where
 from tracer.lesson.working.formulas import in_symbols
 from tracer.node import Node, rewritten
 
@@ -40,7 +40,7 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
     With `apart`, heads and experts are numbered.
     """
     ordered = in_order(records)
-    read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
+    read, leave = sources(ordered), dict.fromkeys(sub_layer_results(ordered))
     numbers: dict[Where, int] = {}
     counted = Counter[Pass]()
     for value in leave:

@@ -20,12 +20,12 @@ OF_PROBABILITIES = "Probabilities"
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
     """Return the text of all positions: the loss worked, of words targets and predictions first."""
-    sections = enumerate(told_of_the_loss(Teacher(trace, full=full)), 1)
+    sections = enumerate(loss_sections(Teacher(trace, full=full)), 1)
     numbered = tuple(replace(section, number=number) for number, section in sections)
     return doc.Document(trace.name, trace.scenario.title, (), numbered)
 
 
-def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, ...]:
+def loss_sections(teacher: Teacher) -> tuple[doc.Section, ...]:
     """Return the section of the loss; before it, targets and predictions, and probabilities.
 
     A squared error and a binary cross-entropy have the section of the loss alone.

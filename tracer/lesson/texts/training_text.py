@@ -18,7 +18,7 @@ from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import RIGHT, WRONG, told_of_the_loss
+from tracer.lesson.texts.training_pass import RIGHT, WRONG, loss_sections
 from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
 from tracer.names import closest, count
@@ -87,7 +87,7 @@ def training_text(
     back = [step for step in teacher.steps if step.kind in FORWARD]
     update = enumerate(_update(training.optimizer, teacher, worked), back[-1].number + 1)
     sections = (
-        *(told_of_the_loss(teacher) if not first.scenario.upstream else ()),
+        *(loss_sections(teacher) if not first.scenario.upstream else ()),
         *map(teacher.section, back),
         *(replace(section, number=number) for number, section in update),
         *(_after(training) if not first.scenario.upstream else ()),

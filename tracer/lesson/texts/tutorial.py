@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.loss import has_loss
@@ -23,12 +23,12 @@ from tracer.lesson.texts.architecture import architecture
 from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
-from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
+from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
 from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import OF_PROBABILITIES, told_of_the_loss
+from tracer.lesson.texts.training_pass import OF_PROBABILITIES, loss_sections
 from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_text import training_text
 
@@ -99,7 +99,7 @@ def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple
     try:
         return tuple(sections)
     except TracerError as met:
-        why: doc.Sentence = ("It is left out: ", *cannot_go_on(met))
+        why: doc.Sentence = ("It is left out: ", *why_generation_ends(met))
         return (doc.Section(None, title, (doc.Paragraph(why),), part),)
 
 
@@ -143,14 +143,14 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
             title = KIND_OF_LOSS[scenario.loss.kind].title
             yield doc.Section(None, title, (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
-    earlier = Earlier() if scenario.training else Earlier(unpatched=found)
+    earlier = EarlierPasses() if scenario.training else EarlierPasses(unpatched=found)
     learned = trace(found.name, scenario.without_words(), PassOptions(loss=True), earlier=earlier)
     teacher = main.of_another_pass(learned)
     if main.full:
         yield doc.Section(
             None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
         )
-    first, *sections = told_of_the_loss(teacher)
+    first, *sections = loss_sections(teacher)
     if learned.tokens == found.tokens:  # the probabilities of the same tokens stand above
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]

@@ -25,7 +25,7 @@ from tracer.decoder.value import Form
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Blank, Chain, Expression, Number
 from tracer.lesson import document as doc
-from tracer.lesson.texts.equal_numbers import Alike, Name
+from tracer.lesson.texts.equal_numbers import EqualNumbers, Name
 from tracer.node import Node, found, rewritten
 
 RESULTS, PRODUCTS, MATRIX = 1, 2, 3
@@ -68,7 +68,7 @@ class _Sheet:
 
     def __init__(self, document: doc.Document, level: int, seed: int) -> None:
         self.level = level
-        self.alike = Alike(document)
+        self.alike = EqualNumbers(document)
         self.drawn = Random(f"worksheet {seed}").random
         self.step = self._step(document.sections, seed) if level >= MATRIX else None
         """The section whose matrix is left out."""

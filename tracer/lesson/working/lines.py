@@ -169,8 +169,8 @@ def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[In
     ):
         return []
     if isinstance(operation, ByWord):
-        said_again = [row for row, times in Counter(operation.words).items() if times > 1]
-        return [(row, column) for row in sorted(said_again) for column in columns]
+        repeated = [row for row, times in Counter(operation.words).items() if times > 1]
+        return [(row, column) for row in sorted(repeated) for column in columns]
     if isinstance(operation, el.Mask):
         assert row is not None
         hidden = record.output.numbers[row]

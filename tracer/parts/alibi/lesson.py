@@ -7,7 +7,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.part import LessonPart
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.parts.alibi import decoder
 
 DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
@@ -46,12 +46,12 @@ ALIBI_STEP = InnerKind(
     "the scores after the distances are subtracted",
     _goal,
     {
-        decoder.SLOPE: RoleText(of_head("m", "D"), "The slope of this head:"),
+        decoder.SLOPE: RoleText(head_symbol("m", "D"), "The slope of this head:"),
         decoder.BIASED: RoleText(
-            of_head("S", "D"), "Each score minus the slope times the distance:"
+            head_symbol("S", "D"), "Each score minus the slope times the distance:"
         ),
     },
-    gradient=Gradient("each score after ALiBi"),
+    gradient=Gradient("at the scores after ALiBi", "each score after ALiBi"),
     sign=("ALiBi",),
     reasons=_reasons,
 )

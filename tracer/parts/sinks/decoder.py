@@ -8,7 +8,7 @@ from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.operations import AppendColumn, DropColumn
 from tracer.decoder.part import ComputeSoftmax, HeadContext, Part
-from tracer.decoder.roles import Role, Softmax
+from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
@@ -28,7 +28,7 @@ WITH_SINK = {
 
 
 def softmax_with_sink(
-    tape: Tape, at: HeadContext, compute: ComputeSoftmax, own: Softmax, scores: Value
+    tape: Tape, at: HeadContext, compute: ComputeSoftmax, own: SoftmaxRoles, scores: Value
 ) -> Value:
     """The columns of softmax([S s]) without the last: scores S (n, m), sink s (1,) → (n, m).
 

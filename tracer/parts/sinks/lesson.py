@@ -7,10 +7,10 @@ from tracer.lesson.document import Sentence
 from tracer.lesson.steps.gradients import learns
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.part import LessonPart
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.parts.sinks import decoder
 
-SINK = of_head("s")
+SINK = head_symbol("s")
 
 
 def _goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -38,21 +38,21 @@ SINK_STEP = InnerKind(
     "Attention sink",
     "the scores, and the sink as a last column",
     _goal,
-    {decoder.SCORES_AND_SINK: RoleText(of_head("S", "s"))},
-    gradient=Gradient(_at_the_sink, (decoder.SINK,)),
+    {decoder.SCORES_AND_SINK: RoleText(head_symbol("S", "s"))},
+    gradient=Gradient("at the scores and the sink", _at_the_sink, (decoder.SINK,)),
     sign=("sink",),
     reasons=(NOTHING_TO_FIND,),
 )
 
-SHARES = RoleText(of_head("A", "s"), "Each exponential divided by the sum:")
-UNMASKED_SHARES = RoleText(of_head("U", "s"), "Each exponential divided by the sum:")
+SHARES = RoleText(head_symbol("A", "s"), "Each exponential divided by the sum:")
+UNMASKED_SHARES = RoleText(head_symbol("U", "s"), "Each exponential divided by the sum:")
 
 PART = LessonPart(
     kinds={"mask": (SINK_STEP,)},
     texts={
         "softmax": {decoder.WEIGHTS_AND_SINK: SHARES},
         "unmasked": {
-            decoder.UNMASKED_AND_SINK: RoleText(of_head("S", "s")),
+            decoder.UNMASKED_AND_SINK: RoleText(head_symbol("S", "s")),
             decoder.UNMASKED_WEIGHTS_AND_SINK: UNMASKED_SHARES,
         },
     },

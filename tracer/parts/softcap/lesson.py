@@ -8,7 +8,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.part import LessonPart
-from tracer.lesson.steps.query_key_value import of_head
+from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.soft_cap import capped
 from tracer.parts.softcap import decoder
 
@@ -33,8 +33,8 @@ SOFTCAP_STEP = InnerKind(
     "Soft cap",
     "the scores after the soft cap",
     _goal,
-    {decoder.CAPPED: RoleText(of_head("S", "c"))},
-    gradient=Gradient("each score after the soft cap"),
+    {decoder.CAPPED: RoleText(head_symbol("S", "c"))},
+    gradient=Gradient("at the scores after the soft cap", "each score after the soft cap"),
     sign=_sign,
     reasons=(IN_ORDER,),
 )

@@ -17,12 +17,12 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from tracer.lesson.document import Block, Picture, Section
-from tracer.lesson.texts.page import Numbers, Page
+from tracer.lesson.texts.page import NumberNames, Page
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import data as data_of
-from tracer.renderers.page.live import Live
+from tracer.renderers.page.live import LiveState
 
 HERE = Path(__file__).parent
 STYLE = (
@@ -41,14 +41,14 @@ SENT = "sent"
 """What notes the text of such a page, behind the first script and before all others change it."""
 
 
-def render(page: Page, live: Live | None = None) -> str:
+def render(page: Page, live: LiveState | None = None) -> str:
     """The page; the template escapes all text, and only its own script runs.
 
     If it is `live`, its numbers can be changed, and it asks the server that sent it.
     """
     templates = _templates()
     macros = templates.get_template("blocks.html.jinja").module
-    numbers = Numbers(page)
+    numbers = NumberNames(page)
     blocks = Blocks(macros, page, numbers)
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
-from tracer.lesson.texts.page import Numbers, Page
+from tracer.lesson.texts.page import NumberNames, Page
 from tracer.names import name_text, visible
 from tracer.renderers import bars, mathml, signed
 from tracer.renderers.page.diagram import Anchor, Diagram
@@ -27,7 +27,7 @@ SHADES = 10
 class Blocks:
     """Writes blocks with the macros of a template."""
 
-    def __init__(self, macros: Any, page: Page, numbers: Numbers) -> None:
+    def __init__(self, macros: Any, page: Page, numbers: NumberNames) -> None:
         self.macros, self.page, self.numbers = macros, page, numbers
         self.matrices: dict[Any, str] = {}
         self.workings: dict[Any, str] = {}
@@ -218,5 +218,5 @@ def _shade(number: Number | Blank, figure: doc.Figure) -> str | None:
         return None
     if figure.scale is None:
         return f"heat-{ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)}"
-    depth = round(signed.depth(number, figure.scale) * SHADES)
+    depth = round(signed.share_of_largest(number, figure.scale) * SHADES)
     return f"{'cold' if number.value < 0 else 'heat'}-{depth}" if depth else None

@@ -8,9 +8,9 @@ from html import escape
 from typing import TypeAlias
 
 from tracer.lesson import document as doc
-from tracer.lesson.texts.page import Numbers, Page, Result, place_name
+from tracer.lesson.texts.page import BoxResult, NumberNames, Page, place_name
 from tracer.names import count
-from tracer.renderers.page.heat import Map, map_of
+from tracer.renderers.page.heat import HeatMap, map_of
 from tracer.renderers.picture.as_svg import (
     HEIGHT,
     INSIDE,
@@ -35,9 +35,9 @@ WIDEST, HIGHEST, LARGEST = 60, 34, 9
 class Maps:
     """The heat map of each box, if it has one, and the sizes of boxes with their maps."""
 
-    def __init__(self, page: Page, numbers: Numbers) -> None:
+    def __init__(self, page: Page, numbers: NumberNames) -> None:
         self.page, self.numbers = page, numbers
-        self.of: dict[int, Map | None] = {}
+        self.of: dict[int, HeatMap | None] = {}
         self.alone: set[int] = set()
 
     def size(self, box: doc.Box, alone: bool) -> Size:
@@ -50,7 +50,7 @@ class Maps:
             return words + 2 * INSIDE + (wide + INSIDE if found else 0), max(HEIGHT, high + 8)
         return max(words, wide) + 2 * INSIDE, HEIGHT + (high + 4 if found else 0)
 
-    def _map(self, box: doc.Box) -> Map | None:
+    def _map(self, box: doc.Box) -> HeatMap | None:
         result = self.page.results.get(box.step)
         source = result and self.numbers.source(result.value)
         return map_of(source[1], per_token=bool(result.rows)) if result and source else None
@@ -59,7 +59,9 @@ class Maps:
 class Diagram(InPixels):
     """Writes a picture as SVG."""
 
-    def __init__(self, picture: doc.Picture, page: Page, numbers: Numbers, anchor: Anchor) -> None:
+    def __init__(
+        self, picture: doc.Picture, page: Page, numbers: NumberNames, anchor: Anchor
+    ) -> None:
         self.page, self.numbers, self.anchor = page, numbers, anchor
         self.maps = Maps(page, numbers)
         self.stands_for: dict[int, list[int]] = defaultdict(list)
@@ -109,7 +111,7 @@ class Diagram(InPixels):
             f'data-values="{" ".join(values)}"'
         )
 
-    def _words(self, box: doc.Box, found: Map | None) -> str:
+    def _words(self, box: doc.Box, found: HeatMap | None) -> str:
         """What a box is, in words: step 7: Q · Kᵀ / √2, 4×4, from steps 4 and 5."""
         parts = [f"step {box.step}: {sign(box)}", shape(box)]
         if sources := sorted(self.sources[box.step]):
@@ -121,7 +123,7 @@ class Diagram(InPixels):
         parts.append(found.words if found else "")
         return ", ".join(filter(None, parts))
 
-    def _heat(self, box: doc.Box, found: Map, spot: Spot) -> Iterator[str]:
+    def _heat(self, box: doc.Box, found: HeatMap, spot: Spot) -> Iterator[str]:
         """The map at the right of the words, or between them."""
         wide, high = _map_size(found)
         alone = box.step in self.maps.alone
@@ -145,7 +147,7 @@ class Diagram(InPixels):
             )
         yield f"{self._followed(found, result)}</g>"
 
-    def _followed(self, found: Map, result: Result) -> str:
+    def _followed(self, found: HeatMap, result: BoxResult) -> str:
         """A frame around the row of the followed token."""
         if not result.rows:
             return ""
@@ -155,10 +157,10 @@ class Diagram(InPixels):
         return f'<rect class="followed" y="{y}" width="{found.columns}" height="1"{shown}/>'
 
 
-def _cell(found: Map) -> float:
+def _cell(found: HeatMap) -> float:
     """The side of a cell."""
     return min(LARGEST, WIDEST / found.columns, HIGHEST / found.rows)
 
 
-def _map_size(found: Map) -> Size:
+def _map_size(found: HeatMap) -> Size:
     return _cell(found) * found.columns, _cell(found) * found.rows

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypeAlias
 
 from tracer.formula.expression import Number
-from tracer.lesson.texts.page import Source
+from tracer.lesson.texts.page import PageSource
 from tracer.names import count
 from tracer.renderers import signed
 
@@ -20,7 +20,7 @@ SHADES = 10
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatCell:
     """A number of a value in a row and a column of its map; `depth` is from 0 to SHADES."""
 
     at: Place
@@ -31,12 +31,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Map:
+class HeatMap:
     """The cells of a value. In a reduced map, a cell stands for a block of `block` numbers."""
 
     rows: int
     columns: int
-    cells: tuple[Cell, ...]
+    cells: tuple[HeatCell, ...]
     block: tuple[int, int]
 
     @property
@@ -56,7 +56,7 @@ class Map:
 NOUNS = ("row", "column")
 
 
-def map_of(source: Source, *, per_token: bool) -> Map | None:
+def map_of(source: PageSource, *, per_token: bool) -> HeatMap | None:
     """The map of a value of one or two axes; none if the page does not have all its numbers.
 
     A number for each token is a column, any other single axis a row.
@@ -79,7 +79,7 @@ def map_of(source: Source, *, per_token: bool) -> Map | None:
         _cell(source, row, column, list(_places(source, rows[row], columns[column])), scale)
         for row, column in product(range(len(rows)), range(len(columns)))
     )
-    return Map(len(rows), len(columns), cells, block)
+    return HeatMap(len(rows), len(columns), cells, block)
 
 
 def _block(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -87,15 +87,19 @@ def _block(shape: tuple[int, ...]) -> tuple[int, int]:
     return -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
 
 
-def _cell(source: Source, row: int, column: int, block: Sequence[Place], scale: Number) -> Cell:
+def _cell(
+    source: PageSource, row: int, column: int, block: Sequence[Place], scale: Number
+) -> HeatCell:
     """The number of largest size in a block; −∞ only where there is no other."""
     at = max(block, key=lambda at: _size(source.numbers[at]))
     number = source.numbers[at]
-    depth = round(signed.depth(number, scale) * SHADES) if number.value.is_finite() else 0
-    return Cell(at, row, column, number, depth)
+    depth = (
+        round(signed.share_of_largest(number, scale) * SHADES) if number.value.is_finite() else 0
+    )
+    return HeatCell(at, row, column, number, depth)
 
 
-def _places(source: Source, rows: range, columns: range) -> Iterator[Place]:
+def _places(source: PageSource, rows: range, columns: range) -> Iterator[Place]:
     for row, column in product(rows, columns):
         yield (row, column) if len(source.labels) == 2 else (max(row, column),)
 

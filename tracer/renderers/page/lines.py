@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from tracer.formula.expression import Chain, Number, Rest
-from tracer.lesson.texts.page import Numbers, Source, place_name
+from tracer.lesson.texts.page import NumberNames, PageSource, place_name
 from tracer.names import name_text
 from tracer.renderers.notation import Marking, pieces
 from tracer.renderers.text import number_text, sides, text
@@ -14,13 +14,13 @@ Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
 
 
-def data(numbers: Numbers) -> list[dict[str, Any]]:
+def data(numbers: NumberNames) -> list[dict[str, Any]]:
     """All sources with their entries."""
     marking = Marking(lambda of: _names(numbers, of))
     return [_source(numbers, source, marking) for source in numbers.sources]
 
 
-def _source(numbers: Numbers, source: Source, marking: Marking) -> dict[str, Any]:
+def _source(numbers: NumberNames, source: PageSource, marking: Marking) -> dict[str, Any]:
     return {
         "symbol": text(source.symbol),
         "address": source.address,
@@ -48,7 +48,7 @@ def _entry(
     return entry
 
 
-def _names(numbers: Numbers, of: Number | Rest) -> list[str]:
+def _names(numbers: NumberNames, of: Number | Rest) -> list[str]:
     """The names of the entries that a number, or omitted terms, are taken from."""
     entries = [of.entry] if isinstance(of, Number) else of.hidden() if of.hidden else []
     return [name for entry in entries if (name := numbers.name(entry))]

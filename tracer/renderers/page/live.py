@@ -27,7 +27,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveState:
     """The state of a scenario that is being changed.
 
     `typed` are the addresses of the values with typed numbers, `words` those that can be tokens.

@@ -55,7 +55,7 @@ def description(picture: doc.Picture) -> str:
     return f"{picture.figure.title}: {said}."
 
 
-def _of_tower(tower: doc.Tower) -> Iterator[str]:
+def _of_tower(tower: doc.TowerPicture) -> Iterator[str]:
     yield count(len(tower.tokens), "token")
     yield from map(_signs, tower.inputs)
     for layer in tower.layers:
@@ -65,7 +65,7 @@ def _of_tower(tower: doc.Tower) -> Iterator[str]:
     yield from map(_signs, tower.outputs)
 
 
-def _of_part(part: doc.Part) -> str:
+def _of_part(part: doc.SubLayerPicture) -> str:
     beside = [inside.names for inside in part.inside if isinstance(inside, doc.Heads)]
     name = f"{part.name} with {_counted(beside[0])}" if beside else part.name
     steps = [_signs(inside) for inside in part.inside if not isinstance(inside, doc.Heads)]
@@ -173,7 +173,7 @@ class InPixels:
 
 def _kind(frame: Frame) -> tuple[str, float, str]:
     """The class of a frame, how far it is inside of its tower, and its title."""
-    if isinstance(frame.of, doc.Part):
+    if isinstance(frame.of, doc.SubLayerPicture):
         return "part", PADDING / 2, frame.of.name
     first, last = frame.of.first, frame.of.last
     if first == last:

@@ -25,7 +25,7 @@ PADDING = 1
 class Body:
     """A tower's body in lines of at most `room` cells, with `beside` heads beside each other."""
 
-    def __init__(self, tower: doc.Tower, beside: int, room: int) -> None:
+    def __init__(self, tower: doc.TowerPicture, beside: int, room: int) -> None:
         self.beside, self.room = beside, room
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
@@ -158,9 +158,9 @@ class Body:
 
     # --- layers and their parts ------------------------------------------------------------------
 
-    def _open(self, of: doc.Layer | doc.Part) -> None:
+    def _open(self, of: doc.LayerPicture | doc.SubLayerPicture) -> None:
         """What is below a layer or a part: its name, and where the line around it leaves."""
-        if isinstance(of, doc.Layer):
+        if isinstance(of, doc.LayerPicture):
             self._rule(f"layer {of.first}")
             return
         if _fits_beside(of.name, self.room):
@@ -175,9 +175,9 @@ class Body:
             self.drawn = self.row
             self.row += 1
 
-    def _close(self, of: doc.Layer | doc.Part, *, is_last: bool) -> None:
+    def _close(self, of: doc.LayerPicture | doc.SubLayerPicture, *, is_last: bool) -> None:
         """What is above a layer or a part."""
-        if isinstance(of, doc.Part):
+        if isinstance(of, doc.SubLayerPicture):
             self.row += 1
         elif of.others:
             self.steps.append((self.row, "–".join(map(str, of.others))))
@@ -201,7 +201,7 @@ def _width(head: Head, room: int) -> int:
     return max([*rows, *map(cells, (head.title, *head.note))])
 
 
-def _times(layer: doc.Layer, room: int) -> str:
+def _times(layer: doc.LayerPicture, room: int) -> str:
     """× 12: layers 2–12 alike; or × 12, where there is no more room."""
     times = layer.last - layer.first + 1
     others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"

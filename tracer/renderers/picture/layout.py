@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tracer.lesson.document import Heads, Name, Picture, Tower
+from tracer.lesson.document import Heads, Name, Picture, TowerPicture
 from tracer.names import count
 from tracer.node import found
 from tracer.renderers.picture.body import WAY, Body
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.picture.stack import MOST_STACKED
-from tracer.renderers.rows import cells, short
+from tracer.renderers.rows import cells, shortened
 
 UNLIMITED = 10_000
 
@@ -35,14 +35,14 @@ def laid_out(picture: Picture, width: int) -> Drawing:
     return _above_each_other(decoder, encoder, width)
 
 
-def _beside(towers: Sequence[Tower], width: int) -> Iterable[int]:
+def _beside(towers: Sequence[TowerPicture], width: int) -> Iterable[int]:
     """How many heads to try beside each other, the most first; a few are all shown, or stacked."""
     most = max(map(_most_heads, towers))
     fitting = min(most, width // len("head 1"))
     return [*(range(fitting, 1, -1) if most > MOST_STACKED else [most]), 1]
 
 
-def _fitted(tower: Tower, width: int) -> Body:
+def _fitted(tower: TowerPicture, width: int) -> Body:
     """The body of a tower alone in a width."""
     for beside in _beside([tower], width):
         body = Body(tower, beside, UNLIMITED)
@@ -53,7 +53,7 @@ def _fitted(tower: Tower, width: int) -> Body:
     return Body(tower, 1, (room - 1) // 2 * 2 + 1)
 
 
-def _finished(tower: Tower, body: Body, width: int) -> Drawing:
+def _finished(tower: TowerPicture, body: Body, width: int) -> Drawing:
     """The body with its names, ways around sub-layers, steps and tokens."""
     drawing, half, left = body.drawing, body.half, body.left
     tokens = Words("tokens", (on_a_line(tower.tokens, width),))
@@ -77,7 +77,7 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
 
 
 def _beside_each_other(
-    decoder: Tower, encoder: Tower, bodies: tuple[Body, Body], width: int
+    decoder: TowerPicture, encoder: TowerPicture, bodies: tuple[Body, Body], width: int
 ) -> Drawing:
     """Place the encoder to the left of the decoder."""
     body, encoder_body = bodies
@@ -89,7 +89,7 @@ def _beside_each_other(
     return _joined(right_tower, left_tower.moved(spine), above, left, body.entrances)
 
 
-def _above_each_other(decoder: Tower, encoder: Tower, width: int) -> Drawing:
+def _above_each_other(decoder: TowerPicture, encoder: TowerPicture, width: int) -> Drawing:
     """The encoder below the decoder, with a way along their left side."""
     bodies = [_fitted(tower, width - WAY) for tower in (decoder, encoder)]
     left = max(body.left for body in bodies)
@@ -122,7 +122,7 @@ def _within(numbers: str, room: int) -> str:
     return numbers if cells(numbers) <= room else f"{numbers[: room - 1]}…"
 
 
-def _most_heads(tower: Tower) -> int:
+def _most_heads(tower: TowerPicture) -> int:
     return max((len(each.heads) for each in found(tower.layers, Heads)), default=1)
 
 
@@ -139,7 +139,7 @@ def _right(body: Body) -> int:
 
 def on_a_line(tokens: Sequence[Name], room: int) -> str:
     """The tokens beside each other; those without room are counted."""
-    names = [short(token.text, LONGEST_TOKEN) for token in tokens]
+    names = [shortened(token.text, LONGEST_TOKEN) for token in tokens]
     for shown in range(min(len(names), room // 3 + 1), 0, -1):
         left_out = len(names) - shown
         more = [f"… {left_out} more …"] if left_out else []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.lesson.document import Box, Picture, Tower
+from tracer.lesson.document import Box, Picture, TowerPicture
 from tracer.renderers.picture.stack import Head, Level, Spot, levels_of
 
 Size: TypeAlias = tuple[float, float]
@@ -46,7 +46,7 @@ class At:
 class Stack:
     """The levels of a tower, and how far it reaches from its middle, its lines included."""
 
-    def __init__(self, tower: Tower, most_heads: int) -> None:
+    def __init__(self, tower: TowerPicture, most_heads: int) -> None:
         self.tower = tower
         self.levels = levels_of(tower, most_heads)
         self.x, self.left, self.right = 0.0, 0.0, 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tracer.lesson.document import Box, Heads, Layer, Part, Row, Tower
+from tracer.lesson.document import Box, Heads, LayerPicture, Row, SubLayerPicture, TowerPicture
 
 MOST_STACKED = 3
 """The most heads below each other; of more, only the first is drawn."""
@@ -47,7 +47,7 @@ class Head:
 class Frame:
     """What surrounds a layer or a part of it."""
 
-    of: Layer | Part
+    of: LayerPicture | SubLayerPicture
     bottom: float = 0
     top: float = 0
 
@@ -79,7 +79,7 @@ class Level:
         ]
 
 
-def levels_of(tower: Tower, beside: int) -> list[Level]:
+def levels_of(tower: TowerPicture, beside: int) -> list[Level]:
     """The levels of a tower with at most so many heads beside each other."""
     levels = list(_rows(tower.inputs))
     for layer in tower.layers:
@@ -93,7 +93,7 @@ def _rows(rows: Sequence[Row]) -> Iterator[Level]:
         yield Level(list(map(Spot, row)), goes_on=i < len(rows) - 1)
 
 
-def _part(part: Part, beside: int) -> list[Level]:
+def _part(part: SubLayerPicture, beside: int) -> list[Level]:
     levels = [
         Level(heads=list(_heads(inside, beside)), crosses=any(inside.crosses))
         if isinstance(inside, Heads)
@@ -105,7 +105,7 @@ def _part(part: Part, beside: int) -> list[Level]:
     return _framed(part, [*levels, *_rows(part.behind)])
 
 
-def _framed(of: Layer | Part, levels: list[Level]) -> list[Level]:
+def _framed(of: LayerPicture | SubLayerPicture, levels: list[Level]) -> list[Level]:
     if levels:
         frame = Frame(of)
         levels[0].opens.insert(0, frame)

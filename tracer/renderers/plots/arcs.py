@@ -8,7 +8,7 @@ from tracer.formula.expression import Number
 from tracer.lesson.document import Arcs
 from tracer.names import name_text
 from tracer.renderers.plots.marks import LETTER, LINE, Color, Label, Mark, Path, Plot
-from tracer.renderers.rows import cells, short
+from tracer.renderers.rows import cells, shortened
 from tracer.renderers.text import number_text
 
 WIDEST = 16
@@ -49,8 +49,8 @@ class _Tokens:
 
     def __init__(self, arcs: Arcs) -> None:
         self.arcs = arcs
-        self.columns = [short(label, LONGEST) for label in arcs.columns]
-        self.rows = [short(label, LONGEST) for label in arcs.rows]
+        self.columns = [shortened(label, LONGEST) for label in arcs.columns]
+        self.rows = [shortened(label, LONGEST) for label in arcs.rows]
         numbers = map(number_text, arcs.weights[arcs.followed])
         widest = max(map(cells, [*self.columns, *self.rows, *numbers]))
         self.apart = max(LEAST, GAP + LETTER * widest)

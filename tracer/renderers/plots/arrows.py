@@ -22,7 +22,7 @@ from tracer.renderers.plots.marks import (
     box_of,
     width_of,
 )
-from tracer.renderers.rows import LONGEST_NAME, cells, short
+from tracer.renderers.rows import LONGEST_NAME, cells, shortened
 from tracer.renderers.text import number_text
 
 SIDE, BEYOND = 230, 14
@@ -93,12 +93,12 @@ def _axes(arrows: Arrows, spots: Sequence[Spot]) -> Iterator[Mark]:
 def _lines(names: Sequence[str]) -> list[str]:
     """The names of an axis, below each other if they are too long for one line."""
     together = ", ".join(map(name_text, names))
-    return [together] if cells(together) <= LONGEST_NAME else list(map(short, names))
+    return [together] if cells(together) <= LONGEST_NAME else list(map(shortened, names))
 
 
 def _name(of: Arrow, tip: Spot, color: Color, taken: list[tuple[Spot, float]]) -> Label:
     """A name outside of a tip, moved away from the names that stand there."""
-    name = short(of.name, LONGEST)
+    name = shortened(of.name, LONGEST)
     width = LETTER * cells(name)
     left = tip[0] + OUTWARD if tip[0] >= 0 else tip[0] - OUTWARD - width
     away = -1 if tip[1] <= 0 else 1

@@ -19,7 +19,7 @@ from tracer.renderers.plots.marks import (
     Spot,
     plain,
 )
-from tracer.renderers.rows import cells, short
+from tracer.renderers.rows import cells, shortened
 from tracer.renderers.text import number_text
 
 ACROSS, ALONE, TOGETHER = 420, 200, 64
@@ -85,7 +85,7 @@ class _Panels:
         ends = [float("-inf")] * MOST_LINES
         floor_of_names = self.bottom + LINE
         for point in sorted(self.graph.panels[-1].points, key=lambda each: each.x.value):
-            name = short(point.name, LONGEST)
+            name = shortened(point.name, LONGEST)
             x, half = self.across(float(point.x.value)), LETTER * cells(name) / 2
             line = next((i for i, end in enumerate(ends) if end < x - half), None)
             if line is not None:

@@ -20,8 +20,8 @@ from tracer.renderers.plots.marks import (
     plain,
     width_of,
 )
-from tracer.renderers.rows import cells, short
-from tracer.renderers.signed import Scale
+from tracer.renderers.rows import cells, shortened
+from tracer.renderers.signed import BarScale
 from tracer.renderers.text import number_text
 
 ROW, BAR = 24, 14
@@ -47,14 +47,14 @@ def pages_of(bars: Bars, rows: int) -> Iterator[Plot]:
 
 
 def _columns(groups: Groups, rows: slice) -> Iterator[Mark]:
-    labels = [short(label) for label in groups.labels]
+    labels = [shortened(label) for label in groups.labels]
     left = LETTER * max(map(cells, labels))
     span = SPAN if len(groups.groups) > 1 else ALONE
     numbers = [number for group in groups.groups for number in group.numbers]
     for i, label in enumerate(labels[rows]):
         yield Label((label,), 0, ROW * (i + 0.5), "start")
     for group in groups.groups:
-        scale = Scale(numbers if groups.alike else group.numbers)
+        scale = BarScale(numbers if groups.alike else group.numbers)
         stub = max(LETTER * max(len(number_text(n)) for n in group.numbers), 4 * LETTER)
         right_of_numbers = left + GAP + stub
         start = right_of_numbers + GAP / 2
@@ -65,7 +65,7 @@ def _columns(groups: Groups, rows: slice) -> Iterator[Mark]:
 
 
 def _column(
-    numbers: Sequence[Number], scale: Scale, at: tuple[float, float, float]
+    numbers: Sequence[Number], scale: BarScale, at: tuple[float, float, float]
 ) -> Iterator[Mark]:
     right_of_numbers, start, span = at
     zero = start + span * scale.zero
