@@ -26,6 +26,7 @@ ORDER = (
     ("lesson.steps",),
     ("lesson.texts",),
     ("renderers",),
+    ("data",),
     ("check",),
     ("requests",),
     ("weave",),
@@ -80,6 +81,20 @@ def test_there_is_no_circle() -> None:
     # A package's own file stands for the package: what lies in it may be imported there.
     order = list(TopologicalSorter(graph).static_order())
     assert set(order) >= {"tracer.lesson.steps", "tracer.requests.passes"}
+
+
+SHOWN = (
+    *("tracer.formula", "tracer.names", "tracer.node", "tracer.renderers"),
+    *("tracer.lesson.document", "tracer.lesson.kinds", "tracer.lesson.texts.page"),
+)
+"""What a renderer knows: expressions, documents and pages; neither the tape nor the scenario."""
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if ".renderers" in name])
+def test_a_renderer_knows_documents_only(module: str) -> None:
+    path = MODULES[module]
+    assert not re.search(r"\b(?:import|from) numpy\b", path.read_text(encoding="utf-8"))
+    assert [name for name in imports(path) if not name.startswith(SHOWN)] == []
 
 
 @pytest.mark.parametrize(

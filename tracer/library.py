@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.data.quote import printed
 from tracer.decoder import forward
 from tracer.lesson import document as doc
 from tracer.lesson.texts import author, forward_pass
@@ -20,7 +21,6 @@ from tracer.lesson.texts.selection import select, steps
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import count, name_text, position_of
 from tracer.renderers import Format, render as rendered
-from tracer.renderers.quote import printed
 from tracer.renderers.text import text
 from tracer.scenario import loading
 from tracer.scenario.model import Scenario

@@ -15,8 +15,8 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.traces import traced_or_rejected
 from tracer.check.verdicts import Verdict
+from tracer.data.quote import printed
 from tracer.decoder.forward import Trace
-from tracer.renderers.quote import printed
 
 CARRY = ("line", "step", "never")
 

@@ -20,7 +20,7 @@ from tests.helpers.random_scenarios import to_yaml
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
-from tracer.renderers import as_json
+from tracer.data import as_json
 
 some = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32 - 1)

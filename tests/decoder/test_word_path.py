@@ -16,8 +16,8 @@ from tests.helpers.tiny_models import scenario
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import plain_and_written
 from tests.helpers.word_paths import read
+from tracer.data import as_json
 from tracer.decoder.forward import Trace, trace
-from tracer.renderers import as_json
 from tracer.scenario.loading import load
 
 some = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))

@@ -18,8 +18,8 @@ from tests.helpers.latex_truth import from_latex, from_markdown
 from tests.helpers.sentences import unbroken
 from tests.helpers.tiny_models import scenario
 from tests.helpers.truth import equations, false_equations, unreadable
+from tracer.data import as_json
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.renderers import as_json
 from tracer.scenario.loading import load
 
 WIDE = 5000

@@ -17,7 +17,7 @@ from tracer.lesson.document import Box, Picture
 from tracer.lesson.texts.picture import picture_back
 from tracer.node import found
 from tracer.renderers.picture.boxes import sign
-from tracer.renderers.picture.placing import Spot
+from tracer.renderers.picture.stack import Spot
 from tracer.renderers.picture.wires import Point, Wires
 
 several = settings(

@@ -11,10 +11,10 @@ import pytest
 
 from tests.decoder.test_score_attribution import faults_of_parts
 from tests.helpers.tiny_models import MODELS, scenario
+from tracer.data import as_json
 from tracer.decoder.forward import FORWARD, Trace, trace
 from tracer.decoder.score_attribution import attribute_score
 from tracer.decoder.value import Entry
-from tracer.renderers import as_json
 from tracer.requests.given import with_given
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import load

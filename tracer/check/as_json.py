@@ -10,8 +10,8 @@ from tracer.check.against import ComparedValue
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.verdicts import JudgedFigure, Verdict
+from tracer.data.as_json import SCHEMA
 from tracer.errors import strict_json
-from tracer.renderers.as_json import SCHEMA
 
 
 def of_figures(report: Report) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tracer.data import as_json
 from tracer.decoder.attribution import Attribution, attribute, check_entry
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
@@ -22,7 +23,6 @@ from tracer.lesson.texts.attribution import attribution_text
 from tracer.lesson.texts.given_changes import attributed_without_given
 from tracer.lesson.texts.score_attribution import score_text
 from tracer.lesson.working.sums import Terms
-from tracer.renderers import as_json
 from tracer.requests import options, values
 from tracer.requests.passes import EntryRequest, with_changes
 from tracer.requests.request import Content

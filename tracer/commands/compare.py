@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from tracer.data import as_json
 from tracer.decoder.comparison import compare, predicted
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.decoder.generation import with_tokens
@@ -20,7 +21,6 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
 from tracer.lesson.texts.lookup import suggestion
 from tracer.names import count, position_of
-from tracer.renderers import as_json
 from tracer.requests import completion, options, values
 from tracer.requests.given import with_given, without_given
 from tracer.requests.request import Answer, Request

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tracer.data import as_json
 from tracer.decoder.generation import GenerationOptions, choice, generate
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.generated_text import generated_text
 from tracer.names import closest
-from tracer.renderers import as_json
 from tracer.requests import options, values
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, check_author

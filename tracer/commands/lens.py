@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tracer.data import as_json
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import FORWARD, PassOptions, Trace
 from tracer.decoder.lens_of_rows import to_words_of
@@ -15,7 +16,6 @@ from tracer.lesson.document import Section
 from tracer.lesson.entries import index_of
 from tracer.lesson.texts.given_changes import what_changes
 from tracer.lesson.texts.lens import lens
-from tracer.renderers import as_json
 from tracer.requests import completion, options, values
 from tracer.requests.passes import PassRequest
 from tracer.requests.request import Content

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.data import as_json
 from tracer.lesson.texts.shapes import shapes
 from tracer.lesson.texts.survey import survey
-from tracer.renderers import Format, HeadingLevel, as_json
+from tracer.renderers import Format, HeadingLevel
 from tracer.requests import options, values
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, check_author

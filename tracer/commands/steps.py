@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.data import as_json
 from tracer.decoder.forward import PassOptions
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts.forward_pass import contents
-from tracer.renderers import Format, as_json
+from tracer.renderers import Format
 from tracer.requests import options
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, run_pass

@@ -7,9 +7,9 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 
+from tracer.data import as_json
 from tracer.decoder.forward import PassOptions
 from tracer.lesson.texts.training_text import training_text
-from tracer.renderers import as_json
 from tracer.requests import options, values
 from tracer.requests.given import filled_out
 from tracer.requests.passes import PassRequest

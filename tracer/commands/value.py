@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.data.quote import quoted
 from tracer.renderers import Format
-from tracer.renderers.quote import quoted
 from tracer.requests import options
 from tracer.requests.passes import EntryRequest
 from tracer.requests.request import Answer, Content

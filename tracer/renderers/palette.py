@@ -6,10 +6,8 @@ those apart that meet in an operation. Parameters and intermediate numbers have 
 
 from __future__ import annotations
 
-from tracer.decoder import roles
-from tracer.decoder.part import all_norms
-from tracer.decoder.roles import Role
 from tracer.formula.expression import Blank, Expression, Number
+from tracer.lesson.kinds import Kind, kind
 from tracer.renderers.notation import Marking, pieces
 
 BLUE, CLAY, MAGENTA, GREEN, GRAY = (f"color({code})" for code in (63, 131, 163, 29, 243))
@@ -19,28 +17,18 @@ TITLE = SECTION = RESULT = MARKED = "bold"
 LABEL = RULE = GRAY
 NAME = "italic"
 
-_HUES: dict[Role, str] = {
-    **dict.fromkeys((roles.QUERY, roles.HIDDEN, roles.ACTIVATION), MAGENTA),
-    **dict.fromkeys(
-        (role for of in all_norms() for role in (of.mean, of.variance, of.std)), MAGENTA
-    ),
-    roles.POSITION: MAGENTA,
-    **dict.fromkeys((roles.KEY, roles.KEYS), GREEN),
-    **dict.fromkeys((roles.VALUE, roles.VALUES, roles.HEAD_OUTPUT, roles.CONCAT), CLAY),
-    **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
-    **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
-    **dict.fromkeys((roles.EMBEDDING_WIDTH, roles.EMBEDDING_SCALE), ""),
+_HUES: dict[Kind | None, str] = {
+    "stream": BLUE,
+    "query": MAGENTA,
+    "key": GREEN,
+    "output": CLAY,
+    None: "",
 }
-"""The colors of roles; all others are blue: the residual stream, and scores and weights."""
 
 
 def hue(number: Number | Blank) -> str:
     """The hue of a number; none for an intermediate or a learned one."""
-    if isinstance(number, Blank):
-        return ""
-    if number.entry is None or number.entry.value.role.parameter:
-        return ""
-    return _HUES.get(number.entry.value.role, BLUE)
+    return _HUES[kind(number)]
 
 
 _MARKING = Marking(lambda of: [hue(of)] if isinstance(of, Number) and hue(of) else [])

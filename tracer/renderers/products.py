@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
-from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson.document import Block, Matrix, Working
 from tracer.renderers.rows import Row, cells, padded
@@ -115,13 +114,15 @@ def _transposed(matrix: Matrix) -> Matrix:
     return Matrix(ex.Transposed(matrix.symbol), matrix.columns, matrix.rows, turned)
 
 
-def _values_put_in(blocks: Sequence[Block]) -> set[Value | None]:
+def _values_put_in(blocks: Sequence[Block]) -> set[object]:
+    """What the numbers that the lines of blocks use are taken from."""
     lines = [line for block in blocks if isinstance(block, Working) for line in block.lines]
     sides = [side for line in lines for side in line.chain.sides if not isinstance(side, ex.Symbol)]
     return {entry.value for side in sides for entry in ex.entries_in(side)}
 
 
-def _value(matrix: Matrix) -> Value | None:
+def _value(matrix: Matrix) -> object:
+    """What a matrix shows."""
     entry = next(ex.entries_in(matrix.cells[0][0]), None)
     return entry.value if entry else None
 

@@ -77,10 +77,10 @@ class PassRequest(Request):
         found = computed.trace
         records = found.records if records is None else records
         if self.format.is_binary:
-            from tracer.renderers.arrays import archive
+            from tracer.data.arrays import archive
 
             return archive(records, "npz" if self.format is Format.NPZ else "safetensors")
-        from tracer.renderers import as_json
+        from tracer.data import as_json
 
         return as_json.render(found, records, token, explained, whole=whole, plain=computed.plain)
 

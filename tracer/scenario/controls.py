@@ -35,11 +35,6 @@ class Control:
         """The address of the setting: `layer1.ffn.activation`."""
         return address(self.path)
 
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The choices, with the present value first if it is none of them."""
-        return self.choices if self.value in self.choices else (self.value, *self.choices)
-
     def check(self, value: str) -> None:
         """Raise a TracerError for a value that cannot be chosen."""
         if value in self.choices or (self.number and WRITTEN.fullmatch(value)):

@@ -20,7 +20,7 @@ from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
-from tracer.renderers.page.live import LiveState
+from tracer.renderers.page.live import Field, LiveState
 from tracer.requests.passes import ForwardRequest
 from tracer.requests.resolve import Computed, run_pass
 from tracer.scenario.controls import Control, controls, with_setting
@@ -256,7 +256,7 @@ class Session:
             self.version + 1,
             self.first_version if first == self.first else self.version + 1,
             list(state.places.typed()),
-            list(state.controls.values()),
+            [Field(c.name, c.label, c.value, c.choices, c.number) for c in state.controls.values()],
             scenario.tokens,
             state.words,
             is_changed=text != first,

@@ -21,9 +21,10 @@ from tests.helpers.tiny_models import naming, scenario
 from tests.helpers.traces import traced, traced_or_rejected
 from tests.helpers.truth import false_equations, unreadable
 from tests.helpers.whole_scenarios import plain_and_written
+from tracer.data import as_json
 from tracer.decoder.forward import Trace, trace
 from tracer.lesson.texts.model_summary import model_summary
-from tracer.renderers import Format, as_json, render
+from tracer.renderers import Format, render
 from tracer.scenario.loading import load
 
 WIDE = 5000

@@ -20,7 +20,7 @@ from tests.helpers.sentences import unbroken
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import plain_and_written
 from tests.helpers.word_paths import faults, points
-from tracer.renderers import as_json
+from tracer.data import as_json
 
 WIDE = 5000
 LAYERS = """\

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
@@ -76,6 +78,64 @@ class Page:
     def document(self) -> doc.Document:
         """The text for the followed token."""
         return self.documents[self.followed]
+
+    @property
+    def levels(self) -> list[int]:
+        """The level that adds each section: the last step and the summary are in the overview.
+
+        One head is all up to the end of the first head. A text without a summary has no levels.
+        """
+        sections = self.document.sections
+        heads = [i for i, section in enumerate(sections) if section.head]
+        if not heads or not any(section.title == SUMMARY for section in sections):
+            return [0] * len(sections)
+        first = heads[0]
+        after = next(
+            i for i, s in enumerate(sections) if i > first and s.head != sections[first].head
+        )
+        of_pass = [
+            i for i, s in enumerate(sections) if s.number and s.trace is sections[first].trace
+        ]
+        overview = {of_pass[-1], *(i for i, s in enumerate(sections) if s.title == SUMMARY)}
+        return [0 if i in overview else 1 if i < after else 2 for i in range(len(sections))]
+
+
+class NumberNames:
+    """The name of each number on a page: `12:3,0`, a source and the place in it."""
+
+    def __init__(self, page: Page) -> None:
+        self.sources = list({id(source): source for source in page.sources.values()}.values())
+        places = {id(source): i for i, source in enumerate(self.sources)}
+        self._places = {value: places[id(source)] for value, source in page.sources.items()}
+        self._found: Mapping[Value, PageSource] = page.sources
+
+    def name(self, entry: Entry | None) -> str | None:
+        """The name of an entry, if it is on the page."""
+        if entry is None or entry.value not in self._places:
+            return None
+        if entry.at not in self._found[entry.value].numbers:
+            return None
+        return f"{self._places[entry.value]}:{place_name(entry.at)}"
+
+    def source(self, value: Value) -> tuple[int, PageSource] | None:
+        """The source of a value and its number in the data, if the page shows any of it."""
+        return (self._places[value], self._found[value]) if value in self._found else None
+
+    def line(self, chain: Chain) -> tuple[str | None, Chain]:
+        """The name of the number that a chain computes, if any; the chain without its symbol."""
+        result = chain.sides[-1]
+        entry = result.entry if isinstance(result, Number) else None
+        name = self.name(entry)
+        known = self._found[entry.value].lines.get(entry.at) if entry and name else None
+        if known is None or chain.sides[-len(known.sides) :] != known.sides:
+            return None, chain
+        return name, known
+
+
+@lru_cache(maxsize=4096)  # each number is named many times
+def place_name(index: Index) -> str:
+    """The place of a number in its source: `3,0`."""
+    return ",".join(map(str, index))
 
 
 def page(

@@ -40,22 +40,17 @@ OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 @dataclass(frozen=True)
 class SurveyedMatrix:
-    """A matrix of the decoder, once for all heads, experts and layers that have one like it.
-
-    `heads` are those alike, none outside of heads; so are `experts`.
-    """
+    """A matrix of the decoder, once for all heads, experts and layers that have one like it."""
 
     records: tuple[Record, ...]
     """The record of each head or expert, or the only one."""
     step: str
     symbol: Expression
-    heads: tuple[int, ...]
     layers: range
     of_heads: int
     """The heads or experts that have such a matrix of some shape."""
     is_counted: bool
     """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
-    experts: tuple[int, ...] = ()
 
     @property
     def value(self) -> Value:
@@ -73,17 +68,23 @@ class SurveyedMatrix:
         return replace(self.value.place, layer=self.layers.start if self.layers else None)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
-        beside = self.heads or self.experts
-        shape = (len(beside), *self.value.shape) if beside else self.value.shape
-        of_the_model = self.role.parameter or self.role in roles.ADAPTED
-        return shape if of_the_model else (1, *shape)
+    def heads(self) -> tuple[int, ...]:
+        """The heads that have it; none outside of heads."""
+        return tuple(head for each in self.records if (head := each.output.place.head))
 
     @property
-    def together(self) -> int:
-        """How many of it a layer has."""
-        return len(self.heads) or len(self.experts) or 1
+    def experts(self) -> tuple[int, ...]:
+        """The experts that have it; none outside of experts."""
+        found = (each.output.place.expert for each in self.records)
+        return tuple(expert for expert in found if isinstance(expert, int))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
+        beside = (len(self.records),) if self.heads or self.experts else ()
+        shape = (*beside, *self.value.shape)
+        of_the_model = self.role.parameter or self.role in roles.ADAPTED
+        return shape if of_the_model else (1, *shape)
 
     @property
     def times(self) -> int:
@@ -93,12 +94,12 @@ class SurveyedMatrix:
     @property
     def parameters(self) -> int:
         """Learned and frozen numbers in one layer."""
-        return prod(self.value.shape) * self.together if self.is_counted else 0
+        return prod(self.value.shape) * len(self.records) if self.is_counted else 0
 
     @property
     def multiply_adds(self) -> int:
         """The multiply-adds in one layer."""
-        return multiply_adds(self.records[0]) * self.together
+        return multiply_adds(self.records[0]) * len(self.records)
 
     @property
     def part(self) -> str:
@@ -150,34 +151,27 @@ class Survey:
     @cached_property
     def matrices(self) -> tuple[SurveyedMatrix, ...]:
         """Every matrix, those of a step's parameters before what it gives."""
-        return tuple(self._matrices())
-
-    def _matrices(self) -> Iterator[SurveyedMatrix]:
-        records = in_order(self.trace.records)
         names = {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
-        step_of, counted = self._step_of, {*self.learned, *frozen_weights(self.trace.scenario)}
-        of_all_heads: dict[tuple[roles.Place, roles.Role], list[Record]] = defaultdict(list)
-        for record in records:
+        counted = {*learned(self.trace.scenario), *frozen_weights(self.trace.scenario)}
+        found: dict[object, dict[object, list[Record]]] = defaultdict(lambda: defaultdict(list))
+        for record in in_order(self.trace.records):
             value = record.output
-            apart = None if isinstance(value.place.expert, int) else value.place.expert
-            place = replace(value.place, head=None, expert=apart)
-            of_all_heads[place, value.role].append(record)
-        for several in of_all_heads.values():
-            alike: dict[tuple[object, ...], list[Record]] = defaultdict(list)
-            for record in several:
-                alike[record.output.shape, multiply_adds(record)].append(record)
-            for found in alike.values():
-                value = found[0].output
-                yield SurveyedMatrix(
-                    tuple(found),
-                    step_of.get(value.address, ""),
-                    names[value.address],
-                    tuple(r.output.place.head for r in found if r.output.place.head),
-                    self.layers(value.place),
-                    len(several),
-                    value.address in counted,
-                    tuple(e for r in found if isinstance(e := r.output.place.expert, int)),
-                )
+            expert = None if isinstance(value.place.expert, int) else value.place.expert
+            place = replace(value.place, head=None, expert=expert)
+            found[place, value.role][value.shape, multiply_adds(record)].append(record)
+        return tuple(
+            SurveyedMatrix(
+                tuple(alike),
+                self._step_of.get(value.address, ""),
+                names[value.address],
+                self.layers(value.place),
+                sum(map(len, of_all_heads.values())),
+                value.address in counted,
+            )
+            for of_all_heads in found.values()
+            for alike in of_all_heads.values()
+            for value in [alike[0].output]
+        )
 
     def _concatenated(self) -> Iterator[tuple[str, Expression]]:
         """Return the concatenated heads: [O¹ O²], or [O¹ … O¹²]."""
@@ -201,16 +195,12 @@ class Survey:
         return found
 
     @cached_property
-    def learned(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of all parameters; equal layers are represented by the first."""
-        return learned(self.trace.scenario)
-
-    @cached_property
     def tables(self) -> dict[str, tuple[int, ...]]:
         """The learned tables of which a pass reads only some rows: their shapes."""
         places = (roles.Place(), roles.Place(encoder=True))
         addresses = [place.address(role) for place in places for role in roles.TABLES.values()]
-        return {each: self.learned[each] for each in addresses if each in self.learned}
+        shapes = learned(self.trace.scenario)
+        return {each: shapes[each] for each in addresses if each in shapes}
 
     @cached_property
     def parts(self) -> dict[str, tuple[int, int]]:
@@ -265,7 +255,7 @@ class Survey:
         for each in self.matrices:
             if each.role in (roles.KEY, roles.VALUE) and not each.place.encoder:
                 rows, columns = each.value.shape
-                numbers = columns * each.together * each.times
+                numbers = columns * len(each.records) * each.times
                 if each.place.sub_layer == "cross_attention":
                     crossed += rows * numbers
                 else:
@@ -294,7 +284,7 @@ def unused_parameters(ffn: Sequence[SurveyedMatrix]) -> int:
     of_expert = Counter[int]()
     for each in ffn:
         for expert in each.experts:
-            of_expert[expert] += each.parameters // each.together
+            of_expert[expert] += each.parameters // len(each.records)
     operations = [record.operation for each in ffn for record in each.records]
     top = next((len(o.columns[0]) for o in operations if isinstance(o, Keep)), 0)
     return sum(sorted(of_expert.values())[: len(of_expert) - top])

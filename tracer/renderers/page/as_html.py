@@ -17,12 +17,11 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from tracer.lesson.document import Block, Picture, Section
-from tracer.lesson.texts.forward_pass import SUMMARY
-from tracer.lesson.texts.page import Page
+from tracer.lesson.texts.page import NumberNames, Page
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
-from tracer.renderers.page.lines import NumberNames
+from tracer.renderers.page.lines import data as data_of
 from tracer.renderers.page.live import LiveState
 
 HERE = Path(__file__).parent
@@ -55,7 +54,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"values": numbers.data(), "token": page.followed}
+    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
     if live:
         styles += LIVE_STYLE
         scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]
@@ -115,21 +114,6 @@ LEVELS = "Overview", "One head", "Everything"
 """How much of the text a reader sees; each level adds sections to those before."""
 
 
-def _levels(sections: Sequence[Section]) -> list[int]:
-    """The level that adds each section: the last step and the summary are in the overview.
-
-    One head is all up to the end of the first head. A text without a summary has no levels.
-    """
-    heads = [i for i, section in enumerate(sections) if section.head]
-    if not heads or not any(section.title == SUMMARY for section in sections):
-        return [0] * len(sections)
-    first = heads[0]
-    after = next(i for i, s in enumerate(sections) if i > first and s.head != sections[first].head)
-    of_pass = [i for i, s in enumerate(sections) if s.number and s.trace is sections[first].trace]
-    overview = {of_pass[-1], *(i for i, s in enumerate(sections) if s.title == SUMMARY)}
-    return [0 if i in overview else 1 if i < after else 2 for i in range(len(sections))]
-
-
 class _Text:
     """The sections of a page, each with what it is for every token."""
 
@@ -140,7 +124,7 @@ class _Text:
             heading: name.partition(".")[2] for heading, name in self.outline.anchors.items()
         }
         self.linked = links.of_sections(self.anchors)
-        self.levels = _levels(page.document.sections)
+        self.levels = page.levels
 
     def contents(self) -> list[Any]:
         """The headings that each level adds."""

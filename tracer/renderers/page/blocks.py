@@ -12,11 +12,10 @@ from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson import document as doc
-from tracer.lesson.texts.page import Page
+from tracer.lesson.texts.page import NumberNames, Page
 from tracer.names import name_text, visible
 from tracer.renderers import bars, mathml, signed
 from tracer.renderers.page.diagram import Anchor, Diagram
-from tracer.renderers.page.lines import NumberNames
 from tracer.renderers.plots.as_svg import elements
 from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.text import in_percent, sides, text

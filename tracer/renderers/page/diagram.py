@@ -8,10 +8,9 @@ from html import escape
 from typing import TypeAlias
 
 from tracer.lesson import document as doc
-from tracer.lesson.texts.page import BoxResult, Page
+from tracer.lesson.texts.page import BoxResult, NumberNames, Page, place_name
 from tracer.names import count
 from tracer.renderers.page.heat import HeatMap, map_of
-from tracer.renderers.page.lines import NumberNames
 from tracer.renderers.picture.as_svg import (
     HEIGHT,
     INSIDE,
@@ -23,7 +22,8 @@ from tracer.renderers.picture.as_svg import (
     words_of,
 )
 from tracer.renderers.picture.boxes import shape, sign
-from tracer.renderers.picture.placing import Size, Spot
+from tracer.renderers.picture.placing import Size
+from tracer.renderers.picture.stack import Spot
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
@@ -140,7 +140,7 @@ class Diagram(InPixels):
         )
         for cell in found.cells:
             side = "cold" if cell.number.value < 0 else "heat"
-            at = ",".join(map(str, cell.at))
+            at = place_name(cell.at)
             yield (
                 f'<rect class="{side}" x="{cell.column}" y="{cell.row}" '
                 f'fill-opacity="{cell.depth / 10:g}" data-number="{place[0]}:{at}"/>'

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
-from tracer.decoder.value import Index
 from tracer.formula.expression import Number
 from tracer.lesson.texts.page import PageSource
 from tracer.names import count
 from tracer.renderers import signed
+
+Place: TypeAlias = tuple[int, ...]
+"""The row and the column of a number, or its only index."""
 
 MOST_ROWS, MOST_COLUMNS = 12, 16
 SHADES = 10
@@ -20,7 +23,7 @@ SHADES = 10
 class HeatCell:
     """A number of a value in a row and a column of its map; `depth` is from 0 to SHADES."""
 
-    at: Index
+    at: Place
     row: int
     column: int
     number: Number
@@ -85,7 +88,7 @@ def _block(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _cell(
-    source: PageSource, row: int, column: int, block: Sequence[Index], scale: Number
+    source: PageSource, row: int, column: int, block: Sequence[Place], scale: Number
 ) -> HeatCell:
     """The number of largest size in a block; −∞ only where there is no other."""
     at = max(block, key=lambda at: _size(source.numbers[at]))
@@ -96,7 +99,7 @@ def _cell(
     return HeatCell(at, row, column, number, depth)
 
 
-def _places(source: PageSource, rows: range, columns: range) -> Iterator[Index]:
+def _places(source: PageSource, rows: range, columns: range) -> Iterator[Place]:
     for row, column in product(rows, columns):
         yield (row, column) if len(source.labels) == 2 else (max(row, column),)
 

@@ -6,7 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracer.scenario.controls import Control
+
+@dataclass(frozen=True)
+class Field:
+    """A setting by its address, its present value, and what is offered instead.
+
+    With `number`, a number can be typed as well.
+    """
+
+    name: str
+    label: str
+    value: str
+    choices: Sequence[str]
+    number: bool
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The choices, with the present value first if it is none of them."""
+        return self.choices if self.value in self.choices else (self.value, *self.choices)
 
 
 @dataclass(frozen=True)
@@ -21,7 +38,7 @@ class LiveState:
     first: int
     """The version in which the file was read last."""
     typed: Sequence[str]
-    controls: Sequence[Control]
+    fields: Sequence[Field]
     tokens: Sequence[str]
     words: Sequence[str]
     is_changed: bool

@@ -9,7 +9,8 @@ from tracer.lesson import document as doc
 from tracer.names import count
 from tracer.renderers.picture.boxes import shape, sign
 from tracer.renderers.picture.layout import on_a_line
-from tracer.renderers.picture.placing import PADDING, TITLE, SizeOf, Spot, Stack
+from tracer.renderers.picture.placing import PADDING, TITLE, SizeOf, Stack
+from tracer.renderers.picture.stack import Frame, Spot
 from tracer.renderers.picture.wires import Point, Wires
 from tracer.renderers.rows import cells
 from tracer.renderers.svg import image
@@ -124,10 +125,11 @@ class InPixels:
         """The frames of layers, of their parts and of heads."""
         for level in stack.levels:
             for frame in level.opens:
-                inset = PADDING * frame.depth / 2 + 1
-                left, width = stack.x - stack.left + inset, stack.left + stack.right - 2 * inset
+                sort, inset, _ = _kind(frame)
+                left = stack.x - stack.left + inset + 1
+                width = stack.left + stack.right - 2 * (inset + 1)
                 height = frame.top - frame.bottom
-                yield self._rect(left, frame.bottom, width, height, frame.sort)
+                yield self._rect(left, frame.bottom, width, height, sort)
             for head in level.heads:
                 yield self._rect(head.x - head.width / 2, level.y, head.width, level.height, "head")
 
@@ -135,8 +137,9 @@ class InPixels:
         """The names of a tower's frames and heads, and its tokens."""
         for level in stack.levels:
             for frame in level.opens:
-                left = stack.x - stack.left + PADDING * frame.depth / 2 + 7
-                yield self._text(left, frame.top - 13, frame.title, "title", "start")
+                _, inset, title = _kind(frame)
+                left = stack.x - stack.left + inset + 7
+                yield self._text(left, frame.top - 13, title, "title", "start")
             for head in level.heads:
                 top = level.y + level.height - 13
                 yield self._text(head.x - head.width / 2 + 6, top, head.title, "name", "start")
@@ -166,6 +169,17 @@ class InPixels:
                 f'<path class="wire" data-from="{source}" data-to="{reader}" '
                 f'd="M{way}{_tip(corners[-2], corners[-1])}"/>'
             )
+
+
+def _kind(frame: Frame) -> tuple[str, float, str]:
+    """The class of a frame, how far it is inside of its tower, and its title."""
+    if isinstance(frame.of, doc.SubLayerPicture):
+        return "part", PADDING / 2, frame.of.name
+    first, last = frame.of.first, frame.of.last
+    if first == last:
+        return "layer", 0, f"layer {first}"
+    alike = f"layers {first} to {last} are built alike"
+    return "layer", 0, f"layer {first} × {last - first + 1}: {alike}"
 
 
 def words_of(box: doc.Box) -> float:

@@ -7,15 +7,19 @@ its place depends on the width of the body.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from tracer.lesson import document as doc
 from tracer.renderers.picture.boxes import arranged, numbers
-from tracer.renderers.picture.drawing import Cell, Drawing, Words
-from tracer.renderers.picture.heads import Frame
+from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
+from tracer.renderers.picture.stack import Head, Level, Spot, levels_of
 from tracer.renderers.rows import cells
 
 WAY = 2
 """Columns from the body to a line around it."""
+
+PADDING = 1
+"""Cells between a head and its frame, on either side."""
 
 
 class Body:
@@ -26,6 +30,8 @@ class Body:
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
         """The next free row, and how far the spine is drawn; below is room for the tokens."""
+        self.leaves = 1
+        """The row where the line around the present part leaves the spine."""
         self.ways: list[tuple[int, int, int]] = []
         """Around sub-layers: the rows of the fork and of the sum, the last column of its box."""
         self.inlets: list[tuple[int, int]] = []
@@ -37,14 +43,14 @@ class Body:
         self.names: list[tuple[int, str]] = []
         self.rules: list[tuple[int, str]] = []
         self.steps: list[tuple[int, str]] = []
-        self._rows(tower.inputs)
-        self.row += 1
-        layers = tower.layers
-        for layer in layers:
-            self._layer(layer, alone=layers[-1].last == 1)
-        if layers and layers[-1].first > 1 and not layers[-1].others:
-            self._rule("")
-        self._rows(tower.outputs)
+        for i, level in enumerate(levels_of(tower, beside)):
+            if i == len(tower.inputs):
+                self.row += 1
+            for frame in level.opens:
+                self._open(frame.of)
+            self._level(level)
+            for frame in level.closes:
+                self._close(frame.of, is_last=frame.of is tower.layers[-1])
 
     @property
     def half(self) -> int:
@@ -63,23 +69,28 @@ class Body:
 
     # --- rows of boxes ---------------------------------------------------------------------------
 
-    def _rows(self, rows: Sequence[doc.Row], *, goes_on: bool = False) -> None:
-        """Rows of boxes; what `goes_on` above the last row is joined again."""
-        for i, row in enumerate(rows):
-            words = arranged(row, self.room)
-            if len(words) > 1 and words[0].row == words[1].row:
-                on = [word for word, box in zip(words, row, strict=True) if not box.aside]
-                more = goes_on or i < len(rows) - 1
-                self._forked(words, on if more else [], below=self.row > 1)
-            else:
-                self._placed(words)
-                self._spine_to(self.row - 1)
-            self.steps.append((self.drawing.words[-1].top, numbers(row)))
-            for box in row:
-                if box.step in self.read:
-                    self.above[box.step] = self.row
-                    self._spine_to(self.row)
-                    self.row += 1
+    def _level(self, level: Level) -> None:
+        """A row of boxes, or heads."""
+        if level.heads:
+            self._heads(level)
+            return
+        row = boxes_of(level.spots)
+        words = arranged(row, self.room)
+        joins = self.row
+        if len(words) > 1 and words[0].row == words[1].row:
+            on = [word for word, box in zip(words, row, strict=True) if not box.aside]
+            self._forked(words, on if level.goes_on else [], below=self.row > 1)
+        else:
+            self._placed(words)
+            self._spine_to(self.row - 1)
+        if level.spots[0].adds:
+            self.ways.append((self.leaves, joins, self.drawing.words[-1].end))
+        self.steps.append((self.drawing.words[-1].top, numbers(row)))
+        for box in row:
+            if box.step in self.read:
+                self.above[box.step] = self.row
+                self._spine_to(self.row)
+                self.row += 1
 
     def _placed(self, words: Sequence[Words]) -> None:
         placed = [word.moved(0, self.row) for word in words]
@@ -105,55 +116,89 @@ class Body:
         self.drawn = self.row
         self.row += 1
 
+    # --- heads -----------------------------------------------------------------------------------
+
+    def _heads(self, level: Level) -> None:
+        """Heads in a frame: beside each other, or below each other if that is too wide."""
+        self._spine_to(self.row)
+        bottom, room = self.row, self.room - 2 * PADDING - 2
+        widths = [_width(head, room) for head in level.heads]
+        if self.beside == 1:
+            widths = [max(widths)]
+        places = list(accumulate((width + 2 * PADDING + 1 for width in widths), initial=0))
+        edges = [place - places[-1] // 2 for place in places]
+        for storey in [level.heads] if self.beside > 1 else [[head] for head in level.heads]:
+            self._border(edges)
+            if level.crosses:
+                self.entrances.append((edges[0], self.row + 1))
+            self._storey(storey, [(left + right) // 2 for left, right in pairwise(edges)], room)
+        self._border(edges)
+        self.drawn = self.row - 1
+        strokes = (Stroke((edge, bottom), (edge, self.drawn), "frame") for edge in edges)
+        self.drawing.strokes += strokes
+
+    def _border(self, edges: Sequence[int]) -> None:
+        self.drawing.strokes.append(Stroke((edges[0], self.row), (edges[-1], self.row), "frame"))
+        self.row += 1
+
+    def _storey(self, heads: Sequence[Head], middles: Sequence[int], room: int) -> None:
+        """Heads beside each other, with titles above."""
+        placed = list(zip(heads, middles, strict=True))
+        bottom = self.row
+        for number in sorted({number for head in heads for number in head.rows}):
+            rows = [(boxes_of(head.rows[number]), x) for head, x in placed if number in head.rows]
+            self._placed([word.moved(x) for row, x in rows for word in arranged(row, room)])
+            self.steps.append((self.row - 1, " · ".join(numbers(row) for row, _ in rows if row)))
+        for head, x in placed:
+            if head.note:
+                self.drawing.words.append(Words("title", head.note).around(x, bottom))
+                self.row = max(self.row, bottom + len(head.note))
+        if any(head.title for head in heads):
+            self._placed([Words("title", (head.title,)).around(x, 0) for head, x in placed])
+
     # --- layers and their parts ------------------------------------------------------------------
 
-    def _layer(self, layer: doc.LayerPicture, *, alone: bool) -> None:
-        if not alone:
-            self._rule(f"layer {layer.first}")
-        for part in layer.parts:
-            self._part(part)
-        if layer.others:
-            self.steps.append((self.row, "–".join(map(str, layer.others))))
-            self._rule(_times(layer, self.room))
+    def _open(self, of: doc.LayerPicture | doc.SubLayerPicture) -> None:
+        """What is below a layer or a part: its name, and where the line around it leaves."""
+        if isinstance(of, doc.LayerPicture):
+            self._rule(f"layer {of.first}")
+            return
+        if _fits_beside(of.name, self.room):
+            self.names.append((self.row, of.name))
+        else:
+            self._placed([Words("title", (of.name,)).around(0, 0)])
+        self.leaves = self.row
+        self._spine_to(self.row)
+        self.row += 1
+        if of.reads:
+            self.inlets.append((self.above[of.reads.step], self.row))
+            self.drawn = self.row
+            self.row += 1
+
+    def _close(self, of: doc.LayerPicture | doc.SubLayerPicture, *, is_last: bool) -> None:
+        """What is above a layer or a part."""
+        if isinstance(of, doc.SubLayerPicture):
+            self.row += 1
+        elif of.others:
+            self.steps.append((self.row, "–".join(map(str, of.others))))
+            self._rule(_times(of, self.room))
+        elif is_last:
+            self._rule("")
 
     def _rule(self, name: str) -> None:
         self.rules.append((self.row, name))
         self.row += 1
 
-    def _part(self, part: doc.SubLayerPicture) -> None:
-        if _fits_beside(part.name, self.room):
-            self.names.append((self.row, part.name))
-        else:
-            self._placed([Words("title", (part.name,)).around(0, 0)])
-        leaves = self.row
-        self._spine_to(leaves)
-        self.row += 1
-        if part.reads:
-            self.inlets.append((self.above[part.reads.step], self.row))
-            self.drawn = self.row
-            self.row += 1
-        for inside in part.inside:
-            if isinstance(inside, doc.Heads):
-                self._heads(inside)
-            else:
-                self._rows([inside], goes_on=True)
-        if part.residual:
-            self._sum(part.residual, leaves)
-        self._rows(part.behind)
-        self.row += 1
 
-    def _sum(self, box: doc.Box, leaves: int) -> None:
-        joins = self.row
-        self._rows([(box,)])
-        self.ways.append((leaves, joins, self.drawing.words[-1].end))
+def boxes_of(spots: Sequence[Spot]) -> doc.Row:
+    """The boxes of a row."""
+    return tuple(spot.box for spot in spots)
 
-    def _heads(self, heads: doc.Heads) -> None:
-        self._spine_to(self.row)
-        frame = Frame(heads, self.beside, self.room, self.drawing, self.row)
-        self.steps += frame.steps
-        self.entrances += frame.entrances
-        self.row = frame.row
-        self.drawn = self.row - 1
+
+def _width(head: Head, room: int) -> int:
+    """The width of the widest line of a head."""
+    rows = [Drawing(arranged(boxes_of(row), room)).width for row in head.rows.values()]
+    return max([*rows, *map(cells, (head.title, *head.note))])
 
 
 def _times(layer: doc.LayerPicture, room: int) -> str:

@@ -9,7 +9,7 @@ from tracer.names import count
 from tracer.node import found
 from tracer.renderers.picture.body import WAY, Body
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
-from tracer.renderers.picture.heads import MOST_STACKED
+from tracer.renderers.picture.stack import MOST_STACKED
 from tracer.renderers.rows import cells, shortened
 
 UNLIMITED = 10_000

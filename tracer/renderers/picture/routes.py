@@ -11,21 +11,36 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from tracer.lesson.document import Wire
-from tracer.renderers.picture.placing import LANE, PADDING, At, Gap, Placing
+from tracer.renderers.picture.placing import (
+    LANE,
+    PADDING,
+    At,
+    Gap,
+    Placing,
+    half_of,
+    width_of_level,
+)
+from tracer.renderers.picture.stack import Level
 
+_K = TypeVar("_K")
 _T = TypeVar("_T", float, Gap)
+
+
+class Side(NamedTuple):
+    """A side where lines pass rows: of a tower, by its lowest level, or of a head."""
+
+    of: At
+    side: Literal["left", "right"]
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Where a line passes other rows: beside a tower, or beside the rows of a head."""
+    """Where a line passes other rows."""
 
-    of: At
-    """The tower, by its lowest level; or the head."""
-    side: str
+    at: Side
     start: Gap
     end: Gap
 
@@ -38,7 +53,7 @@ class Route:
     lower: int
     upper: int
     first: Gap
-    last: Gap
+    """The gap above its lower box."""
     lanes: list[Lane]
     at_side: str | None = None
 
@@ -55,8 +70,13 @@ class Routes:
         down = sum(order[wire.source] > order[wire.reader] for wire in wires)
         self.is_backward = 2 * down > len(wires)
         self.all = [self._route(wire) for wire in wires]
-        self.spans: dict[tuple[At, str, int], tuple[Gap, Gap]] = {}
-        self.in_lane = self._assigned()
+        self.spans = self._spans()
+        self.numbers = {side: numbered(spans, _length) for side, spans in self.spans.items()}
+        """The number of the lane of each lower box, from inside, by what it is beside."""
+        for side, spans in self.spans.items():
+            if side.of.head is not None:
+                head = placing.head_of(side.of)
+                head.lanes = max(head.lanes, len(spans))
 
     def _route(self, wire: Wire) -> Route:
         """Which gaps and lanes a line goes through."""
@@ -64,42 +84,38 @@ class Routes:
         steps = ends[::-1] if self.is_backward else ends
         lower, upper = (self.placing.at[step] for step in steps)
         first, last = self._above(lower), self._below(upper)
-        route = Route(wire, steps[0], steps[1], first, last, [])
+        route = Route(wire, steps[0], steps[1], first, [])
         if first == last:
             return route
         outer = lower.tower, lower.level + 1, 0
         if lower.head is not None and first != outer:
             within = (lower.tower, lower.level) == (upper.tower, upper.level)
-            route.lanes.append(Lane(_head(lower), "right", first, last if within else outer))
+            route.lanes.append(Lane(Side(_head(lower), "right"), first, last if within else outer))
             if within:
                 return self._entered(route, lower, upper)
             first = outer
         around = (upper.tower, upper.level, 0)
         if first != around:
-            side = self._side(lower, upper)
-            tower = At(upper.tower, 0)
-            route.lanes.append(Lane(tower, side, first, around))
+            route.lanes.append(Lane(self._around(lower, upper), first, around))
         if last != around:
-            route.lanes.append(Lane(_head(upper), "left", around, last))
+            route.lanes.append(Lane(Side(_head(upper), "left"), around, last))
         return self._entered(route, lower, upper)
 
     def _entered(self, route: Route, lower: At, upper: At) -> Route:
         """The route, with the side at which it enters the upper box, if it does."""
         if route.lanes and lower.tower == upper.tower and len(self.placing.row(upper)) == 1:
-            last = route.lanes[-1]
-            route.at_side = last.side if last.of == _head(upper) else None
+            of, side = route.lanes[-1].at
+            route.at_side = side if of == _head(upper) else None
         return route
 
-    def _side(self, lower: At, upper: At) -> str:
+    def _around(self, lower: At, upper: At) -> Side:
         """Around a sub-layer at the right; all else at the left."""
-        if lower.tower != upper.tower:
-            return "left"
-        spots = self.placing.row(upper)
-        return "right" if any(spot.adds for spot in spots) else "left"
+        adds = any(spot.adds for spot in self.placing.row(upper))
+        within = lower.tower == upper.tower
+        return Side(At(upper.tower, 0), "right" if adds and within else "left")
 
     def _above(self, at: At) -> Gap:
-        level = self.placing.level(at)
-        if at.head is not None and at.row + 1 < level.rows:
+        if at.row + 1 < len(self.placing.level(at).rows):
             return at.tower, at.level, at.row + 1
         return at.tower, at.level + 1, 0
 
@@ -110,70 +126,58 @@ class Routes:
 
     # --- lanes -----------------------------------------------------------------------------------
 
-    def _assigned(self) -> dict[tuple[At, str, int], int]:
-        """The number of the lane of each lower box, from inside, by what it is beside."""
-        spans: dict[tuple[At, str], dict[int, list[Gap]]] = defaultdict(lambda: defaultdict(list))
+    def _spans(self) -> dict[Side, dict[int, tuple[Gap, Gap]]]:
+        """What the lines from each lower box pass at each side, from gap to gap."""
+        ends: dict[Side, dict[int, list[Gap]]] = defaultdict(lambda: defaultdict(list))
         for route in self.all:
             for lane in route.lanes:
-                ends = [lane.start, lane.end]
+                gaps = [lane.start, lane.end]
                 if lane.start[0] != lane.end[0]:  # between two towers, it may go up or down
                     tower = lane.end[0]
-                    ends = [(tower, 0, 0), (tower, len(self.placing.stacks[tower].levels), 0)]
-                spans[lane.of, lane.side][route.lower] += ends
-        found: dict[tuple[At, str, int], int] = {}
-        for (of, side), by_box in spans.items():
-            stretches = {box: (min(ends), max(ends)) for box, ends in by_box.items()}
-            for box, number in numbered(stretches, _length).items():
-                found[of, side, box] = number
-                self.spans[of, side, box] = stretches[box]
-            if of.head is not None:
-                self.placing.head_of(of).lanes[side] = list(by_box)
-        return found
+                    gaps = [(tower, 0, 0), (tower, len(self.placing.stacks[tower].levels), 0)]
+                ends[lane.at][route.lower] += gaps
+        return stretches(ends)
 
     def beside_towers(self) -> list[dict[str, int]]:
         """The number of lanes at each side of each tower."""
         found = [{"left": 0, "right": 0} for _ in self.placing.stacks]
-        for (of, side, _), number in self.in_lane.items():
+        for (of, side), numbers in self.numbers.items():
             if of.head is None:
-                found[of.tower][side] = max(found[of.tower][side], number + 1)
+                found[of.tower][side] = max(numbers.values()) + 1
         return found
 
     def lane_x(self, lane: Lane, box: int) -> float:
         """Where the line from a lower box goes up in a lane."""
-        number = self.in_lane[lane.of, lane.side, box] + 1
-        sign = -1 if lane.side == "left" else 1
-        if lane.of.head is None:
-            stack = self.placing.stacks[lane.of.tower]
-            levels = stack.levels[self._levels_beside(lane, box)]
-            half = max(level.width for level in levels) / 2 + PADDING
-            return stack.x + sign * (half + LANE * number)
-        head = self.placing.head_of(lane.of)
-        return head.x + sign * (self._half_beside(lane) + LANE * number)
+        of, side = lane.at
+        if of.head is None:
+            middle = self.placing.stacks[of.tower].x
+            half = max(map(width_of_level, self._levels_beside(lane.at, box))) / 2 + PADDING
+        else:
+            middle = self.placing.head_of(of).x
+            half = self._half_beside(lane.at)
+        away = half + LANE * (self.numbers[lane.at][box] + 1)
+        return middle - away if side == "left" else middle + away
 
-    def _levels_beside(self, lane: Lane, box: int) -> slice:
+    def _levels_beside(self, at: Side, box: int) -> Sequence[Level]:
         """The levels that a lane at the left passes, or any lane beside it; at the right, all."""
-        if lane.side == "right":
-            return slice(None)
-        first, last = self.spans[lane.of, lane.side, box]
-        place = lane.of, lane.side
-        beside = [span for (*other, _), span in self.spans.items() if tuple(other) == place]
+        levels = self.placing.stacks[at.of.tower].levels
+        if at.side == "right":
+            return levels
+        beside = self.spans[at].values()
+        first, last = self.spans[at][box]
         for _ in beside:
             near = [span for span in beside if _meet(span, (first, last))]
             first, last = min(a for a, _ in near), max(b for _, b in near)
-        return slice(first[1], last[1] + 1)
+        return levels[first[1] : last[1] + 1]
 
-    def _half_beside(self, lane: Lane) -> float:
-        """Half the width of the rows of a head that any line in its lanes passes."""
-        ends = [
-            gap
-            for route in self.all
-            for other in route.lanes
-            if (other.of, other.side) == (lane.of, lane.side)
-            for gap in (other.start, other.end)
+    def _half_beside(self, at: Side) -> float:
+        """Half the width of the rows of a head that any line at this side passes."""
+        rows = [
+            row if level == at.of.level else len(self.placing.level(at.of).rows)
+            for span in self.spans[at].values()
+            for _, level, row in span
         ]
-        level = self.placing.level(lane.of)
-        rows = [gap[2] if gap[1] == lane.of.level else level.rows for gap in ends]
-        return self.placing.head_of(lane.of).half(range(min(rows), max(rows) + 1))
+        return half_of(self.placing.head_of(at.of), range(min(rows), max(rows) + 1))
 
 
 def _order(at: At) -> tuple[int, int, int]:
@@ -189,6 +193,14 @@ def _length(ends: tuple[Gap, Gap]) -> tuple[int, int]:
     """Levels and rows."""
     (_, level, row), (_, last_level, last_row) = ends
     return last_level - level, last_row - row
+
+
+def stretches(ends: Mapping[_K, Mapping[int, list[_T]]]) -> dict[_K, dict[int, tuple[_T, _T]]]:
+    """The least and the greatest of what the lines from each box reach in each place."""
+    return {
+        place: {box: (min(reached), max(reached)) for box, reached in by_box.items()}
+        for place, by_box in ends.items()
+    }
 
 
 def numbered(

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tracer.lesson.document import Picture, Wire
-from tracer.renderers.picture.placing import Gap, Placing, SizeOf, Spot
-from tracer.renderers.picture.routes import Route, Routes, numbered
+from tracer.renderers.picture.placing import Gap, Placing, SizeOf
+from tracer.renderers.picture.routes import Route, Routes, numbered, stretches
+from tracer.renderers.picture.stack import Spot
 
 Point: TypeAlias = tuple[float, float]
 
@@ -89,28 +90,25 @@ class Wires:
         if not route.at_side:
             yield gap, x, self.ports[route.lower, route.upper]
 
-    def _tracks(self) -> dict[tuple[Gap, int], int]:
-        """The height of the line of each lower box in each gap, counted from below."""
-        spans: dict[Gap, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    def _tracks(self) -> dict[Gap, dict[int, int]]:
+        """The height in each gap of the line of each lower box, counted from below."""
+        ends: dict[Gap, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for route in self.routes.all:
             for gap, start, end in self._bends(route):
-                spans[gap][route.lower] += [start, end]
-        found: dict[tuple[Gap, int], int] = {}
-        for gap, by_box in spans.items():
-            stretches = {box: (min(ends), max(ends)) for box, ends in by_box.items()}
-            numbers = numbered(stretches, lambda ends: ends[1] - ends[0])
-            found |= {(gap, box): number for box, number in numbers.items()}
-        return found
+                ends[gap][route.lower] += [start, end]
+        return {
+            gap: numbered(across, lambda ends: ends[1] - ends[0])
+            for gap, across in stretches(ends).items()
+        }
 
-    def _height(self, *gap: int) -> float:
-        tracks = [number for (other, _), number in self.tracks.items() if other == gap]
-        return BELOW + ABOVE + TRACK * max(tracks, default=0)
+    def _height(self, gap: Gap) -> float:
+        return BELOW + ABOVE + TRACK * max(self.tracks.get(gap, {}).values(), default=0)
 
     def _line(self, route: Route) -> Line:
         lower, upper = self.placing.spots[route.lower], self.placing.spots[route.upper]
         corners = [(lower.x, lower.y + lower.height)]
         for gap, start, end in self._bends(route):
-            y = self.bottoms[gap] + BELOW + TRACK * self.tracks[gap, route.lower]
+            y = self.bottoms[gap] + BELOW + TRACK * self.tracks[gap][route.lower]
             corners += [(start, y), (end, y)]
         if route.at_side:
             corners += self._into_side(route, upper, corners[-1][0])

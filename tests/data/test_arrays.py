@@ -52,7 +52,7 @@ def test_npz_hands_numpy_only_addresses(
         handed.update(arrays)
         np.savez_compressed(file, **arrays)
 
-    monkeypatch.setattr("tracer.renderers.arrays.np.savez", savez)
+    monkeypatch.setattr("tracer.data.arrays.np.savez", savez)
     path = tmp_path / "pass.npz"
     assert run(*command.split(), "-f", "npz", "-o", str(path)) == Ran(0, "", "")
     shown = json.loads(printed(*command.split(), "-f", "json"))

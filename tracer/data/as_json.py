@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from tracer.data.quote import printed as printed_entry
 from tracer.decoder.attribution import AttributedPart, Attribution, attributed
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
@@ -41,7 +42,6 @@ from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import distinct
-from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text, words
 
 SCHEMA = 1

@@ -19,6 +19,7 @@ from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
 from tests.helpers.training_again import training_again
+from tracer.data import as_json
 from tracer.decoder.attribution import attribute
 from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Activate, Elementwise, GradientOf
@@ -28,7 +29,6 @@ from tracer.decoder.roles import HEAD_OUTPUT
 from tracer.decoder.score_attribution import attribute_score
 from tracer.decoder.value import Entry
 from tracer.formula.activations import ACTIVATIONS
-from tracer.renderers import as_json
 from tracer.scenario.carry import Carry
 
 SCENARIOS = ["alex", "science"]

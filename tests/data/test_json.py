@@ -13,7 +13,7 @@ from tests.helpers.command import printed
 from tests.helpers.small_scenario import changed
 from tests.helpers.strict_json import document, entries, refuse, values
 from tests.helpers.traces import bundled
-from tracer.renderers.quote import quoted
+from tracer.data.quote import quoted
 from tracer.scenario.carry import Carry
 
 SCENARIOS = ["alex", "science"]

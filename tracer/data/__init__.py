@@ -1,0 +1,1 @@
+"""A trace as data: JSON, arrays, one number as text."""
