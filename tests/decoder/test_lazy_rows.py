@@ -108,7 +108,9 @@ def test_scores_are_computed_again_where_they_are_shown(unmasked: bool) -> None:
 
 def test_memory_is_not_needed_for_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = list[str]()
-    monkeypatch.setattr(memory, "check", lambda values: kept.extend(v.address for v in values))
+    monkeypatch.setattr(
+        memory, "check_memory", lambda values: kept.extend(v.address for v in values)
+    )
     found, _ = passes()
     assert found["output"].numbers.size
     assert "layer2.attention.head2.weights" in kept

@@ -316,11 +316,12 @@ INSIDE_A_NORM = (
     *("mean", "deviation", "squared", "variance", "std"),
     *("mean_square", "rms", "standardized"),
 )
+NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
 WORKING = {
     *("position.div_term", "position.angle"),
     *(
         f"{norm}.{name}"
-        for norm in ("norm", "norm_after", "query_norm", "key_norm")
+        for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_LATENTS)
         for name in INSIDE_A_NORM
     ),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),

@@ -9,22 +9,37 @@ from pathlib import Path
 
 import pytest
 
-DECODER = """
-from decimal import Decimal
+SCENARIO = """
+from typing import Annotated
 
+from tracer.scenario.fields import Frozen, Matrix, Shape, described
+from tracer.scenario.part import ScenarioPart
+
+
+class SharedKeys(Frozen):
+    W_C: Annotated[Matrix | None, Shape(("width", "width"))] = described("Weights.", "[[1]]", None)
+
+
+PART = ScenarioPart(keys={"Attention": SharedKeys})
+"""
+DECODER = """
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.part import Part, Sources
 from tracer.decoder.roles import Role
+from tracer.parts.shared.scenario import SharedKeys
+from tracer.scenario.part import keys_of
 
 W_C, SHARED = Role("W_C", parameter=True), Role("shared")
 
 
 def sources(tape, at, before):
     x = before.keys_and_values
-    width = range(x.shape[1])
-    axes = (x.axes[1], Axis("feature", tuple(f"c{i}" for i in width)))
-    w_c = tape.given(W_C, [[Decimal(i + j) for j in width] for i in width], axes)
+    matrix = keys_of(at.parameters, SharedKeys).W_C
+    if matrix is None:
+        return before
+    axes = (x.axes[1], Axis("feature", tuple(f"c{i}" for i in range(x.shape[1]))))
+    w_c = tape.given(W_C, matrix, axes)
     return Sources(before.queries, tape.record(SHARED, op.MatMul(), x, w_c))
 
 
@@ -55,7 +70,8 @@ def run(
     """The program with one part more, `shared`: what keys and values read."""
     part = folder / "shared"
     part.mkdir(exist_ok=True)
-    for name, text in (("__init__", ""), ("decoder", decoder), ("lesson", lesson)):
+    texts = {"__init__": "", "scenario": SCENARIO, "decoder": decoder, "lesson": lesson}
+    for name, text in texts.items():
         (part / f"{name}.py").write_text(text, encoding="utf-8")
     start = (
         f"import sys, tracer.parts; tracer.parts.__path__.append({str(folder)!r}); "
@@ -74,7 +90,11 @@ def scenario(tmp_path: Path) -> str:
         f"""title: Two heads
 tokens: [a, b]
 embeddings: {{a: [1, 0.5, 0.2], b: [-0.5, 2, 1]}}
-layers: [{{attention: {{heads: [{head}, {head}], W_O: {[[1, 0, 0.5]] * 4}}}}}]
+layers:
+  - attention:
+      W_C: [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+      heads: [{head}, {head}]
+      W_O: {[[1, 0, 0.5]] * 4}
 vocabulary: [a, b]
 unembedding: {{W_U: [[1, 0.3], [0.2, 1], [0, 0.4]]}}
 training: [{{tokens: [a, b], targets: [b, a]}}]
@@ -88,7 +108,9 @@ def test_a_new_part_is_drawn_below_the_heads_that_read_it(tmp_path: Path, scenar
     done = run(tmp_path, DECODER, LESSON, "tutorial", scenario)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    of_heads = next(i for i, line in enumerate(lines) if re.search("│ +Q +K +V +│", line))
+    of_heads = next(
+        i for i, line in enumerate(lines) if re.search("│ +Q of X′ +K of C +V of C +│", line)
+    )
     assert re.search(r"└─+┼─+┘", lines[of_heads + 2])
     assert "· W_C" in lines[of_heads + 3]
 
@@ -98,6 +120,25 @@ def test_a_new_part_is_attributed(tmp_path: Path, scenario: str) -> None:
     done = run(tmp_path, DECODER, LESSON, "attribute", score, "-s", scenario)
     assert done.returncode == 0, done.stderr
     assert "Key: parts of the shared vector" in done.stdout
+
+
+def test_a_new_part_is_differentiated_and_trained(tmp_path: Path, scenario: str) -> None:
+    saved = tmp_path / "trained.yaml"
+    done = run(tmp_path, DECODER, LESSON, "train", scenario, "--save", str(saved))
+    assert done.returncode == 0, done.stderr
+    assert "Gradient at the shared vectors" in done.stdout
+    assert "∂L/∂W_C" in done.stdout
+    assert "W_C: [[0, 1, 2]" not in saved.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("rows", ["[[0, 1, 2], [1, 2, 3]]", "[[0, 1], [1, 2], [2, 3]]"])
+def test_the_shape_of_a_new_key_is_checked(rows: str, tmp_path: Path, scenario: str) -> None:
+    path = Path(scenario)
+    yaml = path.read_text(encoding="utf-8").replace("[[0, 1, 2], [1, 2, 3], [2, 3, 4]]", rows)
+    path.write_text(yaml, encoding="utf-8")
+    done = run(tmp_path, DECODER, LESSON, "run", scenario)
+    assert done.returncode == 2
+    assert "layer1.attention.W_C" in done.stderr
 
 
 @pytest.mark.parametrize("answer", ["gradient", "sign"])

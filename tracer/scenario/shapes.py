@@ -171,6 +171,7 @@ class _Counted(SizeChecker):
         if "cross_attention" in place:
             known["source"] = Known(source, "one per feature of the encoder")
             known["keys"] = Known(self.keys(place), "one per token of the encoder")
+        of_input = {**known}
         for part in scenario_parts():
             if part.attention:
                 part.attention(self, place, known)
@@ -181,7 +182,7 @@ class _Counted(SizeChecker):
         names = typed_heads.names(self, place)
         for name, of in (("query_norm", "Q"), ("key_norm", "K")):
             self.norm_of_heads((*place, name), names[of], len(heads))
-        known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
+        known = of_input | {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
         if unknown and typed_heads.has_typed_heads(self, place):
