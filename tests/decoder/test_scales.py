@@ -119,3 +119,11 @@ def test_a_parallel_layer_multiplies_both_changes() -> None:
     )
     text = printed("step", "residual", "-s", "-", stdin=parallel)
     assert "multiplied by 2, a constant of the model; then x₁ is added." in " ".join(text.split())
+
+
+@pytest.mark.parametrize("factor", ["0.9", "0.90"])
+def test_equal_factors_are_printed_with_the_digits_of_their_own_scenario(factor: str) -> None:
+    head = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
+    layer = f"{{attention: {{residual_scale: {factor}, heads: [{head}]}}}}"
+    yaml = f"title: T\ntokens: [a]\nembeddings: {{a: [3]}}\nlayers: [{layer}]\n"
+    assert f"{factor}×3.000 = " in printed("step", "residual", "-s", "-", stdin=yaml)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import ClassVar
 
 from tracer.decoder.axes import Axes, Axis, SameAxes
@@ -37,13 +36,15 @@ class Elementwise(Node, SameAxes):
 
     @property
     def formula(self) -> Formula:
-        """The formula, made once for all operations that are equal."""
-        return _formula(self)
+        """The formula, made once for all operations with the same digits."""
+        key = repr(self)  # 0.9 and 0.90 are equal, and printed as they are typed
+        found = _FORMULAS.get(key)
+        if found is None:
+            found = _FORMULAS[key] = Formula(self.expression())
+        return found
 
 
-@cache
-def _formula(operation: Elementwise) -> Formula:
-    return Formula(operation.expression())
+_FORMULAS: dict[str, Formula] = {}
 
 
 class Add(Elementwise):

@@ -75,7 +75,7 @@ def with_keys_of_parts(model: Model) -> Model:
     if not own:
         return model
     words = {"__module__": model.__module__, "__doc__": model.__doc__}
-    return type(model.__name__, (model, *own), words)  # type: ignore[return-value]
+    return type(model.__name__, (*own, model), words)  # type: ignore[return-value]
 
 
 def keys_of(model: BaseModel, keys: type[Keys]) -> Keys:

@@ -36,7 +36,7 @@ def one_plus_gain(arithmetic, operation, x, part):
     return computed(arithmetic, operation, x, part)
 
 results._entries = one_plus_gain
-from tracer.commands.cli import start
+from tracer.cli import start
 start(["run", "-"])
 """
 
