@@ -119,10 +119,10 @@ class Request(Command):
         """
         # A page in a browser has none of what these need of the operating system.
         from tracer.console import pager, progress
-        from tracer.files import targets
-        from tracer.files.writing import write
 
         if self.writes:
+            from tracer.files import targets
+
             # Nothing has been computed yet; an input among them is refused as soon as it is opened.
             targets.check(filter(None, self.files), force=self.force)
         with progress.show_activity(f"{type(self).__name__.lower()} {self.scenario}"):
@@ -136,6 +136,8 @@ class Request(Command):
         elif isinstance(text, str) and (self.no_pager or not pager.page(text)):
             sys.stdout.write(text)
         if files:
+            from tracer.files.writing import write
+
             sys.stdout.flush()  # nothing is written where not all can be
             write(files, make=self.figures, force=self.force)
         return 0 if answer.holds else 1
