@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.part import AttentionContext, Part, Projected
+from tracer.decoder.roles import NormRoles, Role, norm_roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.norms import QueryKeyNorm
+from tracer.parts.query_key_norm.scenario import AttentionKeys, QueryKeyNorm
+from tracer.scenario.part import keys_of
+
+ALL_QUERIES = Role("queries")
+ALL_KEYS = Role("keys")
+QUERY_NORM = norm_roles("query_norm")
+KEY_NORM = norm_roles("key_norm")
+OWN_QUERY = Role("query_norm")
+OWN_KEY = Role("key_norm")
+NORMALIZED_KEYS = Role("keys")
+OWN_KEYS = Role("keys")
 
 
 @dataclass(frozen=True)
 class HeadNormRoles:
     """The roles of a norm of queries or keys: all heads' rows, the norm, and a head's columns."""
 
-    together: roles.Role
-    norm: roles.NormRoles
-    own: roles.Role
+    together: Role
+    norm: NormRoles
+    own: Role
 
 
-QUERIES = HeadNormRoles(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
-KEYS = HeadNormRoles(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
+QUERIES = HeadNormRoles(ALL_QUERIES, QUERY_NORM, OWN_QUERY)
+KEYS = HeadNormRoles(ALL_KEYS, KEY_NORM, OWN_KEY)
 
 
 @dataclass(eq=False)
@@ -67,3 +79,39 @@ class HeadNorm:
             with tape.within(replace(tape.place, head=None)):
                 self.learned = learned(tape, self.norm, self.of.norm, rows)
         return normalize(tape, rows, self.norm, self.learned, self.of.norm)
+
+
+def normalized_heads(
+    tape: Tape, at: AttentionContext, heads: Iterable[Projected]
+) -> Iterator[Projected]:
+    """The queries and keys of each head, normalized; all heads are projected before, if need be."""
+    norms = keys_of(at.parameters, AttentionKeys)
+    queries, keys = HeadNorm(QUERIES, norms.query_norm), HeadNorm(KEYS, norms.key_norm)
+    if queries.spans_heads or keys.spans_heads:
+        heads = tuple(heads)
+        queries.read(tape, [head.q for head in heads])
+        keys.read(tape, [head.k for head in heads if head.k])
+    for number, head in enumerate(heads, start=1):
+        with tape.at(head=number):
+            q = queries.apply(tape, head.q)
+            k = keys.apply(tape, head.k) if head.k else None
+        yield Projected(q, k, head.v)
+
+
+PART = Part(
+    roles={
+        roles.VALUE: (
+            *(ALL_QUERIES, ALL_KEYS, *vars(QUERY_NORM).values(), *vars(KEY_NORM).values()),
+            *(OWN_QUERY, OWN_KEY),
+        ),
+        roles.KEYS: (NORMALIZED_KEYS, OWN_KEYS),
+    },
+    norms=(QUERY_NORM, KEY_NORM),
+    of_all_heads=(OWN_QUERY, OWN_KEY),
+    projected=normalized_heads,
+    with_earlier={
+        KEY_NORM.layer_norm: NORMALIZED_KEYS,
+        KEY_NORM.rms_norm: NORMALIZED_KEYS,
+        OWN_KEY: OWN_KEYS,
+    },
+)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize
-from tracer.decoder.operations import Concat
-from tracer.decoder.roles import Role, derived
-from tracer.formula.expression import Brackets, Symbol
+from tracer.decoder.operations import AccumulateGradients, Concat
+from tracer.decoder.roles import NormRoles, Role, derived
+from tracer.decoder.vector_parts import KEY, QUERY
+from tracer.formula.expression import Brackets, Partial, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import reused
-from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
+from tracer.lesson.steps.gradient_claims import effect_of_raising
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, StepKind
+from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
+from tracer.lesson.steps.score_attribution import norm_kind, parts_of
 from tracer.lesson.steps.sub_layers import (
     division_of,
     layer_norm_roles,
@@ -22,6 +25,9 @@ from tracer.lesson.steps.sub_layers import (
     through_norm,
     why_epsilon,
 )
+from tracer.parts.query_key_norm import decoder
+from tracer.parts.query_key_norm.scenario import AttentionKeys
+from tracer.scenario.part import keys_of
 
 MODERATE: Sentence = (
     "A dot product is at most the product of both vectors' lengths. Normalized queries and keys "
@@ -32,7 +38,8 @@ MODERATE: Sentence = (
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why both are normalized, that heads share γ, and what ε is for."""
     part, operation = ctx.attention_at(step.place), division_of(step).operation
-    both = part is not None and part.query_norm is not None and part.key_norm is not None
+    norms = keys_of(part, AttentionKeys) if part else AttentionKeys()
+    both = norms.query_norm is not None and norms.key_norm is not None
     learned = isinstance(operation, Normalize) and (operation.gain or operation.shift)
     shared: Sentence = ("All heads use the same learned numbers here.",)
     several = learned and step.place.head and ctx.heads_of(step.place) > 1
@@ -51,7 +58,7 @@ def _goal(what: str) -> Callable[[Step, LessonContext], Sentence]:
     return goal
 
 
-def _roles(norm: roles.NormRoles, together: Role, letter: str) -> dict[Role, RoleText]:
+def _roles(norm: NormRoles, together: Role, letter: str) -> dict[Role, RoleText]:
     """Return the texts of a norm of queries or keys."""
     return {
         together: RoleText(lambda naming: Brackets(naming.inputs)),
@@ -74,8 +81,8 @@ QUERY_NORM_STEP = InnerKind(
     "Query, normalized",
     "the query of each token, normalized",
     _goal("query"),
-    _roles(roles.QUERY_NORM, roles.ALL_QUERIES, "Q"),
-    gradient=through_norm(" of the queries", roles.QUERY_NORM),
+    _roles(decoder.QUERY_NORM, decoder.ALL_QUERIES, "Q"),
+    gradient=through_norm(" of the queries", decoder.QUERY_NORM),
     sign=("norm ", Symbol("Q")),
     reasons=_reasons,
     groups=("norm",),
@@ -87,10 +94,10 @@ KEY_NORM_STEP = InnerKind(
     "the key of each token, normalized",
     _goal("key"),
     {
-        **_roles(roles.KEY_NORM, roles.ALL_KEYS, "K"),
-        roles.NORMALIZED_KEYS: RoleText(head_symbol("K", "N")),
+        **_roles(decoder.KEY_NORM, decoder.ALL_KEYS, "K"),
+        decoder.NORMALIZED_KEYS: RoleText(head_symbol("K", "N")),
     },
-    gradient=through_norm(" of the keys", roles.KEY_NORM),
+    gradient=through_norm(" of the keys", decoder.KEY_NORM),
     sign=("norm ", Symbol("K")),
     reasons=_reasons,
     claim=lambda step, ctx: reused(step),
@@ -102,8 +109,8 @@ OWN_QUERY_STEP = InnerKind(
     "Normalized query",
     "the head's columns of the normalized queries",
     ("The head gets its own columns of the normalized queries.",),
-    {roles.OWN_QUERY: RoleText(head_symbol("Q", "N"))},
-    gradient=_of_columns(roles.OWN_QUERY, "queries"),
+    {decoder.OWN_QUERY: RoleText(head_symbol("Q", "N"))},
+    gradient=_of_columns(decoder.OWN_QUERY, "queries"),
     sign=("columns of ", Symbol("Q", "N")),
     groups=("norm",),
 )
@@ -114,13 +121,59 @@ OWN_KEY_STEP = InnerKind(
     "the head's columns of the normalized keys",
     ("The head gets its own columns of the normalized keys.",),
     {
-        roles.OWN_KEY: RoleText(head_symbol("K", "N")),
-        roles.OWN_KEYS: RoleText(head_symbol("K", "N")),
+        decoder.OWN_KEY: RoleText(head_symbol("K", "N")),
+        decoder.OWN_KEYS: RoleText(head_symbol("K", "N")),
     },
-    gradient=_of_columns(roles.OWN_KEY, "keys"),
+    gradient=_of_columns(decoder.OWN_KEY, "keys"),
     sign=("columns of ", Symbol("K", "N")),
     claim=lambda step, ctx: reused(step),
     groups=("norm",),
 )
 
-KINDS = (QUERY_NORM_STEP, KEY_NORM_STEP, OWN_QUERY_STEP, OWN_KEY_STEP)
+
+def _back_to_scale(norm: NormRoles, kind: InnerKind, whose: str) -> StepKind:
+    """Return the kind of step that adds up the gradients of γ and β over the heads."""
+    return InnerKind(
+        f"{kind.name}_scale_back",
+        f"Gradient at the scale of the {whose}",
+        f"the gradient of the loss at γ and β of the {whose}",
+        _at_the_scale,
+        {derived(role, "gradient"): RoleText(Symbol("∂")) for role in (norm.gain, norm.shift)},
+        gradient=None,
+        sign=None,
+        claim=effect_of_raising,
+        only_with="decoder-trace train",
+    )
+
+
+def _at_the_scale(step: Step, ctx: LessonContext) -> Sentence:
+    learned = " and ".join(
+        name
+        for name in ("γ", "β")
+        if any(ctx.symbols[r.output.address] == Partial(Symbol(name)) for r in step.records)
+    )
+    of_heads = {value.place.head for record in step.records for value in record.inputs}
+    several = isinstance(step.last.operation, AccumulateGradients) and len(of_heads) > 1
+    added = ": add up the contributions of all heads" * several
+    return (f"Compute the gradient at {learned}{added}.",)
+
+
+PART = LessonPart(
+    kinds={
+        "value": (QUERY_NORM_STEP, KEY_NORM_STEP, OWN_QUERY_STEP, OWN_KEY_STEP),
+        "query_norm_after_parts": (
+            norm_kind(QUERY, "own_norm", "parts after the query norm", decoder.QUERY_NORM),
+        ),
+        "key_norm_after_parts": (
+            norm_kind(KEY, "own_norm", "parts after the key norm", decoder.KEY_NORM),
+        ),
+    },
+    texts={
+        "query_product_parts": parts_of(QUERY.row, decoder.OWN_QUERY),
+        "key_product_parts": parts_of(KEY.row, decoder.OWN_KEY),
+    },
+    backward={
+        _back_to_scale(decoder.QUERY_NORM, QUERY_NORM_STEP, "queries"): QUERY_NORM_STEP,
+        _back_to_scale(decoder.KEY_NORM, KEY_NORM_STEP, "keys"): KEY_NORM_STEP,
+    },
+)
