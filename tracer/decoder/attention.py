@@ -6,7 +6,6 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
@@ -15,7 +14,14 @@ from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
+from tracer.decoder.part import (
+    AttentionContext,
+    HeadContext,
+    Projected,
+    Projections,
+    Sources,
+    parts,
+)
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
@@ -61,9 +67,9 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-def projections(tape: Tape, sources: Sources, at: AttentionContext) -> Iterable[Projected]:
+def projections(tape: Tape, sources: Sources, at: AttentionContext) -> Projections:
     """Q, K and V of each head, as the parts of the model change them, each when it is needed."""
-    found: Iterable[Projected] = (
+    found: Projections = (
         projected(tape, sources, at.inputs, number, head)
         for number, head in enumerate(at.parameters.heads, start=1)
     )

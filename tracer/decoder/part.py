@@ -65,10 +65,7 @@ class Projected:
 
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 
-ChangeProjected: TypeAlias = Callable[
-    [Tape, AttentionContext, Iterable[Projected]], Iterable[Projected]
-]
-
+Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
     [Tape, HeadContext, Sources, Value, Value | None], tuple[Value, Value | None] | None
 ]
@@ -85,7 +82,7 @@ class Part:
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
     """Replaces the vectors that queries, keys and values are computed from."""
-    projected: ChangeProjected | None = None
+    projected: Callable[[Tape, AttentionContext, Projections], Projections] | None = None
     """Changes what each head of an attention projects, or all of them, before positions."""
     of_all_heads: tuple[Role, ...] = ()
     """Those of its roles in a head that read what is computed from all heads' projections."""

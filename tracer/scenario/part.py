@@ -34,9 +34,6 @@ class ShapeChecker(Protocol):
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
 
-    def length(self, place: YamlPath, expected: Size, meaning: str, noun: str) -> None:
-        """Report a list that has another length."""
-
     def sample(self, at: YamlPath, width: Size) -> None:
         """Report the deviation of a sample of one number."""
 
@@ -49,7 +46,7 @@ class ShapeChecker(Protocol):
     ) -> None:
         """Check the matrices of a part by the known sizes; others become known by them."""
 
-    def norm(self, place: YamlPath, name: str, width: Size) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size, meaning: str = ...) -> None:
         """Check γ and β of a norm."""
 
 

@@ -40,11 +40,7 @@ def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:
     """Return kinds of steps with those that the parts have behind them, and the parts' texts."""
     ordered = list(kinds)
     for part in reversed(lesson_parts()):  # behind one kind, the first part's come first
-        for before, own in part.kinds.items():
-            names = [kind.name for kind in ordered]
-            if before in names:
-                at = names.index(before) + 1
-                ordered[at:at] = own
+        ordered = [each for kind in ordered for each in (kind, *part.kinds.get(kind.name, ()))]
     for part in lesson_parts():
         for kind in ordered:
             kind.roles = {**kind.roles, **part.texts.get(kind.name, {})}

@@ -64,7 +64,7 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
     """Return the kind of step that carries the parts of a side through a norm."""
     results = (of.layer_norm, of.rms_norm)
     return _kind(
-        *(side, name, title, _of_norm),
+        *(side, name, f"parts after the {title}", _of_norm),
         parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
         parts_of(side.part, of.mean, caption="The mean of each part:"),
         parts_of(side.part, of.deviation, caption="Each part minus its mean:"),
@@ -115,8 +115,8 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             *("expert", "parts of the expert", OF_EXPERT),
             *(parts_of(row, *EXPERT_WEIGHTS), parts_of(part, *EXPERT_WEIGHTS)),
         ),
-        norm_kind(side, "norm", "parts after the norm", roles.SUB_LAYER_NORM),
-        norm_kind(side, "norm_after", "parts after the output norm", roles.NORM_AFTER),
+        norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
+        norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
         kind(
             *("product", "parts", _projection(what)),
             *(parts_of(row, product, bias), parts_of(part, product)),

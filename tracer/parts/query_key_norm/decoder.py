@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.part import AttentionContext, Part, Projected
+from tracer.decoder.part import AttentionContext, Part, Projected, Projections
 from tracer.decoder.roles import NormRoles, Role, norm_roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
@@ -14,12 +14,6 @@ from tracer.decoder.value import Value
 from tracer.parts.query_key_norm.scenario import AttentionKeys, QueryKeyNorm
 from tracer.scenario.part import keys_of
 
-ALL_QUERIES = Role("queries")
-ALL_KEYS = Role("keys")
-QUERY_NORM = norm_roles("query_norm")
-KEY_NORM = norm_roles("key_norm")
-OWN_QUERY = Role("query_norm")
-OWN_KEY = Role("key_norm")
 NORMALIZED_KEYS = Role("keys")
 OWN_KEYS = Role("keys")
 
@@ -33,8 +27,8 @@ class HeadNormRoles:
     own: Role
 
 
-QUERIES = HeadNormRoles(ALL_QUERIES, QUERY_NORM, OWN_QUERY)
-KEYS = HeadNormRoles(ALL_KEYS, KEY_NORM, OWN_KEY)
+QUERIES = HeadNormRoles(Role("queries"), norm_roles("query_norm"), Role("query_norm"))
+KEYS = HeadNormRoles(Role("keys"), norm_roles("key_norm"), Role("key_norm"))
 
 
 @dataclass(eq=False)
@@ -81,9 +75,7 @@ class HeadNorm:
         return normalize(tape, rows, self.norm, self.learned, self.of.norm)
 
 
-def normalized_heads(
-    tape: Tape, at: AttentionContext, heads: Iterable[Projected]
-) -> Iterator[Projected]:
+def normalized_heads(tape: Tape, at: AttentionContext, heads: Projections) -> Projections:
     """The queries and keys of each head, normalized; all heads are projected before, if need be."""
     norms = keys_of(at.parameters, AttentionKeys)
     queries, keys = HeadNorm(QUERIES, norms.query_norm), HeadNorm(KEYS, norms.key_norm)
@@ -101,17 +93,17 @@ def normalized_heads(
 PART = Part(
     roles={
         roles.VALUE: (
-            *(ALL_QUERIES, ALL_KEYS, *vars(QUERY_NORM).values(), *vars(KEY_NORM).values()),
-            *(OWN_QUERY, OWN_KEY),
+            *(QUERIES.together, KEYS.together),
+            *(*vars(QUERIES.norm).values(), *vars(KEYS.norm).values(), QUERIES.own, KEYS.own),
         ),
         roles.KEYS: (NORMALIZED_KEYS, OWN_KEYS),
     },
-    norms=(QUERY_NORM, KEY_NORM),
-    of_all_heads=(OWN_QUERY, OWN_KEY),
+    norms=(QUERIES.norm, KEYS.norm),
+    of_all_heads=(QUERIES.own, KEYS.own),
     projected=normalized_heads,
     with_earlier={
-        KEY_NORM.layer_norm: NORMALIZED_KEYS,
-        KEY_NORM.rms_norm: NORMALIZED_KEYS,
-        OWN_KEY: OWN_KEYS,
+        KEYS.norm.layer_norm: NORMALIZED_KEYS,
+        KEYS.norm.rms_norm: NORMALIZED_KEYS,
+        KEYS.own: OWN_KEYS,
     },
 )

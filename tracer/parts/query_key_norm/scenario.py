@@ -27,14 +27,10 @@ class AttentionKeys(Frozen):
     """The keys of an attention."""
 
     query_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the queries, before rotary positions.",
-        "{kind: rms_norm, gain: [1, 1]}",
-        None,
+        "The norm of the queries, before rotary positions.", "{kind: rms_norm, gain: [1, 1]}", None
     )
     key_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the keys, before rotary positions.",
-        "{kind: rms_norm, gain: [1, 1]}",
-        None,
+        "The norm of the keys, before rotary positions.", "{kind: rms_norm, gain: [1, 1]}", None
     )
 
 
@@ -47,13 +43,15 @@ def check(sizes: ShapeChecker, place: YamlPath, names: Mapping[str, str]) -> Non
         different, per_column = sorted(set(widths)), f"one per column of {matrix}"
         if sizes.part(*at, "over") == "heads":
             different, per_column = [sum(widths)], f"{per_column} of all heads"
-        for parameter in ("gain", "shift"):
-            if len(different) == 1:
-                sizes.length((*at, parameter), different[0], per_column, "number")
-            elif different and sizes.has(*at, parameter):
-                found = " and ".join(map(str, different))
-                sizes.report((*at, parameter), f"heads of {found} columns, expected equal widths")
-        sizes.sample((*at, "deviation"), different[0] if different else None)
+        if len(different) == 1:
+            sizes.norm(place, norm, different[0], per_column)
+        elif different:
+            found = " and ".join(map(str, different))
+            for parameter in ("gain", "shift"):
+                if sizes.has(*at, parameter):
+                    message = f"heads of {found} columns, expected equal widths"
+                    sizes.report((*at, parameter), message)
+            sizes.sample((*at, "deviation"), different[0])
 
 
 def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str, Any]:
