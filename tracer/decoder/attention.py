@@ -6,6 +6,7 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
@@ -14,14 +15,7 @@ from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import (
-    AttentionContext,
-    HeadContext,
-    Projected,
-    Projections,
-    Sources,
-    parts,
-)
+from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
@@ -41,9 +35,13 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     for part in parts():
         if part.sources:
             sources = part.sources(tape, context, sources)
+    projected = project(tape, sources, context)
+    for part in parts():
+        if part.projected:
+            projected = part.projected(tape, context, projected)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
-    for number, own in enumerate(projections(tape, sources, context), start=1):
+    for number, own in enumerate(projected, start=1):
         with tape.at(head=number):
             head = parameters.heads[number - 1]
             at = HeadContext(number, head, context)
@@ -67,27 +65,15 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-def projections(tape: Tape, sources: Sources, at: AttentionContext) -> Projections:
-    """Q, K and V of each head, as the parts of the model change them, each when it is needed."""
-    found: Projections = (
-        projected(tape, sources, at.inputs, number, head)
-        for number, head in enumerate(at.parameters.heads, start=1)
-    )
-    for part in parts():
-        if part.projected:
-            found = part.projected(tape, at, found)
-    return found
-
-
-def projected(
-    tape: Tape, sources: Sources, inputs: AttentionInputs, number: int, head: Head
-) -> Projected:
-    """Q, K and V of a head, which is counted from 1."""
-    with tape.at(head=number):
-        q = queries(tape, sources.queries, head)
-        if head.shares:
-            return Projected(q)
-        return Projected(q, *keys_and_values(tape, sources.keys_and_values, inputs, head))
+def project(tape: Tape, sources: Sources, at: AttentionContext) -> Iterable[Projected]:
+    """Q, K and V of each head, when they are asked for."""
+    for number, head in enumerate(at.parameters.heads, start=1):
+        with tape.at(head=number):
+            own = Projected(queries(tape, sources.queries, head))
+            if not head.shares:
+                k_v = keys_and_values(tape, sources.keys_and_values, at.inputs, head)
+                own = Projected(own.q, *k_v)
+        yield own
 
 
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:

@@ -46,7 +46,7 @@ class ShapeChecker(Protocol):
     ) -> None:
         """Check the matrices of a part by the known sizes; others become known by them."""
 
-    def norm(self, place: YamlPath, name: str, width: Size, meaning: str = ...) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size, why: str = ...) -> None:
         """Check γ and β of a norm."""
 
 

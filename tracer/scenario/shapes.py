@@ -329,13 +329,11 @@ class _Counted(SizeChecker):
             message = "a factor of what is added, but residual is false"
             self.report((*place, "residual_scale"), message)
 
-    def norm(
-        self, place: YamlPath, name: str, width: Size, meaning: str = "one per feature"
-    ) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size, why: str = "one per feature") -> None:
         """Check γ and β, and that a sample deviation has at least two features."""
         at: YamlPath = (*place, name)
         for parameter in declared(Normalization):
-            self.length((*at, parameter), width, meaning, "number")
+            self.length((*at, parameter), width, why, "number")
         self.sample((*at, "deviation"), width)
 
     def sample(self, at: YamlPath, width: Size) -> None:

@@ -53,10 +53,7 @@ class HeadNorm:
         return self.norm is not None and self.norm.over == "heads"
 
     def read(self, tape: Tape, heads: Sequence[Value]) -> None:
-        """Normalize the rows of all heads side by side, h times (n, d_k), if the norm spans them.
-
-        Of a single head, they are normalized in `apply`.
-        """
+        """Normalize the rows of several heads side by side, h times (n, d_k), if it spans them."""
         if self.norm and self.spans_heads and len(heads) > 1:
             rows = tape.record(self.of.together, op.Concat(), *heads)
             self.together = normalized(tape, rows, self.norm, self.of.norm)

@@ -46,11 +46,10 @@ def check(sizes: ShapeChecker, place: YamlPath, names: Mapping[str, str]) -> Non
         if len(different) == 1:
             sizes.norm(place, norm, different[0], per_column)
         elif different:
-            found = " and ".join(map(str, different))
+            found = f"heads of {' and '.join(map(str, different))} columns, expected equal widths"
             for parameter in ("gain", "shift"):
                 if sizes.has(*at, parameter):
-                    message = f"heads of {found} columns, expected equal widths"
-                    sizes.report((*at, parameter), message)
+                    sizes.report((*at, parameter), found)
             sizes.sample((*at, "deviation"), different[0])
 
 
