@@ -29,6 +29,7 @@ from tracer.formula.arithmetic import DECIMALS
 from tracer.lesson.steps.attribution import VECTORS
 from tracer.lesson.steps.declared import KIND_OF, kind_of
 from tracer.lesson.texts.selection import steps
+from tracer.parts.query_key_norm.decoder import KEYS, QUERIES
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
@@ -289,9 +290,9 @@ BEFORE_ATTENTION = (
 
 READ = (
     *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, roles.ROTATED_QUERY, roles.ROTATED_KEY),
-    *(norm.deviation for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
-    *(norm.layer_norm for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
-    *(norm.rms_norm for norm in (roles.QUERY_NORM, roles.KEY_NORM)),
+    *(norm.deviation for norm in (QUERIES.norm, KEYS.norm)),
+    *(norm.layer_norm for norm in (QUERIES.norm, KEYS.norm)),
+    *(norm.rms_norm for norm in (QUERIES.norm, KEYS.norm)),
 )
 """The values that are given in place of computed ones, in a score's attribution."""
 

@@ -6,7 +6,7 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
@@ -15,8 +15,7 @@ from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import AttentionContext, HeadContext, Sources, parts
-from tracer.decoder.query_key_norm import KEYS, QUERIES, HeadNorm
+from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
@@ -29,38 +28,30 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
 
     Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
-    (n, h · d_v). Of typed queries, x is only the tokens. A norm of queries or keys has the same γ
-    and β in all heads, or reads all heads at once.
+    (n, h · d_v). Of typed queries, x is only the tokens.
     """
     context = AttentionContext(parameters, inputs)
     sources = Sources(x, inputs.vectors)
     for part in parts():
         if part.sources:
             sources = part.sources(tape, context, sources)
-    of_queries = HeadNorm(QUERIES, parameters.query_norm)
-    of_keys = HeadNorm(KEYS, parameters.key_norm)
-    before: list[Projected] = []
-    if of_queries.spans_heads or of_keys.spans_heads:
-        for number, head in enumerate(parameters.heads, start=1):
-            with tape.at(head=number):
-                before.append(projected(tape, sources, inputs, head))
-        of_queries.read(tape, [each.q for each in before])
-        of_keys.read(tape, [each.k for each in before if each.k])
+    projected = project(tape, sources, context)
+    for part in parts():
+        if part.projected:
+            projected = part.projected(tape, context, projected)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
-    for number, head in enumerate(parameters.heads, start=1):
+    for number, own in enumerate(projected, start=1):
         with tape.at(head=number):
+            head = parameters.heads[number - 1]
             at = HeadContext(number, head, context)
-            own = before[number - 1] if before else projected(tape, sources, inputs, head)
-            q = of_queries.apply(tape, own.q)
-            k = of_keys.apply(tape, own.k) if own.k else None
-            q, k = with_positions(tape, at, sources, q, k)
+            q, k = with_positions(tape, at, sources, own.q, own.k)
             if k is None or own.v is None:
                 k_v = read[(head.shares or 1) - 1]
             elif sources.has_rows_before:
                 k_v = k, own.v
             else:
-                k_v = with_earlier(tape, k, own.v, inputs, of_keys)
+                k_v = with_earlier(tape, k, own.v, inputs)
             read.append(k_v)
             scores = scaled(tape, q, k_v[0], parameters.scale)
             heads.append(attention_head(tape, scores, k_v[1], at))
@@ -74,21 +65,15 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-@dataclass(frozen=True)
-class Projected:
-    """What a head projects: Q (n, d_k), K (m, d_k) and V (m, d_v); it may share K and V."""
-
-    q: Value
-    k: Value | None = None
-    v: Value | None = None
-
-
-def projected(tape: Tape, sources: Sources, inputs: AttentionInputs, head: Head) -> Projected:
-    """Q, K and V of a head."""
-    q = queries(tape, sources.queries, head)
-    if head.shares:
-        return Projected(q)
-    return Projected(q, *keys_and_values(tape, sources.keys_and_values, inputs, head))
+def project(tape: Tape, sources: Sources, at: AttentionContext) -> Iterable[Projected]:
+    """Q, K and V of each head, when they are asked for."""
+    for number, head in enumerate(at.parameters.heads, start=1):
+        with tape.at(head=number):
+            own = Projected(queries(tape, sources.queries, head))
+            if not head.shares:
+                k_v = keys_and_values(tape, sources.keys_and_values, at.inputs, head)
+                own = Projected(own.q, *k_v)
+        yield own
 
 
 def queries(tape: Tape, x: Value | Axis, head: Head) -> Value:
@@ -133,18 +118,15 @@ def with_positions(
     return q, apply_rotary(tape, roles.ROTATED_KEY, k, rotary) if k else None
 
 
-def with_earlier(
-    tape: Tape, k: Value, v: Value, inputs: AttentionInputs, norm: HeadNorm
-) -> tuple[Value, Value]:
+def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tuple[Value, Value]:
     """K (m, d_k) and V (m, d_v): the rows of an earlier pass, if any, then the new ones."""
     earlier = inputs.earlier
     if earlier is None or not inputs.new:
         return k, v
-    keys = roles.NORMALIZED_KEYS if norm.norm else roles.KEYS
-    keys = roles.OWN_KEYS if norm.together else keys
-    keys = roles.ROTATED_KEYS if inputs.rotary else keys
-
-    k = with_rows_before(tape, keys, k, earlier)
+    together = {roles.KEY: roles.KEYS, roles.ROTATED_KEY: roles.ROTATED_KEYS}
+    for part in parts():
+        together |= part.with_earlier
+    k = with_rows_before(tape, together[k.role], k, earlier)
     return k, with_rows_before(tape, roles.VALUES, v, earlier)
 
 

@@ -6,7 +6,7 @@ scenario does not have the part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
@@ -54,8 +54,18 @@ class HeadContext:
     recorded: dict[Role, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Projected:
+    """What a head projects: Q (n, d_k), K (m, d_k) and V (m, d_v); it may share K and V."""
+
+    q: Value
+    k: Value | None = None
+    v: Value | None = None
+
+
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 
+Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
     [Tape, HeadContext, Sources, Value, Value | None], tuple[Value, Value | None] | None
 ]
@@ -72,6 +82,12 @@ class Part:
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
     """Replaces the vectors that queries, keys and values are computed from."""
+    projected: Callable[[Tape, AttentionContext, Projections], Projections] | None = None
+    """Changes what each head of an attention projects, or all of them, before positions."""
+    of_all_heads: tuple[Role, ...] = ()
+    """Those of its roles in a head that read what is computed from all heads' projections."""
+    with_earlier: Mapping[Role, Role] = field(default_factory=dict)
+    """By the role of new keys, the role of an earlier pass's keys and these."""
     positions: EncodePositions | None = None
     """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None

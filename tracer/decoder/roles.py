@@ -287,17 +287,9 @@ B_V = Role("b_V", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
-ALL_QUERIES = Role("queries")
-ALL_KEYS = Role("keys")
-QUERY_NORM = norm_roles("query_norm")
-KEY_NORM = norm_roles("key_norm")
-OWN_QUERY = Role("query_norm")
-OWN_KEY = Role("key_norm")
 ROTATED_QUERY = Role("rotated_query")
 ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
-NORMALIZED_KEYS = Role("keys")
-OWN_KEYS = Role("keys")
 ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
 DOT = Role("dot", RoundingRule.EXACT, to_weights=True)
@@ -498,7 +490,7 @@ SUB_LAYER_NORM = NormRoles(
 )
 """The norm of a sub-layer, or behind the layers."""
 
-NORMS = (QUERY_NORM, KEY_NORM, NORM_AFTER, SUB_LAYER_NORM)
+NORMS = (NORM_AFTER, SUB_LAYER_NORM)
 """The norms but those of parts."""
 
 ROLES = tuple(

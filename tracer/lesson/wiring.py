@@ -8,7 +8,7 @@ from math import inf
 from typing import TypeAlias, get_args
 
 from tracer.decoder import roles
-from tracer.decoder.part import all_roles
+from tracer.decoder.part import all_roles, parts
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
@@ -29,6 +29,7 @@ AFTER_THE_OTHERS = 10**6
 """The rank of the shared expert among the experts."""
 
 RANKS = {role: rank for rank, role in enumerate(all_roles())}
+OF_ALL_HEADS = {role for part in parts() for role in part.of_all_heads}
 SUB_LAYERS = (*get_args(roles.SubLayer), None)
 
 
@@ -46,14 +47,14 @@ def in_order(records: tuple[Record, ...]) -> tuple[Record, ...]:
     """
     passed = [record for record in records if record.output.place.phase == "forward"]
     producers = {record.output: record for record in passed}
-    spanned = {
-        where(r.output) for r in passed if r.output.role in (roles.ALL_QUERIES, roles.ALL_KEYS)
-    }
+    spanned: dict[Where, float] = {}
+    for value in (r.output for r in passed if r.output.role in OF_ALL_HEADS):
+        spanned[where(value)] = min(RANKS[value.role], spanned.get(where(value), inf))
     behind = _behind_heads(passed, producers)
     found: dict[Value, Record] = {}
     for record in sorted(
         passed,
-        key=lambda r: _rank(r, spanned=where(r.output) in spanned, behind=r.output in behind),
+        key=lambda r: _rank(r, spanned.get(where(r.output), inf), behind=r.output in behind),
     ):
         _add(record, producers, found)
     return (*found.values(), *(r for r in records if r.output.place.phase != "forward"))
@@ -85,10 +86,10 @@ def _behind_heads(records: Sequence[Record], producers: Mapping[Value, Record]) 
     return {record.output for record in records if is_behind(record.output)}
 
 
-def _rank(record: Record, *, spanned: bool, behind: bool) -> tuple[float, ...]:
+def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
     """Examples before the batch, encoder before decoder, lens last; heads, experts before sums.
 
-    If a norm spans the heads of an attention, it comes after the projections of all of them.
+    From the rank `spanned` on, roles come after the projections of all heads of an attention.
     """
     role, place = record.output.role, record.output.place
     outside = 0 if RANKS[role] < RANKS[roles.W_Q] else inf  # of all layers: before them, or behind
@@ -99,7 +100,7 @@ def _rank(record: Record, *, spanned: bool, behind: bool) -> tuple[float, ...]:
         place.sub_layer == "lens",
         place.layer or (inf if place.final else outside),
         SUB_LAYERS.index(place.sub_layer),
-        spanned and RANKS[role] >= RANKS[roles.OWN_QUERY],
+        RANKS[role] >= spanned,
         place.head or (inf if behind else 0),
         AFTER_THE_OTHERS if place.expert == "shared" else place.expert or inf,
         RANKS[role],

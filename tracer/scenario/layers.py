@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
-from tracer.scenario.norms import Norm, Normalization, QueryKeyNorm
+from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import with_keys_of_parts
 from tracer.scenario.rotary import OwnRotary
 
@@ -169,16 +169,6 @@ class Attention(SubLayer):
         "The number of blocks of keys in which the softmax is also computed, with a running "
         "maximum and sum (FlashAttention, Dao et al. 2022).",
         "2",
-        None,
-    )
-    query_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the queries, before rotary positions.",
-        "{kind: rms_norm, gain: [1, 1]}",
-        None,
-    )
-    key_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the keys, before rotary positions.",
-        "{kind: rms_norm, gain: [1, 1]}",
         None,
     )
     mask: fields.MaskOfLayer | None = described(

@@ -72,14 +72,3 @@ class Norm(Normalization):
         "post",
         "post",
     )
-
-
-class QueryKeyNorm(Normalization):
-    """The norm of queries or keys."""
-
-    over: Literal["head", "heads"] = described(
-        "Whether each head's numbers are normalized by themselves, with the same γ and β in all "
-        "heads (head), or those of all heads together, with a γ and β for each column (heads).",
-        "heads",
-        "head",
-    )

@@ -9,14 +9,21 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from tracer.checkpoints.architecture import Architecture
 from tracer.parts import declared
 from tracer.scenario.expected import Known, Size
 from tracer.scenario.fields import Frozen
-from tracer.scenario.reader import YamlPath
+from tracer.scenario.reader import Data, YamlPath
 
 
 class ShapeChecker(Protocol):
     """What checks the shapes of a scenario, as far as parts use it."""
+
+    widths: dict[YamlPath, Size]
+    """The number of columns of the weights of queries, keys and values, or of these, if typed."""
+
+    def part(self, *place: str | int) -> Data | None:
+        """Return what is typed at a place; None if nothing is."""
 
     def has(self, *place: str | int) -> bool:
         """Return whether something is typed at a place."""
@@ -27,6 +34,9 @@ class ShapeChecker(Protocol):
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
 
+    def sample(self, at: YamlPath, width: Size) -> None:
+        """Report the deviation of a sample of one number."""
+
     def matrices(
         self,
         form: type[BaseModel],
@@ -36,7 +46,7 @@ class ShapeChecker(Protocol):
     ) -> None:
         """Check the matrices of a part by the known sizes; others become known by them."""
 
-    def norm(self, place: YamlPath, name: str, width: Size) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size, why: str = ...) -> None:
         """Check γ and β of a norm."""
 
 
@@ -51,6 +61,10 @@ class ScenarioPart:
     keys: Mapping[str, type[Frozen]]
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
+    heads: Callable[[ShapeChecker, YamlPath, Mapping[str, str]], None] | None = None
+    """Checks an attention whose heads are known, by the names of what is projected as Q, K, V."""
+    trained: Callable[[Architecture, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Returns the keys of an attention of a checkpoint, whose norms have these settings."""
     rotated: tuple[str, ...] = ()
     """Matrices of a head whose columns are rotated in place of those of W_Q."""
     rotated_width: Callable[[Any], int | None] | None = None
@@ -75,7 +89,8 @@ def with_keys_of_parts(model: Model) -> Model:
     if not own:
         return model
     words = {"__module__": model.__module__, "__doc__": model.__doc__}
-    return type(model.__name__, (*own, model), words)  # type: ignore[return-value]
+    bases: tuple[type, ...] = (*reversed(own), model)  # the fields of the last base come first
+    return type(model.__name__, bases, words)  # type: ignore[return-value]
 
 
 def keys_of(model: BaseModel, keys: type[Keys]) -> Keys:

@@ -179,9 +179,9 @@ class _Counted(SizeChecker):
         widths = [self.head((*place, "heads"), i, {**known}, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]
         concat = sum(own) if own and len(own) == len(widths) else None
-        names = typed_heads.names(self, place)
-        for name, of in (("query_norm", "Q"), ("key_norm", "K")):
-            self.norm_of_heads((*place, name), names[of], len(heads))
+        for part in scenario_parts():
+            if part.heads:
+                part.heads(self, place, typed_heads.names(self, place))
         known = of_input | {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
@@ -205,21 +205,6 @@ class _Counted(SizeChecker):
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""
         of_encoder = attention[0] == "encoder" or "cross_attention" in attention
         return self.size("encoder", "tokens") if of_encoder else self.tokens
-
-    def norm_of_heads(self, at: YamlPath, matrix: str, heads: int) -> None:
-        """Check the norm of queries or keys: γ and β fit those of each head, or of all together."""
-        places = [(*at[:-1], "heads", i, matrix) for i in range(heads)]
-        widths = [width for place in places if (width := self.widths.get(place))]
-        different, per_column = sorted(set(widths)), f"one per column of {matrix}"
-        if self.part(*at, "over") == "heads":
-            different, per_column = [sum(widths)], f"{per_column} of all heads"
-        for parameter in declared(Normalization):
-            if len(different) == 1:
-                self.length((*at, parameter), different[0], per_column, "number")
-            elif different and self.has(*at, parameter):
-                found = " and ".join(map(str, different))
-                self.report((*at, parameter), f"heads of {found} columns, expected equal widths")
-        self.sample((*at, "deviation"), different[0] if different else None)
 
     def head(self, heads: YamlPath, number: int, known: dict[str, Known], even: Size) -> Size:
         """Return the width of a head's values; `even` is the default, the width over the heads."""
@@ -345,11 +330,11 @@ class _Counted(SizeChecker):
             message = "a factor of what is added, but residual is false"
             self.report((*place, "residual_scale"), message)
 
-    def norm(self, place: YamlPath, name: str, width: Size) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size, why: str = "one per feature") -> None:
         """Check γ and β, and that a sample deviation has at least two features."""
         at: YamlPath = (*place, name)
         for parameter in declared(Normalization):
-            self.length((*at, parameter), width, "one per feature", "number")
+            self.length((*at, parameter), width, why, "number")
         self.sample((*at, "deviation"), width)
 
     def sample(self, at: YamlPath, width: Size) -> None:

@@ -26,7 +26,8 @@ from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
-from tracer.scenario.norms import Norm, Normalization, QueryKeyNorm
+from tracer.scenario.norms import Norm, Normalization
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import Numbers, with_numbers
 from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
@@ -301,9 +302,9 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
     attention = {"heads": heads(architecture.heads, architecture.key_heads), **around}
-    if over := architecture.query_key_norm:
-        own = QueryKeyNorm.model_construct(**norm, over=over)
-        attention |= {"query_norm": own, "key_norm": own}
+    for part in scenario_parts():
+        if part.trained:
+            attention |= part.trained(architecture, norm)
     settings = _of_attention(architecture, number)
     return Layer.model_construct(
         parallel=architecture.parallel,

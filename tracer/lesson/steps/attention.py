@@ -17,7 +17,6 @@ from tracer.lesson.steps import (
     attention_claims,
     attention_reasons as why,
     illustrations,
-    query_key_norm,
     query_key_value,
 )
 from tracer.lesson.steps.claims import main_column
@@ -320,7 +319,6 @@ PROJECTION_STEP = InnerKind(
 
 KINDS = (
     *query_key_value.KINDS,
-    *query_key_norm.KINDS,
     *(SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
     *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -28,7 +28,7 @@ from tracer.lesson.steps import (
     updates,
     words,
 )
-from tracer.lesson.steps.backward import OF_GRADIENTS, SCALES, backward_kinds
+from tracer.lesson.steps.backward import OF_GRADIENTS, backward_kinds
 from tracer.lesson.steps.kind import StepKind, SymbolOf
 from tracer.lesson.steps.part import lesson_parts, with_parts
 from tracer.lesson.steps.query_key_value import head_symbol
@@ -73,13 +73,13 @@ BACKWARD = backward_kinds(KINDS)
 
 FORWARD: dict[StepKind, StepKind] = {
     **{back: forward for forward, back in reversed(BACKWARD.items())},
-    **SCALES,
+    **{back: kind for part in lesson_parts() for back, kind in part.backward.items()},
 }
 """The kind of forward step for each kind of backward step, of several the first."""
 
 AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*FORWARD, *updates.KINDS),
-    *(*attribution.KINDS, *score_attribution.KINDS),
+    *(*attribution.KINDS, *with_parts(score_attribution.KINDS)),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
 

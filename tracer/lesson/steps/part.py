@@ -24,6 +24,8 @@ class LessonPart:
     kinds: Mapping[str, tuple[StepKind, ...]] = field(default_factory=dict)
     texts: Mapping[str, Mapping[Role, RoleText]] = field(default_factory=dict)
     operands: Mapping[Role, SymbolOf] = field(default_factory=dict)
+    backward: Mapping[StepKind, StepKind] = field(default_factory=dict)
+    """Steps of the backward pass without a forward step of their own; each goes with one."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
     """What a text of shapes says where one of its roles is recorded."""
 
@@ -35,12 +37,10 @@ def lesson_parts() -> tuple[LessonPart, ...]:
 
 
 def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:
-    """Return the kinds of steps with those of the parts, and the parts' texts in them."""
+    """Return kinds of steps with those that the parts have behind them, and the parts' texts."""
     ordered = list(kinds)
     for part in reversed(lesson_parts()):  # behind one kind, the first part's come first
-        for before, own in part.kinds.items():
-            at = [kind.name for kind in ordered].index(before) + 1
-            ordered[at:at] = own
+        ordered = [each for kind in ordered for each in (kind, *part.kinds.get(kind.name, ()))]
     for part in lesson_parts():
         for kind in ordered:
             kind.roles = {**kind.roles, **part.texts.get(kind.name, {})}

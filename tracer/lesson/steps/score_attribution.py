@@ -6,7 +6,7 @@ Each kind of step that carries parts exists twice, for the query and for the key
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -35,48 +35,49 @@ OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
 WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
 OUTPUT_WEIGHTS = (roles.W_O, roles.LORA[roles.W_O].adapted)
 EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
+NAMES = {QUERY: "query", KEY: "key"}
 
 
-def _texts(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict[Role, RoleText]:
+def parts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict[Role, RoleText]:
     """The texts of what is derived from some roles."""
     return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
 
 
-def _side_kinds(
-    side: ScoreSide, what: str, own: roles.NormRoles, projected: tuple[Role, Role, Role, Role]
-) -> tuple[StepKind, ...]:
-    """The kinds of step for the `query` or the `key`.
+def _kind(
+    side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
+) -> StepKind:
+    """Return a kind of step that carries the parts of a side."""
+    what = NAMES[side]
+    return InnerKind(
+        f"{what}_{name}_parts",
+        f"{what.capitalize()}: {title}",
+        title,
+        goal,
+        {role: text for each in texts for role, text in each.items()},
+        gradient=None,
+        sign=None,
+        only_with=ONLY_WITH,
+    )
 
-    `own` is the norm of queries or keys; `projected` are their roles: x W, b, normalized, rotated.
-    """
-    product, bias, normed, rotated = projected
+
+def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
+    """Return the kind of step that carries the parts of a side through a norm."""
+    results = (of.layer_norm, of.rms_norm)
+    return _kind(
+        *(side, name, f"parts after the {title}", _of_norm),
+        parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
+        parts_of(side.part, of.mean, caption="The mean of each part:"),
+        parts_of(side.part, of.deviation, caption="Each part minus its mean:"),
+        parts_of(side.part, *results, caption="Divided by the norm's divisor:"),
+        parts_of(side.parts, *results, caption="With β:"),
+    )
+
+
+def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tuple[StepKind, ...]:
+    """The kinds of step for the query or the key, whose roles are given: x W, b, rotated."""
+    what, kind = NAMES[side], partial(_kind, side)
     encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
     row, part, parts = side.row, side.part, side.parts
-
-    def kind(name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]) -> StepKind:
-        together = {role: text for each in texts for role, text in each.items()}
-        titled = f"{what.capitalize()}: {title}"
-        return InnerKind(
-            f"{what}_{name}_parts",
-            titled,
-            title,
-            goal,
-            together,
-            gradient=None,
-            sign=None,
-            only_with=ONLY_WITH,
-        )
-
-    def norm(name: str, title: str, of: roles.NormRoles) -> StepKind:
-        results = (of.layer_norm, of.rms_norm)
-        return kind(
-            *(name, title, _of_norm),
-            _texts(row, of.std, of.rms, of.shift, of.deviation, *results),
-            _texts(part, of.mean, caption="The mean of each part:"),
-            _texts(part, of.deviation, caption="Each part minus its mean:"),
-            _texts(part, *results, caption="Divided by the norm's divisor:"),
-            _texts(parts, *results, caption="With β:"),
-        )
 
     vector: Sentence = (
         f"The {what} is computed from its token's vector, and this vector is a sum. Each row is "
@@ -89,41 +90,41 @@ def _side_kinds(
     return (
         kind(
             *("vector", "parts of the vector", vector),
-            *(_texts(row, *INPUTS, *VECTORS, *WAVES, *encoder), _texts(parts, *VECTORS, *encoder)),
+            parts_of(row, *INPUTS, *VECTORS, *WAVES, *encoder),
+            parts_of(parts, *VECTORS, *encoder),
         ),
         kind(
             *("output", "parts of the output", OF_OUTPUT),
-            _texts(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
-            *(_texts(part, roles.ATTENTION_OUTPUT), _texts(parts, *OUTPUTS)),
+            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            *(parts_of(part, roles.ATTENTION_OUTPUT), parts_of(parts, *OUTPUTS)),
         ),
         kind(
             *("factor", "parts times the factor", _of_factor),
-            *(_texts(row, roles.SCALED_OUTPUT), _texts(part, roles.SCALED_OUTPUT)),
+            *(parts_of(row, roles.SCALED_OUTPUT), parts_of(part, roles.SCALED_OUTPUT)),
         ),
         kind(
             *("head", "part of the head", _of_head),
-            *(_texts(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), _texts(part, roles.HEAD_OUTPUT)),
+            *(parts_of(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), parts_of(part, roles.HEAD_OUTPUT)),
         ),
         kind(
             *("ffn", "part of the FFN", OF_FFN),
-            _texts(row, *roles.HIDDEN_LAYERS, roles.B_2),
-            _texts(part, roles.FFN_OUTPUT, roles.PROJECTED),
+            parts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
+            parts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
         ),
         kind(
             *("expert", "parts of the expert", OF_EXPERT),
-            *(_texts(row, *EXPERT_WEIGHTS), _texts(part, *EXPERT_WEIGHTS)),
+            *(parts_of(row, *EXPERT_WEIGHTS), parts_of(part, *EXPERT_WEIGHTS)),
         ),
-        norm("norm", "parts after the norm", roles.SUB_LAYER_NORM),
-        norm("norm_after", "parts after the output norm", roles.NORM_AFTER),
-        norm("own_norm", f"parts after the {what} norm", own),
+        norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
+        norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
         kind(
             *("product", "parts", _projection(what)),
-            *(_texts(row, product, bias, normed), _texts(part, product)),
-            _texts(parts, product, caption="With the bias:"),
+            *(parts_of(row, product, bias), parts_of(part, product)),
+            parts_of(parts, product, caption="With the bias:"),
         ),
         kind(
             *("rotation", "parts after the rotation", rotation),
-            *(_texts(row, rotated), _texts(part, rotated)),
+            *(parts_of(row, rotated), parts_of(part, rotated)),
         ),
     )
 
@@ -144,7 +145,6 @@ def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
 @cache
 def carried(side: ScoreSide, forward: StepKind) -> StepKind:
     """Return the kind of step for the parts of a value between a token's vector and its key."""
-    what = {QUERY: "query", KEY: "key"}[side]
     value = f"{forward.title[0].lower()}{forward.title[1:]}"
     multiplied = _projection(value)
 
@@ -153,16 +153,7 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
             return multiplied(step, ctx)
         return (f"Each row is what one component adds to the {value}.",)
 
-    return InnerKind(
-        f"{what}_{forward.name}_parts",
-        f"{what.capitalize()}: parts of the {value}",
-        f"parts of the {value}",
-        goal,
-        {},
-        gradient=None,
-        sign=None,
-        only_with=ONLY_WITH,
-    )
+    return _kind(side, forward.name, f"parts of the {value}", goal)
 
 
 OF_OUTPUT: Sentence = (
@@ -279,13 +270,7 @@ SUMS_STEP = InnerKind(
 )
 
 KINDS = (
-    *_side_kinds(
-        *(QUERY, "query", roles.QUERY_NORM),
-        (roles.QUERY, roles.B_Q, roles.OWN_QUERY, roles.ROTATED_QUERY),
-    ),
-    *_side_kinds(
-        *(KEY, "key", roles.KEY_NORM),
-        (roles.KEY, roles.B_K, roles.OWN_KEY, roles.ROTATED_KEY),
-    ),
+    *_side_kinds(QUERY, roles.QUERY, roles.B_Q, roles.ROTATED_QUERY),
+    *_side_kinds(KEY, roles.KEY, roles.B_K, roles.ROTATED_KEY),
     *(PAIRS_STEP, SUMS_STEP),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.command import printed
 from tests.helpers.small_scenario import problems
 from tests.helpers.traces import traced
 from tracer.errors import TracerError
@@ -62,13 +61,3 @@ def test_zeros_are_refused_without_epsilon(norm: str, told: str) -> None:
         yaml = yaml.replace("      key_norm: {kind: rms_norm, epsilon: 7, shift: [0.5, 0]}\n", "")
     with pytest.raises(TracerError, match=f"a division by zero: {told}.*set epsilon"):
         traced(yaml.replace("[[3, 1]]", "[[0, 0]]"))
-
-
-def test_a_new_key_beside_earlier_ones_is_told_with_its_shift() -> None:
-    text = TWO_HEADS.replace("positions: {rotary: {start: 0}}\n", "")
-    text = text.replace("embeddings: [[3, 1]]", "embeddings: {a: [3, 1], b: [1, 2]}")
-    words = "vocabulary: [a, b]\nunembedding: {W_U: [[1, 0], [0.5, 1]]}\n"
-    asked = ("--worked", "--max-tokens", "2", "--kv-cache")
-    told = printed("generate", "-", *asked, width=200, stdin=text + words)
-    shifted = "Each key's numbers are divided by their root mean square, with ε, and β is added."
-    assert told.count(shifted) == 2

@@ -6,23 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.part import AttentionContext, Part, Projected, Projections
+from tracer.decoder.roles import NormRoles, Role, norm_roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.norms import QueryKeyNorm
+from tracer.parts.query_key_norm.scenario import AttentionKeys, QueryKeyNorm
+from tracer.scenario.part import keys_of
+
+NORMALIZED_KEYS = Role("keys")
+OWN_KEYS = Role("keys")
 
 
 @dataclass(frozen=True)
 class HeadNormRoles:
     """The roles of a norm of queries or keys: all heads' rows, the norm, and a head's columns."""
 
-    together: roles.Role
-    norm: roles.NormRoles
-    own: roles.Role
+    together: Role
+    norm: NormRoles
+    own: Role
 
 
-QUERIES = HeadNormRoles(roles.ALL_QUERIES, roles.QUERY_NORM, roles.OWN_QUERY)
-KEYS = HeadNormRoles(roles.ALL_KEYS, roles.KEY_NORM, roles.OWN_KEY)
+QUERIES = HeadNormRoles(Role("queries"), norm_roles("query_norm"), Role("query_norm"))
+KEYS = HeadNormRoles(Role("keys"), norm_roles("key_norm"), Role("key_norm"))
 
 
 @dataclass(eq=False)
@@ -47,10 +53,7 @@ class HeadNorm:
         return self.norm is not None and self.norm.over == "heads"
 
     def read(self, tape: Tape, heads: Sequence[Value]) -> None:
-        """Normalize the rows of all heads side by side, h times (n, d_k), if the norm spans them.
-
-        Of a single head, they are normalized in `apply`.
-        """
+        """Normalize the rows of several heads side by side, h times (n, d_k), if it spans them."""
         if self.norm and self.spans_heads and len(heads) > 1:
             rows = tape.record(self.of.together, op.Concat(), *heads)
             self.together = normalized(tape, rows, self.norm, self.of.norm)
@@ -67,3 +70,37 @@ class HeadNorm:
             with tape.within(replace(tape.place, head=None)):
                 self.learned = learned(tape, self.norm, self.of.norm, rows)
         return normalize(tape, rows, self.norm, self.learned, self.of.norm)
+
+
+def normalized_heads(tape: Tape, at: AttentionContext, heads: Projections) -> Projections:
+    """The queries and keys of each head, normalized; all heads are projected before, if need be."""
+    norms = keys_of(at.parameters, AttentionKeys)
+    queries, keys = HeadNorm(QUERIES, norms.query_norm), HeadNorm(KEYS, norms.key_norm)
+    if queries.spans_heads or keys.spans_heads:
+        heads = tuple(heads)
+        queries.read(tape, [head.q for head in heads])
+        keys.read(tape, [head.k for head in heads if head.k])
+    for number, head in enumerate(heads, start=1):
+        with tape.at(head=number):
+            q = queries.apply(tape, head.q)
+            k = keys.apply(tape, head.k) if head.k else None
+        yield Projected(q, k, head.v)
+
+
+PART = Part(
+    roles={
+        roles.VALUE: (
+            *(QUERIES.together, KEYS.together),
+            *(*vars(QUERIES.norm).values(), *vars(KEYS.norm).values(), QUERIES.own, KEYS.own),
+        ),
+        roles.KEYS: (NORMALIZED_KEYS, OWN_KEYS),
+    },
+    norms=(QUERIES.norm, KEYS.norm),
+    of_all_heads=(QUERIES.own, KEYS.own),
+    projected=normalized_heads,
+    with_earlier={
+        KEYS.norm.layer_norm: NORMALIZED_KEYS,
+        KEYS.norm.rms_norm: NORMALIZED_KEYS,
+        KEYS.own: OWN_KEYS,
+    },
+)
