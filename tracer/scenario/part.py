@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from tracer.parts import declared
-from tracer.scenario.expected import Known, Size
+from tracer.scenario.expected import Expected, Known, Size
 from tracer.scenario.fields import Frozen
 from tracer.scenario.reader import YamlPath
 
@@ -26,6 +26,9 @@ class ShapeChecker(Protocol):
 
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
+
+    def matrix(self, place: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
+        """Return the columns of a matrix; `guess` is the default for a random one."""
 
     def matrices(
         self,
@@ -45,22 +48,43 @@ Keys = TypeVar("Keys", bound=Frozen)
 
 
 @dataclass(frozen=True)
+class KeysOfWeights:
+    """Keys that can take the place of a weight matrix of attention or the FFN."""
+
+    keys: type[Frozen]
+    """Their model, which has the `shape` of the matrix."""
+    matrix: str
+    """The key among them of a matrix with the rows and columns of the whole."""
+    check: Callable[[ShapeChecker, YamlPath, Expected, Size], None]
+    """Checks the other matrices by the rows and the columns of the whole."""
+
+
+@dataclass(frozen=True)
 class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
-    keys: Mapping[str, type[Frozen]]
+    keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
     rotated: tuple[str, ...] = ()
     """Matrices of a head whose columns are rotated in place of those of W_Q."""
     rotated_width: Callable[[Any], int | None] | None = None
     """Returns how many columns of queries and keys an attention rotates, if not all."""
+    weights: KeysOfWeights | None = None
+    variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
+    """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
 
 @cache
 def scenario_parts() -> tuple[ScenarioPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("scenario", ScenarioPart)
+
+
+@cache
+def keys_of_weights() -> tuple[KeysOfWeights, ...]:
+    """The keys that can take the place of a weight matrix."""
+    return tuple(part.weights for part in scenario_parts() if part.weights)
 
 
 def rotated_width(attention: Any) -> int:

@@ -14,9 +14,9 @@ from tests.helpers.command import printed, problems, run
 from tests.helpers.every_part import ADAPTED
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
-from tracer.decoder.roles import LORA
 from tracer.decoder.training import TrainingOptions, train
 from tracer.formula.arithmetic import FLOAT64
+from tracer.parts.lora.decoder import LORA
 from tracer.scenario.loading import load, parse
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.parts import frozen_weights, learned
