@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Size: TypeAlias = int | None
 """A number of rows, columns or entries; None if unknown."""
@@ -28,9 +26,3 @@ class Known(NamedTuple):
     size: Size
     of_rows: str = ""
     of_columns: str = AS_THE_OTHERS
-
-
-def usual_length(rows: Iterable[Any]) -> Size:
-    """Return the most frequent length of the rows, the first of several; None without rows."""
-    lengths = Counter(len(row) for row in rows if isinstance(row, list))
-    return max(lengths, key=lengths.__getitem__) if lengths else None

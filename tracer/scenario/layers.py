@@ -45,7 +45,7 @@ class SubLayer(Frozen):
     )
 
 
-KEYS_OF_WEIGHTS = tuple(part.keys for part in keys_of_weights())
+KEYS_OF_WEIGHTS = tuple(keys_of_weights().values())
 
 
 def _kind_of_weights(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel
 
 from tracer.parts import declared
-from tracer.scenario.expected import Expected, Known, Size
+from tracer.scenario.expected import Known, Size
 from tracer.scenario.fields import Frozen
 from tracer.scenario.reader import YamlPath
 
@@ -26,9 +26,6 @@ class ShapeChecker(Protocol):
 
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
-
-    def matrix(self, place: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
-        """Return the columns of a matrix; `guess` is the default for a random one."""
 
     def matrices(
         self,
@@ -48,18 +45,6 @@ Keys = TypeVar("Keys", bound=Frozen)
 
 
 @dataclass(frozen=True)
-class KeysOfWeights:
-    """Keys that can take the place of a weight matrix of attention or the FFN."""
-
-    keys: type[Frozen]
-    """Their model, which has the `shape` of the matrix."""
-    matrix: str
-    """The key among them of a matrix with the rows and columns of the whole."""
-    check: Callable[[ShapeChecker, YamlPath, Expected, Size], None]
-    """Checks the other matrices by the rows and the columns of the whole."""
-
-
-@dataclass(frozen=True)
 class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
@@ -70,7 +55,8 @@ class ScenarioPart:
     """Matrices of a head whose columns are rotated in place of those of W_Q."""
     rotated_width: Callable[[Any], int | None] | None = None
     """Returns how many columns of queries and keys an attention rotates, if not all."""
-    weights: KeysOfWeights | None = None
+    weights: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    """Models of keys that can take the place of a weight matrix, by the key of its rows."""
     variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
     """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
@@ -82,9 +68,9 @@ def scenario_parts() -> tuple[ScenarioPart, ...]:
 
 
 @cache
-def keys_of_weights() -> tuple[KeysOfWeights, ...]:
-    """The keys that can take the place of a weight matrix."""
-    return tuple(part.weights for part in scenario_parts() if part.weights)
+def keys_of_weights() -> Mapping[str, type[Frozen]]:
+    """Return the models of keys in place of a weight matrix, by the key of its rows."""
+    return {key: form for part in scenario_parts() for key, form in part.weights.items()}
 
 
 def rotated_width(attention: Any) -> int:

@@ -6,7 +6,8 @@ that is missing or of another kind has no size, and nothing is reported that dep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -14,7 +15,7 @@ from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
-from tracer.scenario.expected import Expected, Size, usual_length
+from tracer.scenario.expected import Expected, Size
 from tracer.scenario.fields import Positive, Random
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
@@ -155,6 +156,12 @@ class SizeChecker:
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem at a place."""
         self.problems.append(self.source.problem(place, message, address(place)))
+
+
+def usual_length(rows: Iterable[Data]) -> Size:
+    """Return the most frequent length of the rows, the first of several; None without rows."""
+    lengths = Counter(len(row) for row in rows if isinstance(row, list))
+    return max(lengths, key=lengths.__getitem__) if lengths else None
 
 
 def typed_positive(text: Data | None) -> Decimal | None:

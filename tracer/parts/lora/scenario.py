@@ -1,16 +1,12 @@
-"""The keys of weights with LoRA, and their shapes: frozen (d, k), A (d, r), B (r, k)."""
+"""The keys of weights with LoRA: frozen (d, k), A (d, r), B (r, k)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Annotated
 
-from tracer.scenario.expected import Expected, Size, usual_length
 from tracer.scenario.fields import Frozen, Matrix, Positive, Shape, described, shape_of
-from tracer.scenario.part import KeysOfWeights, ScenarioPart, ShapeChecker
-from tracer.scenario.reader import YamlPath
-
-AS_FROZEN = "as many as frozen has"
+from tracer.scenario.part import ScenarioPart
 
 
 class Lora(Frozen):
@@ -36,19 +32,8 @@ class Lora(Frozen):
         return shape_of(self.frozen)
 
 
-def check(sizes: ShapeChecker, place: YamlPath, rows: Expected, columns: Size) -> None:
-    """Check A and B."""
-    frozen, a, b = ((*place, name) for name in ("frozen", "A", "B"))
-    typed = len(sizes.entries(*frozen, "transposed", 0) or sizes.entries(*frozen))
-    of_b = usual_length(sizes.entries(*b, "transposed")) or len(sizes.entries(*b)) or None
-    rank = sizes.matrix(a, Expected(rows.size or typed or None, AS_FROZEN), Expected(), of_b)
-    if rank is None and sizes.has(*a, "random"):
-        sizes.report(a, "how many columns? expected {random: {columns: 2}}")
-    sizes.matrix(b, Expected(rank, "one per column of A"), Expected(columns, AS_FROZEN), columns)
-
-
 PART = ScenarioPart(
-    weights=KeysOfWeights(Lora, "frozen", check),
+    weights={"frozen": Lora},
     variants=(
         ("without the factor α / r of LoRA", Lora, lambda lora: {"alpha": Decimal(len(lora.B))}),
     ),
