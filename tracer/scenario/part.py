@@ -56,7 +56,10 @@ class ScenarioPart:
     rotated_width: Callable[[Any], int | None] | None = None
     """Returns how many columns of queries and keys an attention rotates, if not all."""
     weights: Mapping[str, type[Frozen]] = field(default_factory=dict)
-    """Models of keys that can take the place of a weight matrix, by the key of its rows."""
+    """Models of keys that can take the place of a weight matrix, by the key of its rows.
+
+    Their shapes call the sizes of the whole `rows` and `columns`.
+    """
     variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
     """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
