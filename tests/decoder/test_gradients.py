@@ -16,7 +16,7 @@ from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
-from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import EMBEDDING, ENCODER_OUTPUT, POSITION
 from tracer.decoder.value import Value
@@ -275,7 +275,7 @@ def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: 
         if not learned.isdisjoint(record.inputs) or (
             isinstance(record.operation, op.Given)
             and (of.parameter or of in LEARNED)
-            and of not in roles.FROZEN
+            and not of.frozen
         ):
             learned.add(record.output)
     steps = {record.output: record.operation for record in found.records}

@@ -41,7 +41,6 @@ NAMES = {
     **{role: name for name, role in vars(roles).items() if isinstance(role, Role)},
 }
 NAMES |= {role: role.name for part in parts() for own in part.roles.values() for role in own}
-NAMES |= {role: role.name for lora in roles.LORA.values() for role in vars(lora).values()}
 
 
 def tape() -> Tape:

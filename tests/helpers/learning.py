@@ -12,7 +12,6 @@ from hypothesis import reject
 from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
-from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Keep
@@ -93,7 +92,7 @@ def pinned(batch: Sequence[Scenario], value: Value, numbers: NDArray[Any]) -> li
     So is what LoRA computes of parameters.
     """
     rows = tuple(map(tuple, numbers)) if numbers.ndim == 2 else tuple(numbers)
-    shared = value.role.parameter or value.role in (*roles.LOW_RANK, *roles.ADAPTED)
+    shared = value.role.parameter or value.role.of_parameters
     first = len(batch) if shared else 1
     return [
         each.model_copy(update={"given": {**each.given, value.address: rows}})

@@ -18,7 +18,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import to_yaml
 from tracer.decoder.training import TrainingOptions, train
 from tracer.errors import TracerError
-from tracer.scenario.layers import Lora
+from tracer.parts.lora.scenario import Lora
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer

@@ -13,9 +13,10 @@ from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Expert, Head, Layer, Lora, MixtureOfExperts, SubLayer
+from tracer.scenario.layers import Attention, Expert, Head, Layer, MixtureOfExperts, SubLayer
 from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.norms import Normalization
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.rotary import Rotary
@@ -115,10 +116,6 @@ def _share_of_all(rotary: Rotary) -> Settings:
     return {} if rotary.factors else {"share": Decimal(1)}
 
 
-def _rank(lora: Lora) -> Decimal:
-    return Decimal(len(lora.B))
-
-
 def _of_loss(reduction: str) -> Change:
     """Return a change of whether the losses are averaged or added up."""
     return _with(Scenario, lambda s: {"loss": s.loss.model_copy(update={"reduction": reduction})})
@@ -155,7 +152,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
     ("without factors of what sub-layers add", _with(SubLayer, lambda _: {"residual_scale": None})),
     ("with all columns rotated", _with(Rotary, _share_of_all)),
-    ("without the factor α / r of LoRA", _with(Lora, lambda lora: {"alpha": _rank(lora)})),
+    *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),

@@ -101,7 +101,7 @@ def _learned(records: Sequence[Record], is_trained: Callable[[Value], bool]) -> 
     found = set[Value]()
     for record in records:
         value, operation = record.output, record.operation
-        is_parameter = value.role.parameter and value.role not in roles.FROZEN
+        is_parameter = value.role.parameter and not value.role.frozen
         can_learn = is_parameter or value.role in LEARNED
         is_given = isinstance(operation, op.Given) and can_learn and is_trained(value)
         comes_from = not isinstance(operation, op.Pinned) and not found.isdisjoint(record.inputs)

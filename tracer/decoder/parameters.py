@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.lora import adapted
-from tracer.decoder.roles import LORA, Role
+from tracer.decoder.part import parts
+from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.fields import Matrix, Names, Row, shape_of
-from tracer.scenario.layers import Lora
+from tracer.scenario.fields import Names, Row, shape_of
+from tracer.scenario.layers import Weights
 
 
-def columns(matrix: Matrix | Lora) -> int:
-    """How many columns a matrix has: typed rows, an array of a file, or weights with LoRA."""
+def columns(matrix: Weights) -> int:
+    """How many columns a matrix has: typed rows, an array of a file, or a part's keys."""
     return shape_of(matrix)[1]
 
 
 def weights(
-    tape: Tape, role: Role, matrix: Matrix | Lora, x: Value, columns: Names, axis: str = "feature"
+    tape: Tape, role: Role, matrix: Weights, x: Value, columns: Names, axis: str = "feature"
 ) -> Value:
-    """Record a matrix, with LoRA the sum: its rows are the columns of x."""
+    """Record a matrix, or what a part computes of its keys: its rows are the columns of x."""
     axes = (x.axes[1], Axis(axis, columns))
-    if isinstance(matrix, Lora):
-        return adapted(tape, LORA[role], matrix, axes)
+    for part in parts():
+        if part.weights and (found := part.weights(tape, role, matrix, axes)):
+            return found
     return tape.given(role, matrix, axes)
 
 

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from tracer.decoder import roles
 from tracer.decoder.attention_inputs import AttentionInputs
-from tracer.decoder.axes import Axis
+from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head
+from tracer.scenario.layers import Attention, Head, Weights
 from tracer.scenario.model import Tower
 
 
@@ -78,6 +78,8 @@ class Part:
     roles: Mapping[Role, tuple[Role, ...]]
     norms: tuple[NormRoles, ...] = ()
     """Those of its roles that belong to norms."""
+    weights: Callable[[Tape, Role, Weights, Axes], Value | None] | None = None
+    """Records a weight matrix of attention or the FFN if it has the part's keys."""
     tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None

@@ -138,6 +138,10 @@ class Role:
     name: str
     rounding_rule: RoundingRule = RoundingRule.RESULT
     parameter: bool = False
+    frozen: bool = False
+    """Training leaves the parameter as it is."""
+    of_parameters: bool = False
+    """It is computed of parameters alone, so that the examples of a batch share it."""
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
     to_weights: bool = False
@@ -177,17 +181,6 @@ class LossRoles:
     token: Role
     batch: Role | None
     loss: Role
-
-
-@dataclass(frozen=True)
-class LoraRoles:
-    """The roles of weights with LoRA; `adapted` is the sum, at the address of the weights."""
-
-    frozen: Role
-    a: Role
-    b: Role
-    low_rank: Role
-    adapted: Role
 
 
 @dataclass(frozen=True)
@@ -450,22 +443,6 @@ CROSS_ENTROPY = LossRoles(TOKEN_LOSS, BATCH_LOSSES, LOSS)
 SQUARED_ERRORS = LossRoles(TOKEN_ERROR, None, SQUARED_LOSS)
 BINARY_CROSS_ENTROPY = LossRoles(TOKEN_SURPRISE, BATCH_SURPRISES, BINARY_LOSS)
 
-LORA = {
-    weights: LoraRoles(
-        Role(f"{weights.name}.frozen", parameter=True),
-        Role(f"{weights.name}.A", parameter=True),
-        Role(f"{weights.name}.B", parameter=True),
-        Role(f"{weights.name}.low_rank", RoundingRule.WORKING),
-        Role(weights.name),
-    )
-    for weights in (W_Q, W_K, W_V, W_O, W_1, W_2, W_3)
-}
-"""The roles of each weight matrix that can have LoRA."""
-
-FROZEN = tuple(lora.frozen for lora in LORA.values())
-LOW_RANK = tuple(lora.low_rank for lora in LORA.values())
-ADAPTED = tuple(lora.adapted for lora in LORA.values())
-
 HIDDEN_LAYERS = (HIDDEN, ACTIVATION, GATED)
 
 TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
@@ -496,10 +473,8 @@ NORMS = (NORM_AFTER, SUB_LAYER_NORM)
 ROLES = tuple(
     dict.fromkeys(
         role
-        for declared in (*list(globals().values()), *LORA.values())
-        for role in (
-            vars(declared).values() if isinstance(declared, NormRoles | LoraRoles) else (declared,)
-        )
+        for declared in list(globals().values())
+        for role in (vars(declared).values() if isinstance(declared, NormRoles) else (declared,))
         if isinstance(role, Role)
     )
 )

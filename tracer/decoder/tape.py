@@ -41,7 +41,6 @@ from tracer.names import closest
 from tracer.scenario.given import GivenRows
 from tracer.scenario.model import GRADIENT
 
-_OF_PARAMETERS = frozenset((*roles.LOW_RANK, *roles.ADAPTED))
 _GIVEN, _PATCHED = op.Given(), op.Pinned()
 
 _MOVED, _CHOSEN = get_args(op.Moved), frozenset(get_args(op.Chosen))
@@ -286,7 +285,7 @@ class Tape:
     def _append(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         """Record a value as it is."""
         self.records.append(Record(operation, inputs, value))
-        if value.role.parameter or value.role in _OF_PARAMETERS:
+        if value.role.parameter or value.role.of_parameters:
             self._shared[value.address] = value
         return value
 

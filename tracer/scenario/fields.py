@@ -47,6 +47,8 @@ class Shape:
     """The key that takes the place of these numbers, in the same part."""
     learned: bool = True
     """Whether training updates the numbers."""
+    frozen: bool = False
+    """Whether they are parameters that training leaves as they are."""
 
 
 SINGLE = ("one",)

@@ -1,6 +1,6 @@
 """The schema of a layer: attention, feed-forward network, norms and their weights."""
 
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, Union
 
 from pydantic import (
     Discriminator,
@@ -15,7 +15,7 @@ from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import with_keys_of_parts
+from tracer.scenario.part import keys_of_weights, with_keys_of_parts
 from tracer.scenario.rotary import OwnRotary
 
 ActivationName: TypeAlias = Annotated[
@@ -45,39 +45,20 @@ class SubLayer(Frozen):
     )
 
 
-class Lora(Frozen):
-    """Weights with LoRA (Hu et al. 2021): frozen + α / r · A B, where r is the columns of A.
-
-    Training changes only A and B.
-    """
-
-    frozen: Annotated[Matrix, Shape(("rows", "columns"), learned=False)] = described(
-        "The weights that training leaves as they are.", "[[1, 0], [0, 1]]"
-    )
-    A: Annotated[Matrix, Shape(("rows", "rank"))] = described(
-        "One row per row of the frozen weights, r columns.", "[[1], [0.5]]"
-    )
-    B: Annotated[Matrix, Shape(("rank", "columns"))] = described(
-        "r rows, one column per column of the frozen weights.", "[[0, 0]]"
-    )
-    alpha: fields.Positive = described("α; the product A B is multiplied by α / r.", "2")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The rows and columns of the frozen weights, and of the sum."""
-        return fields.shape_of(self.frozen)
+KEYS_OF_WEIGHTS = tuple(keys_of_weights().values())
 
 
 def _kind_of_weights(value: Any) -> str:
-    has_lora = isinstance(value, dict) and not value.keys().isdisjoint(Lora.model_fields)
-    return fields.MAPPING if has_lora else fields.ROWS
+    keys = {key for form in KEYS_OF_WEIGHTS for key in form.model_fields}
+    has_keys = isinstance(value, dict) and not keys.isdisjoint(value)
+    return fields.MAPPING if has_keys else fields.ROWS
 
 
 Weights: TypeAlias = Annotated[
-    Annotated[Matrix, Tag(fields.ROWS)] | Annotated[Lora, Tag(fields.MAPPING)],
+    Annotated[Matrix, Tag(fields.ROWS)] | Annotated[Union[KEYS_OF_WEIGHTS], Tag(fields.MAPPING)],  # type: ignore[valid-type]  # noqa: UP007
     Discriminator(_kind_of_weights),
 ]
-"""The weights of attention and of the FFN: a matrix, or one with LoRA."""
+"""The weights of attention and of the FFN: a matrix, or the keys of a part."""
 
 
 class HeadLabels(Frozen):

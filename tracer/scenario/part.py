@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
@@ -58,7 +58,7 @@ Keys = TypeVar("Keys", bound=Frozen)
 class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
-    keys: Mapping[str, type[Frozen]]
+    keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
     heads: Callable[[ShapeChecker, YamlPath, Mapping[str, str]], None] | None = None
@@ -69,12 +69,25 @@ class ScenarioPart:
     """Matrices of a head whose columns are rotated in place of those of W_Q."""
     rotated_width: Callable[[Any], int | None] | None = None
     """Returns how many columns of queries and keys an attention rotates, if not all."""
+    weights: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    """Models of keys that can take the place of a weight matrix, by the key of its rows.
+
+    Their shapes call the sizes of the whole `rows` and `columns`.
+    """
+    variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
+    """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
 
 @cache
 def scenario_parts() -> tuple[ScenarioPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("scenario", ScenarioPart)
+
+
+@cache
+def keys_of_weights() -> Mapping[str, type[Frozen]]:
+    """Return the models of keys in place of a weight matrix, by the key of its rows."""
+    return {key: form for part in scenario_parts() for key, form in part.weights.items()}
 
 
 def rotated_width(attention: Any) -> int:

@@ -21,9 +21,6 @@ from tracer.scenario.reader import YamlPath
 
 AnyPart = TypeVar("AnyPart", bound=BaseModel)
 
-FROZEN = "frozen"
-"""The key of the weights that LoRA leaves as they are."""
-
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 
 
@@ -164,9 +161,9 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
-    """Return the shape of the weights that LoRA freezes, by their address."""
+    """Return the shape of the parameters that training leaves as they are, by their address."""
     every = numbers_of(scenario)
-    return {each.address: each.shape for each in every if each.place[-1] == FROZEN}
+    return {each.address: each.shape for each in every if each.declared.frozen}
 
 
 def has_experts(scenario: Scenario) -> bool:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import lora, parallel, rotated_heads, typed_heads
+from tracer.scenario import parallel, rotated_heads, typed_heads
 from tracer.scenario.expected import Expected, Known, Size
 from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import scenario_parts
+from tracer.scenario.part import keys_of_weights, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 from tracer.scenario.sizes import SizeChecker, is_off, typed_positive, typed_size, usual_length
@@ -297,7 +297,7 @@ class _Counted(SizeChecker):
             if learned:
                 typed = [self.size(*labels), *self.typed(form, place, columns)]
                 guess = next(filter(None, [*typed, guesses.get(columns)]), None)
-                found = lora.weights(self, at, of_rows, of_columns, guess)
+                found = self.weights(at, of_rows, of_columns, guess)
             elif isinstance(rows_typed := self.part(*at), list):
                 found = self.rectangle(at, rows_typed, of_rows, of_columns)[1]
             else:
@@ -309,17 +309,39 @@ class _Counted(SizeChecker):
             if size is None:
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
+    def weights(self, at: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
+        """Return the columns of a weight matrix; check the keys that a part has in its place."""
+        path = self.path_of_rows(at)
+        found = self.matrix(path, rows, columns, guess)
+        if path != at:
+            key = str(path[-1])
+            form, as_many = keys_of_weights()[key], f"as many as {key} has"
+            typed = len(self.entries(*path, "transposed", 0) or self.entries(*path)) or None
+            of_rows, of_columns = Known(rows.size or typed, as_many), Known(found, "", as_many)
+            known = {"rows": of_rows, "columns": of_columns}
+            self.matrices(form, at, known, {})
+            for name, shape in _matrices(form):
+                is_open = shape.sizes[1] != "columns" and known[shape.sizes[1]].size is None
+                if is_open and self.has(*at, name, "random"):
+                    self.report((*at, name), "how many columns? expected {random: {columns: 2}}")
+        return found
+
+    def path_of_rows(self, place: YamlPath) -> YamlPath:
+        """Return the path of the rows of a weight matrix, which may be inside a part's keys."""
+        inside: list[YamlPath] = [(*place, key) for key in keys_of_weights()]
+        return next((path for path in inside if self.has(*path)), place)
+
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """Yield a size by the typed matrices and biases of a part; a sub-layer keeps its width."""
         for name, shape in _matrices(form) if size != "out" else ():
-            at = lora.path_of_rows(self, (*place, name))
+            at = self.path_of_rows((*place, name))
             rows, columns = shape.sizes
             if columns == size:
                 turned = self.entries(*at, "transposed")
                 yield len(turned) if turned else usual_length(self.entries(*at))
                 yield len(self.entries(*place, bias_of(name)))
             elif rows == size:
-                yield len(self.entries(*at))
+                yield usual_length(self.entries(*at, "transposed")) or len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
         off = is_off(self.part(*place, "residual"))

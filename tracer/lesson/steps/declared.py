@@ -20,7 +20,6 @@ from tracer.lesson.steps import (
     ffn,
     inputs,
     learned_merges,
-    lora,
     score_attribution,
     sub_layers,
     tokenization,
@@ -44,7 +43,7 @@ KINDS: tuple[StepKind, ...] = with_parts(
     (
         *learned_merges.KINDS,
         *tokenization.KINDS,
-        *(*inputs.KINDS, *lora.KINDS, *attention.KINDS, *sub_layers.KINDS, *experts.KINDS),
+        *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *experts.KINDS),
         *(*ffn.KINDS, *words.KINDS),
         *training.KINDS,
     )
@@ -53,7 +52,6 @@ KINDS: tuple[StepKind, ...] = with_parts(
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in all_roles() if role.parameter},
-    **lora.OPERANDS,
     roles.ROUTER: Symbol("W", "r"),
     **{norm.gain: Symbol("γ") for norm in all_norms()},
     **{norm.shift: Symbol("β") for norm in all_norms()},

@@ -13,7 +13,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, all_roles
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
@@ -33,7 +33,7 @@ OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
 """What a sub-layer computes before its residual connection."""
 
 WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
-OUTPUT_WEIGHTS = (roles.W_O, roles.LORA[roles.W_O].adapted)
+OUTPUT_WEIGHTS = tuple(role for role in all_roles() if role.name == roles.W_O.name)
 EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
 

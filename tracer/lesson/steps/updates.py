@@ -11,7 +11,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 
-PARAMETERS = tuple(role for role in all_roles() if role.parameter and role not in roles.FROZEN)
+PARAMETERS = tuple(role for role in all_roles() if role.parameter and not role.frozen)
 
 ALIKE = 1.1
 """Steps are of about the same size if the largest is at most this many times the smallest."""

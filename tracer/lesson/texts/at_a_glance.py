@@ -227,7 +227,7 @@ def parameters_used(teacher: Teacher) -> int:
 
 
 def frozen_used(teacher: Teacher) -> int:
-    """The number of parameters that a pass uses and LoRA freezes."""
+    """The number of parameters that a pass uses and training leaves as they are."""
     return number_used(teacher.trace.records, frozen_weights(teacher.trace.scenario))
 
 

@@ -9,6 +9,7 @@ from math import isqrt, prod
 
 from tracer.decoder import roles
 from tracer.decoder.cost import multiply_adds
+from tracer.decoder.part import all_roles
 from tracer.formula.expression import Expression
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
@@ -152,7 +153,8 @@ def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Se
     """Say the totals of a stage."""
     by_role = {matrix.role: matrix for matrix in matrices}
     concat, logits = map(by_role.get, (roles.CONCAT, roles.LOGITS))
-    weights = by_role.get(roles.W_Q) or by_role.get(roles.LORA[roles.W_Q].adapted)
+    queries = (by_role.get(role) for role in all_roles() if role.name == roles.W_Q.name)
+    weights = next(filter(None, queries), None)
     if weights and concat and 1 < len(weights.heads) == len(concat.records[0].inputs):
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
@@ -299,7 +301,7 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
 def _staying(survey: Survey) -> Iterator[str]:
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
-    adapted = [each for each in survey.matrices if each.role in roles.LOW_RANK]
+    adapted = [each for each in survey.matrices if each.role.of_parameters]
     if any(not each.place.encoder for each in adapted):
         yield "the products of LoRA"
     if survey.cached[1]:

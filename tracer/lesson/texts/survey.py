@@ -83,7 +83,7 @@ class SurveyedMatrix:
         """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
         beside = (len(self.records),) if self.heads or self.experts else ()
         shape = (*beside, *self.value.shape)
-        of_the_model = self.role.parameter or self.role in roles.ADAPTED
+        of_the_model = self.role.parameter or self.role.of_parameters
         return shape if of_the_model else (1, *shape)
 
     @property
@@ -221,8 +221,8 @@ class Survey:
 
     @property
     def frozen(self) -> int:
-        """The number of parameters that LoRA freezes."""
-        every = (each for each in self.matrices if each.role in roles.FROZEN)
+        """The number of parameters that training leaves as they are."""
+        every = (each for each in self.matrices if each.role.frozen)
         return sum(each.parameters * each.times for each in every)
 
     @property

@@ -91,11 +91,15 @@ class TrainingTeacher(Teacher):
         """Return whether a gradient is worked out; of the parameters only one is."""
         whole = self.totals.get(value, value)
         of = whole.role.of
-        if of in roles.LOW_RANK or of in roles.ADAPTED:
-            place = replace(whole.place, phase="forward", example=None)
-            lora = next(each for each in roles.LORA.values() if of in (each.low_rank, each.adapted))
-            return self.worked in (place.address(lora.a), place.address(lora.b))
+        if of and of.of_parameters:
+            place = replace(whole.place, phase="forward")
+            return self.reads_worked(self.trace[place.base_address(of)])
         return not (of and of.parameter) or parameter_of(whole) == self.worked
+
+    def reads_worked(self, value: Value) -> bool:
+        """Return whether a value is computed of the worked parameter."""
+        inputs = self.trace.producers[value].inputs
+        return value.address == self.worked or any(map(self.reads_worked, inputs))
 
     @cached_property
     def totals(self) -> dict[Value, Value]:

@@ -14,7 +14,6 @@ from tests.helpers.command import printed, problems, run
 from tests.helpers.every_part import ADAPTED
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
-from tracer.decoder.roles import LORA
 from tracer.decoder.training import TrainingOptions, train
 from tracer.formula.arithmetic import FLOAT64
 from tracer.scenario.loading import load, parse
@@ -127,25 +126,6 @@ def test_lora_is_trained_as_far_as_asked(trains: str) -> None:
         assert "All other weights are" not in shown
 
 
-def test_shapes_count_what_is_frozen() -> None:
-    shown = " ".join(printed("shapes", "-", stdin=ADAPTED).split())
-    scenario = parse(ADAPTED, "f.yaml")
-    frozen = sum(np.prod(shape) for shape in frozen_weights(scenario).values())
-    others = sum(np.prod(shape) for shape in learned(scenario).values())
-    assert f"LoRA freezes {frozen} parameters; the other {others} can learn." in shown
-    assert f"parameters {frozen + others} " in shown  # in memory
-    assert "for the products of LoRA, do not change" in shown
-    sizes = " ".join(printed("tutorial", "-", "--format", "terminal", stdin=ADAPTED).split())
-    assert f"frozen {frozen} parameters that LoRA leaves as they are" in sizes
-
-
-def test_the_gradient_of_the_product_is_worked_with_its_factor() -> None:
-    shown = printed("train", "lora")
-    assert "∂L/∂ΔW_Q (2 × 2) = 2×(∂L/∂W_Q)" in shown
-    assert "The worked parameter is B_Q, layer1.attention.head1.W_Q.B." in " ".join(shown.split())
-    assert "r₁, asks-water: 0.5×" in shown  # of Aᵀ and the gradient at the product
-
-
 def test_the_bundled_scenario_learns_in_one_step() -> None:
     ran = train("lora", load("lora").scenario, TrainingOptions(load("lora").scenario.optimizer))
     words = [each["prediction"].numbers[-1] for each in ran.passes]
@@ -155,14 +135,6 @@ def test_the_bundled_scenario_learns_in_one_step() -> None:
         address = f"layer1.attention.head1.{name}"
         assert not first[f"gradient.{address}.A"].numbers.any()
         assert first[f"gradient.{address}.B"].numbers.any()
-
-
-def test_each_weight_matrix_has_its_step() -> None:
-    shown = printed("step", "lora", "-s", "-", stdin=ADAPTED)
-    for role in LORA:
-        assert f"Low-rank adaptation (LoRA) of {role.name}" in shown
-    assert "All numbers of B_V are 0, so W_V equals F_V." in shown
-    assert "All numbers of B_Q are 0" not in shown
 
 
 @pytest.mark.parametrize(

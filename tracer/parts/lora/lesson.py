@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import LORA, LoraRoles, Role
+from tracer.decoder.roles import Role
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, SymbolOf
+from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
+from tracer.parts.lora.decoder import LORA, LoraRoles
 
 MERGED: Sentence = (
     "After training, the sum can be stored as one matrix; the adapted model then needs no more "
@@ -86,13 +88,11 @@ def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
     )
 
 
-STEPS = {weights: _kind(weights, lora) for weights, lora in LORA.items()}
-"""The step of each weight matrix that can have LoRA."""
-
-OPERANDS: dict[Role, SymbolOf] = {
-    role: _of(letter, weights)
-    for weights, lora in LORA.items()
-    for role, letter in ((lora.frozen, "F"), (lora.a, "A"), (lora.b, "B"))
-}
-
-KINDS = tuple(STEPS.values())
+PART = LessonPart(
+    kinds={"encoder": tuple(_kind(weights, lora) for weights, lora in LORA.items())},
+    operands={
+        role: _of(letter, weights)
+        for weights, lora in LORA.items()
+        for role, letter in ((lora.frozen, "F"), (lora.a, "A"), (lora.b, "B"))
+    },
+)
