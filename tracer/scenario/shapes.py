@@ -302,6 +302,8 @@ class _Counted(SizeChecker):
                 found = self.rectangle(at, rows_typed, of_rows, of_columns)[1]
             else:
                 continue
+            if found is None and self.has(*at, "random") and not {columns} & {*known, *guesses}:
+                self.report(at, "how many columns? expected {random: {columns: 2}}")
             self.widths[at] = found
             per_column = f"one per column of {name}"
             self.length(bias, found, per_column, "number")
@@ -320,10 +322,6 @@ class _Counted(SizeChecker):
             of_rows, of_columns = Known(rows.size or typed, as_many), Known(found, "", as_many)
             known = {"rows": of_rows, "columns": of_columns}
             self.matrices(form, at, known, {})
-            for name, shape in _matrices(form):
-                is_open = shape.sizes[1] != "columns" and known[shape.sizes[1]].size is None
-                if is_open and self.has(*at, name, "random"):
-                    self.report((*at, name), "how many columns? expected {random: {columns: 2}}")
         return found
 
     def path_of_rows(self, place: YamlPath) -> YamlPath:
