@@ -26,7 +26,6 @@ class Doubt(StrEnum):
     SHAPE = "may be a size or a shape"
     # number systems
     BINARY = "may be binary numbers"
-    XOR = "^ may mean exclusive or"
     # digits
     FEW_DIGITS = "numbers with few digits may be rounded"
     FLOAT = "the last digits may be a float's rounding error"

@@ -194,37 +194,3 @@ def adds_rows(source: str) -> bool:
 
 
 _NEXT_TERM = re.compile(r"\s*[-−]?[\d.,]+%?[ \t]*\n[ \t]*[-−+×*·][ \t]")
-
-
-_BREAK = re.compile(
-    r"[^\s&\\]\s*(?:\\\\(?:\[[^\]\n]*\])?[\s&]*)+(?:[\w(]|\\(?:[dt]?frac|sqrt|left)\b)"
-)
-_OPEN = re.compile(r"\s*\$[ \t]*\n")
-
-
-def crosses_rows(source: str) -> bool:
-    """Return whether a side goes on in another row of an array, or begins in the next line.
-
-    A formula that ends with = leaves its result to the reader; a line that begins with an index,
-    as in [2,1] = 3, is another entry of a matrix.
-    """
-    if re.search(r"\S\s*\n[ \t]*\n\s*\S|\d[ \t]*\n\s*\[", source):
-        return True
-    is_row = "\\\\" in source and "\\begin" not in source and _BREAK.search(source) is not None
-    return is_row or _OPEN.match(source) is not None
-
-
-_OF_A_COLUMN = re.compile(r"\n[ \t]*[\d()×+−=-]{1,6}[ \t]*\n[ \t]*\Z")
-
-
-def is_in_a_column(before: str, source: str) -> bool:
-    """Return whether a side is one of several short lines, as in text copied from a page."""
-    return "\n" in source and bool(_OF_A_COLUMN.search(before[-_SHORT:]))
-
-
-_SHORT_LINES = re.compile(r"(?:\n[ \t]*[\d()×+−*/=.%-]{1,6}[ \t]*(?=\n)){3}")
-
-
-def is_a_column(source: str) -> bool:
-    """Return whether a side has several short lines, as in text copied from a slide."""
-    return _SHORT_LINES.search(source) is not None

@@ -81,13 +81,6 @@ def _ends_within(pair: Pair) -> bool:
     return is_share or boundaries.ends_within(pair.after)
 
 
-def _is_in_a_column(pair: Pair) -> bool:
-    if any(map(boundaries.crosses_rows, pair.sources)) or boundaries.is_a_column(pair.sources[0]):
-        return True
-    is_number = isinstance(pair.left, ex.Number)
-    return is_number and boundaries.is_in_a_column(pair.before, pair.sources[0])
-
-
 def _is_percent_of(pair: Pair) -> bool:
     """Return whether a percentage is of a number, or stands for one: 1.6% = 8/5, 2 - 1 = 1%."""
     has_percent = any(ex.is_percent(part) for part in pair.parts)
@@ -103,21 +96,6 @@ def _is_percent_of(pair: Pair) -> bool:
 
 _TIMES = re.compile(r"\s*\d+[×x]\s")
 """So many of something, not a factor: 2× 99.9%."""
-
-
-def _is_named(pair: Pair) -> bool:
-    """Return whether a number belongs to words: the complement of 318 = 681 + 1."""
-    if isinstance(pair.left, ex.Negative) and ex.is_printed(pair.left):
-        return wording.owns(pair.before)  # the probability for Z = -1.04 = 0.1492
-    if not isinstance(pair.left, ex.Number):
-        return wording.bounds(pair.before)
-    is_label = (
-        pair.previous is None and pair.left.is_whole and wording.labels(pair.before, pair.after)
-    )
-    is_of_the_text = pair.sources[0].endswith("$")  # a payment of 41 $= 3 + 9$
-    if is_label or is_of_the_text or wording.abbreviates(pair.before):
-        return True
-    return wording.owns(pair.before) or wording.bounds(pair.before)
 
 
 def _is_label(pair: Pair) -> bool:
@@ -227,12 +205,6 @@ def _read_as(
     return holds
 
 
-def _is_exclusive_or(pair: Pair) -> bool:
-    """Return whether ^ may be an operator of a program: 10 ^ 5 = 15, outside LaTeX."""
-    is_code = "^" in "".join(pair.sources) and "\\" not in "".join(pair.sources)
-    return is_code and pair.holds_as(readings.exclusive_or)
-
-
 def _has_whole_quotients(pair: Pair) -> bool:
     """Return whether it holds with whole quotients; nobody means those beside π and in powers."""
     if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
@@ -321,7 +293,6 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
     (Doubt.BEFORE, _begins_within),
     (Doubt.AFTER, _ends_within),
-    (Doubt.COLUMNS, _is_in_a_column),
     (Doubt.COLUMNS, listings.continues_columns),
     (Doubt.OPTION, listings.is_an_option),
     (Doubt.BINARY, _is_binary),
@@ -332,7 +303,6 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.UNIT, conversions.may_convert),
     (Doubt.UNIT, scales.is_of_words),
     (Doubt.UNIT, scales.is_of_a_prefix),
-    (Doubt.NAMED, _is_named),
     (Doubt.NAMED, _is_label),
     (Doubt.BULLET, _is_negated),
     (Doubt.MAGNITUDE, approximations.is_magnitude),
@@ -344,7 +314,6 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.STEPS, is_by_steps),
     (Doubt.SEPARATOR, _has_other_separators),
     (Doubt.ANGLE, angles.are_angles),
-    (Doubt.XOR, _is_exclusive_or),
     (Doubt.RANGE, _is_a_range),
     (Doubt.FEW_DIGITS, _read_as(readings.short_pi, ex.Constant)),
     (Doubt.ORDER, _read_as(orders.long_divisors, ex.Product)),

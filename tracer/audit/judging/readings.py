@@ -66,18 +66,6 @@ def degrees(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     yield ex.mapped(left, of), ex.mapped(right, of)
 
 
-def exclusive_or(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
-    """Read ^ as programs in Python and C do: 10 ^ 5 = 15."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Power(a, b) if (one := _int(a)) is not None and (other := _int(b)) is not None:
-                return _signed(one ^ other)
-        return part
-
-    yield ex.mapped(left, of), ex.mapped(right, of)
-
-
 def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 160/136 + 1 as programs compute it: 160/136 is 1, or 2 if it is rounded up."""
 
@@ -215,21 +203,6 @@ def tangents(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
         case _:
             return
     yield ex.Number(value, f"{value:f}", 0, 0), right
-
-
-def _int(expression: ex.Expression) -> int | None:
-    """Return a whole number, with its sign; None for any other expression."""
-    match expression:
-        case ex.Number(value) if expression.is_whole:
-            return int(value)
-        case ex.Negative(ex.Number(value) as of) if of.is_whole:
-            return -int(value)
-    return None
-
-
-def _signed(value: int) -> ex.Expression:
-    number = ex.Number(Decimal(abs(value)), str(abs(value)), 0, 0)
-    return ex.Negative(number) if value < 0 else number
 
 
 def whole(value: int, like: ex.Number) -> ex.Number:

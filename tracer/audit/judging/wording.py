@@ -7,52 +7,6 @@ import re
 NEAR = 300
 """Words up to this many characters before an equation, and half as many after it, are near it."""
 
-_OWNER = re.compile(
-    r"\b(?:of|for|at|and|with|from|to|by|per|than|in|on|row|year|month|week|quarter|case|scenario|option|step|section|page|chapter|figure|table"
-    r"|exercise|question|problem|day|level|version|equation)[\s$~(]*\Z"
-    r"|\b(?:at|for|when|where|if|with|let|set|bei|für|wenn|pour|si|para|cuando)"
-    r"[\s$~(]+[^\W\d]\w*\s*=\s*\Z",
-    re.IGNORECASE,
-)
-
-
-_NUMBERED = re.compile(r"\b([A-Z][a-z]+)\s\Z")
-_LABELLED = re.compile(r"[^\W\d_A-Z]\s+[A-Z][a-z]+\s\Z")
-
-
-def labels(before: str, after: str) -> bool:
-    """Return whether a text ends with a name for what is counted from 1: Revised Period.
-
-    So it does if the same word numbers something else near it: Region 1 … Region.
-    """
-    word = _NUMBERED.search(before)
-    others = rf"\b{word[1]}\s\d" if word else _LABELLED
-    return bool(_LABELLED.search(before) or re.search(others, f"{before} {after}"))
-
-
-_BOUND = re.compile(
-    r"\b(?:from|von|de)[\s$]+\Z|\b(?:from|von|de)\b[^.\n]{1,40}\b(?:to|bis|à)[\s$]+\Z"
-)
-
-
-def bounds(before: str) -> bool:
-    """Return whether a text ends with what bounds a range: the integral from 0 to."""
-    return bool(_BOUND.search(before))
-
-
-_ABBREVIATED = re.compile(r"\b(?!(?:So|Is|It)\b)(?:[A-Z][a-z]{1,2}|[A-Z][a-z]{1,4}\.)\s\Z")
-
-
-def abbreviates(before: str) -> bool:
-    """Return whether a text ends with a short word that a number follows: Ex 6.16, Eq. 3."""
-    return bool(_ABBREVIATED.search(before))
-
-
-def owns(before: str) -> bool:
-    """Return whether the last word of a text belongs to the number after it: complement of."""
-    return bool(_OWNER.search(before))
-
-
 _FALSE = re.compile(
     r"(?=[✗✘❌↯⚡\\acdefimnpstuwyно错誤误不矛假反間틀잘г])(?:"
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))"
