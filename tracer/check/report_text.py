@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tracer.check.figures import CheckedFigure
-from tracer.check.listed import Listed
 from tracer.check.report import Mistake, Report
 from tracer.check.verdicts import AGAIN, JudgedFigure, Verdict
 from tracer.lesson import document as doc
@@ -95,11 +94,8 @@ def _by_step(report: Report) -> Iterator[doc.Section]:
 def _heading(mistake: Mistake) -> str:
     """`Wrong in line 83: Head 1 · Softmax`."""
     figure = mistake.roots[0].figure
-    return f"Wrong{_line(figure.listed)}{': ' if figure.title else ''}{figure.title}"
-
-
-def _line(listed: Listed) -> str:
-    return f" in line {listed.line}" if listed.line else ""
+    line = f" in line {figure.listed.line}" if figure.listed.line else ""
+    return f"Wrong{line}{': ' if figure.title else ''}{figure.title}"
 
 
 def _mistake(mistake: Mistake) -> Iterator[doc.Block]:

@@ -151,13 +151,14 @@ def _architecture(
     windows = tuple(family.windows(settings, layers))
     rotary, own_rotary = family.rotary(settings, windows) if family.rotary else (None, {})
     scale, keys = family.embedding_scale, family.factors
+    share = family.missing_d_k or max(1, width // heads)
     decoder = Architecture(
         family=name,
         layers=layers,
         width=width,
         heads=heads,
         key_heads=_key_heads(settings, family, heads),
-        d_k=_d_k(settings, family, family.missing_d_k or max(1, width // heads)),
+        d_k=settings.whole(HEAD_DIM, share) if family.shares_keys else share,
         hidden=settings.whole(family.hidden, of_width and of_width * width),
         words=words,
         context=settings.whole(family.context),
@@ -217,10 +218,6 @@ def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: i
         return heads
     missing = None if settings.says(KEY_HEADS) else family.missing_key_heads
     return settings.whole(KEY_HEADS, missing or heads)
-
-
-def _d_k(settings: CheckpointSettings, family: HuggingFaceFamily, share: int) -> int:
-    return settings.whole(HEAD_DIM, share) if family.shares_keys else share
 
 
 def _experts(settings: CheckpointSettings, family: HuggingFaceFamily) -> int:

@@ -436,7 +436,6 @@ MIXTRAL = replace(
     rotary=rotary(1e6),
     experts="num_local_experts",
     top=("num_experts_per_tok", 2),
-    only={**_WITHOUT_WINDOW_KEY, "attention_bias": (False, "the projections have biases")},
     harmless="router_aux_loss_coef output_router_logits router_jitter_noise",
     layout=_with_experts(
         LLAMA.layout, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")

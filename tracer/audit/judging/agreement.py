@@ -62,16 +62,14 @@ def are_apart(left: ex.Expression, right: ex.Expression) -> bool:
         left, right = right, left
     if isinstance(right, ex.Number):
         tolerance = right.unit
-    elif not ex.is_printed(right) and form(left) != form(right) and _is_exact(right):
+    elif ex.is_printed(right) or form(left) == form(right):
+        return False
+    elif all(number.is_whole for number in ex.numbers(right)):
         tolerance = TOLERANCE
     else:
         return False
     one, other = plain.value(left), plain.value(right)
     return one is not None and other is not None and abs(one - other) > tolerance
-
-
-def _is_exact(expression: ex.Expression) -> bool:
-    return all(number.is_whole for number in ex.numbers(expression))
 
 
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:

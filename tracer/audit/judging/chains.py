@@ -70,17 +70,14 @@ class Weighing(NamedTuple):
 
 def weighed(equation: Equation, text: Text) -> Weighing:
     """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
-    calls = {part.name for side in equation.sides for part in _calls(side.expression)}
+    parts = (part for side in equation.sides for part in ex.every(side.expression))
+    calls = {part.name for part in parts if isinstance(part, ex.Call)}
     if "degrees" not in calls or calls & (OF_ANGLES | ANGLES):
         return _weighed(equation, text)
     sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
     found = _weighed(replace(equation, sides=tuple(sides)), text)
     other = _weighed(equation, text)  # 180° = π
     return min(found, other, key=_differing)
-
-
-def _calls(expression: ex.Expression) -> list[ex.Call]:
-    return [part for part in ex.every(expression) if isinstance(part, ex.Call)]
 
 
 def _in_degrees(expression: ex.Expression) -> ex.Expression:

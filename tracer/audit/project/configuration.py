@@ -73,7 +73,7 @@ def _section(content: str, name: str) -> Any:
         raise TracerError(Problem(message, name, 1))
     for depth, key in enumerate(SECTION):
         if not isinstance(data, dict):
-            raise TracerError(Problem("expected a table", name, address=_dotted(depth)))
+            raise TracerError(Problem("expected a table", name, address=".".join(SECTION[:depth])))
         others = [other for other in data if depth == len(SECTION) - 1 and other != key]
         if others:
             path = (*SECTION[:depth], others[0])
@@ -83,10 +83,6 @@ def _section(content: str, name: str) -> Any:
             return None
         data = data[key]
     return data
-
-
-def _dotted(depth: int) -> str:
-    return ".".join(SECTION[:depth])
 
 
 def _validated(data: Any, content: str, name: str) -> Configuration:

@@ -12,7 +12,7 @@ from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import FollowedRow, largest_named, main_column
 from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.illustrations import activation
-from tracer.lesson.steps.kind import Gradient, InnerKind, Naming, RoleText, Step, linear_sign
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, linear_sign
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count, distinct
 
@@ -172,10 +172,6 @@ def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
     return ("no activation",)
 
 
-def _of_x(naming: Naming) -> Expression:
-    return Call("FFN", (naming.x,))
-
-
 HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
@@ -247,7 +243,7 @@ FFN_OUTPUT_STEP = InnerKind(
     {
         roles.PROJECTED: RoleText(head_symbol("s")),
         roles.FFN_OUTPUT: RoleText(
-            lambda naming: Symbol("F", "", naming.head) if naming.head else _of_x(naming)
+            lambda naming: Symbol("F", "", naming.head) if naming.head else Call("FFN", (naming.x,))
         ),
     },
     gradient=Gradient(

@@ -88,15 +88,14 @@ def softmax_bars(step: Step, ctx: LessonContext) -> Found:
     if exps is None or shares is None or not 1 < shares.shape[1] <= MOST_TOKENS:
         return
     scores = step.records[0].inputs[0]
-    groups = tuple(_group(ctx, value) for value in (scores, exps, shares))
+    groups = tuple(
+        doc.Group((ctx.symbols[value.address],), _row(ctx, value, ctx.row(value)))
+        for value in (scores, exps, shares)
+    )
     if not all(_is_drawn(number) for group in groups for number in group.numbers):
         return
     own = figure(step, ctx, shares, "softmax", f"From scores to weights: {_token(ctx)}")
     yield doc.Groups(own, distinct(shares.axes[1].labels), groups)
-
-
-def _group(ctx: LessonContext, value: Value) -> doc.Group:
-    return doc.Group((ctx.symbols[value.address],), _row(ctx, value, ctx.row(value)))
 
 
 def _row(ctx: LessonContext, value: Value, row: int) -> tuple[Number, ...]:
@@ -127,7 +126,7 @@ def query_and_keys(step: Step, ctx: LessonContext) -> Found:
     title = f"The query of {_token(ctx)} and the keys"
     labels = distinct(query.axes[1].labels), distinct(keys.axes[1].labels)
     across, upward = (tuple(dict.fromkeys((labels[0][j], labels[1][j]))) for j in chosen)
-    if all(_is_finite(each) for each in (own, *others)):
+    if all(n.value.is_finite() for arrow in (own, *others) for n in (arrow.x, arrow.y)):
         drawn = figure(step, ctx, step.last.output, "arrows", title)
         yield doc.Arrows(drawn, own, others, (across, upward), note)
 
@@ -150,10 +149,6 @@ def _two_columns(
 
 def _pair(ctx: LessonContext, value: Value, row: int, columns: Sequence[int]) -> list[Number]:
     return [ctx.number(value, row, j) for j in columns]
-
-
-def _is_finite(arrow: doc.Arrow) -> bool:
-    return arrow.x.value.is_finite() and arrow.y.value.is_finite()
 
 
 # --- activation ----------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class Routes:
 
     def __init__(self, placing: Placing, wires: Sequence[Wire]) -> None:
         self.placing = placing
-        order = {step: _order(at) for step, at in placing.at.items()}
+        order = {step: (at.tower, at.level, at.row) for step, at in placing.at.items()}
         down = sum(order[wire.source] > order[wire.reader] for wire in wires)
         self.is_backward = 2 * down > len(wires)
         self.all = [self._route(wire) for wire in wires]
@@ -178,10 +178,6 @@ class Routes:
             for _, level, row in span
         ]
         return half_of(self.placing.head_of(at.of), range(min(rows), max(rows) + 1))
-
-
-def _order(at: At) -> tuple[int, int, int]:
-    return at.tower, at.level, at.row
 
 
 def _head(at: At) -> At:
