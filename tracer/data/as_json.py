@@ -428,15 +428,12 @@ OPERATIONS = get_args(Operation)
 def _parameters(operation: Operation) -> dict[str, Any]:
     """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
-        name: _named(parameter) if isinstance(parameter, OPERATIONS) else _plain(parameter)
+        name: {"operation": parameter.name, "parameters": _parameters(parameter)}
+        if isinstance(parameter, OPERATIONS)
+        else _plain(parameter)
         for name, parameter in vars(operation).items()
         if parameter != operation.name and (parameter or name not in ONLY_IF_SET)
     }
-
-
-def _named(operation: Operation) -> dict[str, Any]:
-    """An operation that is a parameter of another one."""
-    return {"operation": operation.name, "parameters": _parameters(operation)}
 
 
 def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:

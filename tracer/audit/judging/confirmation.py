@@ -47,8 +47,7 @@ def is_confirmed(pair: Pair, cause: str | None) -> bool:
         or (cause is not None and not _is_negated(pair))
         or (_follows_a_sign(pair) and _is_within(pair, _NAMED) and not _is_negated(pair))
         or (is_short(pair.text) and _is_within(pair, _ALONE))
-        or (_is_long(pair) and _is_within(pair, _LONG))
-        or (_is_a_formula(pair) and _is_within(pair, _LONG))
+        or ((len(pair.numbers) >= _MANY or _is_a_formula(pair)) and _is_within(pair, _LONG))
         or (_raises(pair) and _is_within(pair, _LONG) and not _is_negated(pair))
         or (_is_reversed(pair) and pair.is_alone)
     )
@@ -62,11 +61,6 @@ def _changes_units(part: ex.Expression) -> bool:
 def _follows_a_sign(pair: Pair) -> bool:
     """Return whether the left side itself follows an equals sign: p = 0.3 × 0.5 = 0.2."""
     return pair.previous is not None or _NAME.search(pair.before) is not None
-
-
-def _is_long(pair: Pair) -> bool:
-    """Return whether many numbers are computed with."""
-    return len(pair.numbers) >= _MANY
 
 
 def _is_a_formula(pair: Pair) -> bool:

@@ -70,7 +70,8 @@ def map_of(source: PageSource, *, per_token: bool) -> HeatMap | None:
     if not numbers:
         return None
     scale = max(numbers, key=lambda number: abs(number.value))
-    block = _block(shape)
+    # A cell stands for several rows and columns, so that there are not too many cells.
+    block = -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
     rows, columns = (
         [range(i, min(i + size, length)) for i in range(0, length, size)]
         for length, size in zip(shape, block, strict=True)
@@ -80,11 +81,6 @@ def map_of(source: PageSource, *, per_token: bool) -> HeatMap | None:
         for row, column in product(range(len(rows)), range(len(columns)))
     )
     return HeatMap(len(rows), len(columns), cells, block)
-
-
-def _block(shape: tuple[int, ...]) -> tuple[int, int]:
-    """The rows and columns that a cell stands for, so that there are not too many cells."""
-    return -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
 
 
 def _cell(
