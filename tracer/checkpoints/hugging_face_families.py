@@ -465,7 +465,6 @@ OLMOE = replace(
     placement="pre",
     norm_after=False,
     whole_heads=True,
-    windows=_full,
     experts="num_experts",
     same={"num_local_experts": "num_experts"},
     top=("num_experts_per_tok", 8),

@@ -10,19 +10,18 @@ from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.weave.directives import renderer
-from tracer.weave.patch import Change, patch
+from tracer.weave.patch import patch
 from tracer.weave.woven import weave
 
 
 @dataclass(frozen=True)
 class File:
-    """A file, its old and new text, its number of marks, and its changes."""
+    """A file, its old and new text, and its number of marks."""
 
     path: Path
     old: str
     text: str
     marks: int
-    changes: tuple[Change, ...]
 
     @property
     def is_stale(self) -> bool:
@@ -32,7 +31,7 @@ class File:
     @property
     def difference(self) -> str:
         """The changes as a patch; empty if there are none."""
-        return patch(self.old, self.text, self.changes, str(self.path))
+        return patch(self.old, self.text, str(self.path))
 
 
 def woven(paths: Sequence[Path]) -> list[File]:
@@ -51,7 +50,7 @@ def woven(paths: Sequence[Path]) -> list[File]:
         except TracerError as error:
             problems += error.problems
         else:
-            files.append(File(path, old, new.text, new.marks, new.changes))
+            files.append(File(path, old, new.text, new.marks))
     if problems:
         raise TracerError(*problems)
     return files

@@ -10,18 +10,16 @@ from dataclasses import dataclass, replace
 from tracer.errors import Problem, TracerError
 from tracer.weave.limits import LONGEST_MARK, MOST_MARKS, LimitError
 from tracer.weave.marks import Complaint, Mark, find
-from tracer.weave.patch import Change
 
 BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
 class Woven:
-    """A text after weaving, its number of marks, and the changed lines."""
+    """A text after weaving, and its number of marks."""
 
     text: str
     marks: int
-    changes: tuple[Change, ...]
 
 
 def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Woven:
@@ -54,12 +52,7 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
     ):
         message = "the output contains text that would be read as a mark"
         raise TracerError(Problem(message, file, wrong.line, wrong.column))
-    changes = tuple(
-        Change(_lines(body, old), _lines(woven, new))
-        for old, new in zip(marks, again, strict=True)
-        if body[old.content] != woven[new.content]
-    )
-    return Woven(text[: len(text) - len(body)] + woven, len(marks), changes)
+    return Woven(text[: len(text) - len(body)] + woven, len(marks))
 
 
 def _words(asked: str) -> tuple[str, ...]:
@@ -128,10 +121,3 @@ def _last_before(
     place = (complaints[0].line, complaints[0].column)
     before = sum((mark.line, mark.column) < place for mark in again)
     return marks[before - 1]
-
-
-def _lines(text: str, mark: Mark) -> range:
-    """Return the lines of a mark, counted from 0."""
-    if mark.prefix is None:
-        return range(mark.line - 1, mark.line)
-    return range(mark.line, mark.line + text.count("\n", mark.content.start, mark.content.stop))
