@@ -47,7 +47,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.BEFORE: [
         (r"$(2 \cdot 5) : (4 \cdot 2) = 10 : 8$", r"step (2): $(4 \cdot 2) = 10$"),
         (r"$11:\frac{4}{1} = 11\cdot \frac{1}{4}$", r"So: $\frac{4}{1} = 11\cdot \frac{1}{4}$"),
-        ("It is only 16 x\n255 / 65,536 = 6.2%", "It is only\n255 / 65,536 = 6.2%"),
         ("It is \\$200 --\n(\\$60 + \\$15) = \\$125", "It is \\$200.\n(\\$60 + \\$15) = \\$125"),
         ("it = between 3/10 and 7/10 = 0.30", "it = 3/10 and 7/10 = 0.30"),
         ("precision = 2 relevant in top 5 / 5 = 0.40", "precision = 2, so in top 5 / 5 = 0.40"),
@@ -70,7 +69,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ),
         ("When p = .905 $\\frac{.905}{2} = 5.000$", "When p = .905, $\\frac{9.05}{2} = 5.000$"),
         ("$$ 2 × $$\n$$ 3 + 1 = 8 $$", "$$ 2 $$\n\n$$ 3 + 1 = 8 $$"),
-        ("<code>3 &rarr; 0 = 1 + 2</code>", "<code>x &rarr; 1 + 1 = 3</code>"),
         ("It is 1'900 / 4 = 478", "It is 900 / 4 = 228"),
         ("It is 50 × the price of 1.5 × 8 = 15", "It is the price of 1.5 × 8 = 15"),
         ("It takes 500 B × RF=3 × 8 = 12.29 s", "It takes 500 B, RF=3 × 8 = 22, so"),
@@ -87,7 +85,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
             "> $a &= 60 - 10 \\\\\n> &\\quad - 3 - 2 \\\\ &= 45$",
             "> $a &= 60 - 10 \\\\\n> b &= 60 - 3 - 2 \\\\ &= 45$",
         ),
-        ("M = H=1 x 2 + O=16 x 1 = 18", "M = O=16 x 1 = 18"),
         ("Total: 1 | 2\n   + 50 + 20 = 75 |", "Total: 1 | 2\n\n50 + 20 = 75 |"),
     ],
     Doubt.BULLET: [

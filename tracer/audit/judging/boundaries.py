@@ -50,13 +50,11 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
     blank, text = gap[0], text[: gap.start()]
     if not text:
         return False
-    if side[:1] == "+" or any(each.search(text) for each in (_COMPUTES, _ASSIGNS, _FACTOR, _TERM)):
+    if side[:1] == "+" or any(each.search(text) for each in (_COMPUTES, _FACTOR, _TERM)):
         return True
     if phrase := _PHRASE.search(text):
         return "between" in phrase[1] or not _LINKS.search(phrase[1])
     if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
-        return True
-    if _TIMES_BEHIND.search(text):
         return True
     last = text[-1]
     if last == "|" and not blank and is_call:
@@ -67,8 +65,6 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
         return _word_belongs(text, is_call=is_call)
     if last.isdigit():
         return "\n" not in blank
-    if _ARROW.search(text):
-        return side.strip().isdigit()
     if last in "([{":
         return _OPENS_WITHIN.search(text) is not None
     if last == ".":
@@ -105,8 +101,6 @@ _RATIO = re.compile(
 """The first numbers of a proportion, 360° : 2π = 45° : x, or what is divided: 10^{3} : 10^{2}."""
 _COMPUTES = re.compile(r"\d\S*\s[×*·÷]\s(?=[^\W\d_])[^=≈:;|\n→]*\Z")
 """A computation with words as operands: 50 × the price of."""
-_ASSIGNS = re.compile(r"=\s*\d[^=≈\n]*\+\s*[^\W\d_][\w()]*\s*=\Z")
-"""A sum in which each number has its name: H = 1 × 2 + O = 16 × 1."""
 _FACTOR = re.compile(r"\s[×*·÷]\s+[^\W\d_]\w*=\Z")
 """A factor with its name: 1,024 B × RF=3 × 8 =."""
 _TERM = re.compile(r"[\d)\]]\s+[-−+]\s+[^\W\d_][\w-]*\Z")
@@ -121,8 +115,6 @@ _LABEL = re.compile(r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z")
 """(a), 2) or [iv] at the beginning of a line."""
 
 
-_TIMES_BEHIND = re.compile(r"\d\s+[xX]\Z")
-_ARROW = re.compile(r"\d\s*(?:[→⟶]|->|&rarr;)\Z")
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*")
 _VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est|es|son|é)\Z")
 
