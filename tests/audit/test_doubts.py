@@ -21,13 +21,6 @@ LONG = FAR * 3
 
 VECTOR = r"\left( \begin{array}{r} 9 \\ 11 \end{array} \right)"
 
-DETERMINANTS = (
-    r"$$ 2 \begin{vmatrix} 1 & 2 \\ 3 & 4 \end{vmatrix}"
-    r" = \begin{vmatrix} 2 & 4 \\ 3 & 4 \end{vmatrix} $$"
-)
-
-CHAPTER = f"# Modular arithmetic\n\n{'Reduce modulo n. ' * 8}{FAR}\n\nHence z = 5 + 4 = 4.\n"
-
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
         (r"$1 + 1 = 3.\frac{\pi}{2}$", r"$1 + 1 = 3$.\frac{\pi}{2}$"),

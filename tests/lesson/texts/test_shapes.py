@@ -32,10 +32,6 @@ MIXTRAL = {
     **{"words": 32000, "context": 4096, "positions": "rotary", "norm": "rms_norm"},
     **{"activation": "silu", "gated": True, "biases": False, "tied": False},
 }
-TRANSLATION = {
-    **{"layers": 6, "width": 512, "heads": 8, "words": 100_000, "positions": "sinusoidal"},
-    **{"norm": "layer_norm", "placement": "post", "final_norm": False, "tied": False},
-}
 
 
 def counted(name: str, *options: str, stdin: str = "") -> Any:
