@@ -12,7 +12,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
-from tracer.decoder.operations import MatMul, PlaceColumns
+from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
 from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
@@ -119,6 +119,7 @@ def _side_kinds(
         kind(
             *("product", "parts", _projection(what)),
             *(_texts(row, product, bias, normed), _texts(part, product)),
+            _texts(side.placed, product),
             _texts(parts, product, caption="With the bias:"),
         ),
         kind(
@@ -134,11 +135,19 @@ def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         record = next(each for each in step.records if isinstance(each.operation, MatMul))
         weights = ctx.symbols[record.inputs[1].address]
-        biased = f" The bias is a part of the {what}, too." * (record is not step.last)
+        is_biased = any(isinstance(each.operation, Stack) for each in step.records)
+        biased = f" The bias is a part of the {what}, too." * is_biased
         said: Sentence = (f"The {what} is its token's vector times ", weights)
-        return (*said, ". The parts are therefore multiplied by ", weights, f", too.{biased}")
+        linear: Sentence = (*said, ". The parts are therefore multiplied by ", weights)
+        return (*linear, f", too.{biased}{_zeros(step)}")
 
     return goal
+
+
+def _zeros(step: Step) -> str:
+    """Say what rows of zeros are, if there are any."""
+    placed = any(isinstance(record.operation, PlaceRows) for record in step.records)
+    return " A component that adds nothing to it has zeros." * placed
 
 
 @cache
@@ -151,7 +160,7 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         if any(isinstance(record.operation, MatMul) for record in step.records):
             return multiplied(step, ctx)
-        return (f"Each row is what one component adds to the {value}.",)
+        return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
     return InnerKind(
         f"{what}_{forward.name}_parts",
