@@ -6,6 +6,7 @@ Each kind of step that carries parts exists twice, for the query and for the key
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, parts
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
@@ -137,11 +138,20 @@ def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
         weights = ctx.symbols[record.inputs[1].address]
         is_biased = any(isinstance(each.operation, Stack) for each in step.records)
         biased = f" The bias is a part of the {what}, too." * is_biased
-        said: Sentence = (f"The {what} is its token's vector times ", weights)
+        said: Sentence = (f"The {what} is its token's ", *_read(record, ctx), " times ", weights)
         linear: Sentence = (*said, ". The parts are therefore multiplied by ", weights)
         return (*linear, f", too.{biased}{_zeros(step)}")
 
     return goal
+
+
+def _read(record: Record, ctx: LessonContext) -> Sentence:
+    """Say what weights multiply: the token's vector, or what a part of the model makes of it."""
+    x = record.inputs[0]
+    assert x.role.of is not None
+    if not any(x.role.of in own for part in parts() for own in part.roles.values()):
+        return ("vector",)
+    return ("row of ", ctx.symbols[replace(x.place, phase="forward").address(x.role.of)])
 
 
 def _zeros(step: Step) -> str:
