@@ -35,8 +35,14 @@ NORM = re.compile(
     r"(?P<shift> β is a part of its own\.)?"
 )
 PROJECTION = re.compile(
-    r"The (?P<what>query|key) is its token's vector times (?P<w>\S+)\. The parts are therefore "
+    r"The (?P<what>query|key|latent vector(?: of the queries)?|rotary part of the (?:query|keys)) is "
+    r"its token's (?:vector|row of \S+) times (?P<w>\S+)\. The parts are therefore "
     r"multiplied by (?P=w), too\.(?P<bias> The bias is a part of the (?P=what), too\.)?"
+    r"(?P<zeros> A component that adds nothing to it has zeros\.)?"
+)
+CARRIED = re.compile(
+    r"Each row is what one component adds to the (?:latent vector(?: of the queries)?, normalized|"
+    r"(?:query|key) with its rotary part)\."
 )
 PAIRS = (
     "The score is the sum over all pairs of a part of the query and a part of the key. A pair adds "
@@ -114,7 +120,7 @@ def faults(
                 found.append(f"no β: {line}")
         elif match := PROJECTION.fullmatch(line):
             side = 0 if match["what"] == "query" else 1
-            name = ("b_Q", "b_K")[side]
+            name = {"query": "b_Q", "key": "b_K"}.get(match["what"], "no bias")
             if bool(match["bias"]) != any(pair[side].endswith(name) for pair in ends):
                 found.append(f"a bias, or none: {line}")
         elif not _is_general(line):
@@ -136,6 +142,8 @@ def faults(
 def _is_general(line: str) -> bool:
     """Whether a sentence is true of every score; the encoder's symbols have a sign."""
     plain = line.replace("ᴱ", "").replace("W₂", "W_2")
+    if CARRIED.fullmatch(plain):
+        return True
     return plain in GENERAL or bool(re.match(r"The sign = means|As in step \d+\.$", line))
 
 

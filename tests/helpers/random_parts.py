@@ -18,10 +18,11 @@ SUB_LAYERS = ("attention", "cross_attention", "ffn")
 Part: TypeAlias = Callable[[Scenario, random.Random], None]
 
 
-def with_parts(spec: Scenario, seed: int) -> Scenario:
+def with_parts(spec: Scenario, seed: int, *, latents: bool = False) -> Scenario:
     """The scenario with some of the parts; which ones follows from the seed."""
     for name, part in PARTS.items():
-        part(spec, random.Random(f"{seed} {name}"))
+        if latents or part is not latent:
+            part(spec, random.Random(f"{seed} {name}"))
     return spec
 
 
@@ -75,6 +76,41 @@ def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
                 norm |= {"over": over} if over else {}
                 norm |= {"epsilon_outside": rng.random() < 0.5} if rng.random() < 0.2 else {}
                 part[name] = "none" if rng.random() < 0.15 else norm
+
+
+def latent(spec: Scenario, rng: random.Random) -> None:
+    """Heads that read latent vectors; with rotary positions, a part of them is rotated."""
+    for tower in (spec, spec.get("encoder", {})):
+        for layer in tower.get("layers", ()):
+            for name in ("attention", "cross_attention"):
+                part = layer.get(name, {"heads": [{"shares": 1}]})
+                if rng.random() < 0.25 and not any("shares" in head for head in part["heads"]):
+                    rotary = "rotary" in tower.get("positions", ()) and name == "attention"
+                    _with_latents(part, rotary, rng)
+
+
+def _with_latents(part: Scenario, rotary: bool, rng: random.Random) -> None:
+    heads, own = part["heads"], dict[str, Any]()
+    source, of_query = len(heads[0]["W_K"]), len(heads[0]["W_Q"])
+    rotated = len(heads[0]["W_Q"][0])
+    for name in ("query_norm", "key_norm"):
+        part.pop(name, None)
+    own["W_DKV"] = _matrix(source, width := rng.randint(1, 3), rng)
+    if rng.random() < 0.5:
+        own["norm"] = _norm({width}, rng)
+    if rotary:
+        own["W_KR"] = _matrix(source, rotated, rng)
+    if rng.random() < 0.5:
+        own["W_DQ"] = _matrix(of_query, of_query := rng.randint(1, 3), rng)
+        if rng.random() < 0.6:
+            own["query_norm"] = _norm({of_query}, rng)
+        for head in heads:
+            head["W_Q"] = _matrix(of_query, len(head["W_Q"][0]), rng)
+    for head in heads:
+        head |= {name: _matrix(width, len(head[name][0]), rng) for name in ("W_K", "W_V")}
+        if rotary:
+            head["W_QR"] = _matrix(of_query, rotated, rng)
+    part["latent"] = own
 
 
 def norms_after(spec: Scenario, rng: random.Random) -> None:
@@ -220,6 +256,7 @@ PARTS: dict[str, Part] = {
     "unit offset": unit_offset,
     "embedding scale": embedding_scale,
     "norms of heads": norms_of_heads,
+    "latent": latent,
     "norms after": norms_after,
     "experts": experts,
     "scales": scales,

@@ -243,6 +243,7 @@ def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
             continue
         head = part["heads"][0]
         rows = head["W_Q"] if "W_Q" in head else head["Q"]
+        rows = part.get("latent", {}).get("W_KR", rows)
         width = int(_floats(rows).shape[1] * asked.get("share", 1))
         start = int(asked.get("start", 0))
         frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
@@ -329,16 +330,21 @@ def _attention(
             _stack_heads(heads, name, "") for name in ("Q", "K", "V")
         )
         query, key, value = query[:, :-1], key[:, :-1], value[:, :-1]
+        of_queries, latents = x, dict[str, Array]()
     else:
         assert memory is not None
+        latents = _latents(attention, x, memory)
+        of_queries, memory_of_heads = latents.pop("queries"), latents.pop("keys")
         W_Q, _ = _stack_heads(heads, "W_Q", "b_Q")
         W_K, has_key = _stack_heads(heads, "W_K", "b_K")
         W_V, has_value = _stack_heads(heads, "W_V", "b_V")
-        query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
-        key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
+        query = np.einsum("im,hmk->hik", _with_ones(of_queries), W_Q)
+        rows = _with_ones(memory_of_heads)
+        key, value = (np.einsum("jm,hmk->hjk", rows, W) for W in (W_K, W_V))
 
     flat_query, flat_key = query.copy(), key.copy()
-    normed: dict[str, Array] = {}
+    normed = latents
+    compared = has_key
     for name, rows in (("query_norm", query), ("key_norm", key)):
         has_own = [h for h, head in enumerate(own) if name == "query_norm" or "shares" not in head]
         if not _is_none(attention.get(name)) and _spans_heads(attention[name], has_own):
@@ -354,12 +360,28 @@ def _attention(
                 if name == "query_norm" or "shares" not in own[h]:
                     at = f"head{h + 1}.{name}"
                     normed |= {at + part.removeprefix("norm"): x for part, x in parts.items()}
+    if angle is not None and "latent" in attention:
+        assert memory is not None
+        layout = (positions["rotary"] or {}).get("layout", "pairs")
+        r, W_QR = memory @ _floats(attention["latent"]["W_KR"]), [_floats(h["W_QR"]) for h in own]
+        normed |= {"latent.key": r, "latent.rotated_key": (turned := _rotate(r, angle, layout))}
+        q_r = of_queries @ np.array(W_QR)
+        turned_query = _rotate(q_r, angle, layout)
+        query = np.concatenate([query, turned_query], axis=2)
+        key = np.concatenate([key, np.broadcast_to(turned, (len(own), *turned.shape))], axis=2)
+        compared = np.hstack([has_key, np.ones((len(own), turned.shape[1]), bool)])
+        for h, real in enumerate(compared):
+            normed[f"head{h + 1}.rotary_query"] = q_r[h]
+            normed[f"head{h + 1}.rotary_query.rotated"] = turned_query[h]
+            normed[f"head{h + 1}.joined_query"] = query[h][:, real]
+            normed[f"head{h + 1}.joined_key"] = key[h][:, real]
+        angle = None
     if angle is not None:
         layout = (positions["rotary"] or {}).get("layout", "pairs")
         query, key = (_rotate(each, angle, layout) for each in (query, key))
     dot = np.einsum("hik,hjk->hij", query, key)
     asked = attention.get("scale", "sqrt")
-    scale = np.sqrt(has_key.sum(axis=-1))
+    scale = np.sqrt(compared.sum(axis=-1))
     if asked != "sqrt":
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
@@ -394,13 +416,13 @@ def _attention(
             f"head{h + 1}.output": output[h][:, has_value[h]],
         }
         m = masked.shape[2]
-        rows = [name for name, part in weights.items() if part.ndim == 3]
+        with_rows = [name for name, part in weights.items() if part.ndim == 3]
         found |= {f"head{h + 1}.{name}": part[h] for name, part in weights.items()}
         if "sink" in own[h]:
             found[f"head{h + 1}.scores_and_sink"] = beside[h]
             found[f"head{h + 1}.weights_and_sink"] = with_sink[h]
         else:
-            found |= {f"head{h + 1}.{name}": weights[name][h][:, :m] for name in rows}
+            found |= {f"head{h + 1}.{name}": weights[name][h][:, :m] for name in with_rows}
         if "blocks" in attention:
             of_blocks = _blocks(masked[h], value[h][:, has_value[h]], attention["blocks"])
             found |= {f"head{h + 1}.{name}": part for name, part in of_blocks.items()}
@@ -433,6 +455,23 @@ def _attention(
         found["output"] = np.einsum("hiv,hvm->im", output, slices)
         if attention.get("b_O") is not None:
             found["output"] = found["output"] + _floats(attention["b_O"])
+    return found
+
+
+def _latents(attention: Spec, x: Array, memory: Array) -> dict[str, Array]:
+    """What heads read: the latent vectors, if there are any, or what attention reads itself."""
+    found = {"queries": x, "keys": memory}
+    latent = attention.get("latent", {})
+    for read, matrix, norm, name in (
+        ("keys", "W_DKV", "norm", "latent"),
+        ("queries", "W_DQ", "query_norm", "latent.query"),
+    ):
+        if matrix in latent:
+            found[name] = found[read] = found[read] @ _floats(latent[matrix])
+            if not _is_none(latent.get(norm)):
+                parts = _norm(found[read], latent[norm])
+                found[read] = parts["norm"]
+                found |= {f"latent.{norm}{end.removeprefix('norm')}": v for end, v in parts.items()}
     return found
 
 

@@ -52,6 +52,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     keys = len(spec["encoder"]["tokens"] if crosses else spec["tokens"])
     part["heads"] = [_typed(head, len(spec["tokens"]), keys, part, rng) for head in part["heads"]]
     layer.pop("parallel", None)
+    part.pop("latent", None)
     part.pop("residual", None)
     part.pop("residual_scale", None)
     if rng.random() < 0.3:

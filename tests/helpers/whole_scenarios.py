@@ -50,6 +50,7 @@ def plain_and_written(
         spec = draw(from_sizes())
         return spec, spec
     settings: dict[str, Any] = {"all_digits": True, "epsilons": ("0.1", "0.00001"), **asked}
+    settings.setdefault("latents", True)
     if kind == "learns":
         alike = draw(st.sampled_from((False, False, True)))
         asked_of_loss = {"any_loss": True, "alike": alike, **settings}

@@ -108,9 +108,7 @@ def test_a_new_part_is_drawn_below_the_heads_that_read_it(tmp_path: Path, scenar
     done = run(tmp_path, DECODER, LESSON, "tutorial", scenario)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    of_heads = next(
-        i for i, line in enumerate(lines) if re.search("│ +Q of X′ +K of C +V of C +│", line)
-    )
+    of_heads = next(i for i, line in enumerate(lines) if "│ Q of X′  K of C  V of C │" in line)
     assert re.search(r"└─+┼─+┘", lines[of_heads + 2])
     assert "· W_C" in lines[of_heads + 3]
 

@@ -350,6 +350,7 @@ def shapes(survey: Survey) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
+    replaced = {"replaced_per_token": survey.replaced} if survey.replaced else {}
     routed = survey.active < survey.parameters
     active = {"active_parameters": survey.active} if routed else {}
     return strict_json(
@@ -363,7 +364,7 @@ def shapes(survey: Survey) -> str:
             "parameters": survey.parameters,
             **active,
             "multiply_adds": survey.multiply_adds,
-            "cache": {"per_token": own, "encoder": crossed, "all": survey.cache},
+            "cache": {"per_token": own, "encoder": crossed, "all": survey.cache, **replaced},
             "bytes": sizes,
         }
     )

@@ -121,7 +121,8 @@ OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "ne
 OfAttribution: TypeAlias = (
     Literal["word", "other_word", "attributed", "logit_direction", "before", "offset"]
     | Literal["row", "projected", "terms", "part"]
-    | Literal["query_row", "query_part", "query_parts", "key_row", "key_part", "key_parts"]
+    | Literal["query_row", "query_part", "query_parts", "query_placed"]
+    | Literal["key_row", "key_part", "key_parts", "key_placed"]
 )
 
 Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate | OfAttribution

@@ -7,6 +7,7 @@ linear if the σ of each norm and the weights of the experts are held as compute
 - s x: each part times s;
 - x W + b: each part times W, and b is one more; [O¹ … Oʰ] W: each head times its rows of W;
 - d / σ · γ + β: each part of d times γ / σ, and β is one more; x - μ: each part minus its mean;
+- [a b]: the parts of a, and those of b, side by side for each component;
 - rotation: each part is rotated; Σ w_e y_e: each part of an expert's y_e times w_e.
 """
 
@@ -33,17 +34,19 @@ class ScoreSide:
     """A side of a score, and what is derived from a value of the pass for it.
 
     `row` is the token's row of a value, `part` what components add to the row, and `parts` what all
-    components add that the row is the sum of. They are numbered by `letter`.
+    components add that the row is the sum of. `placed` are the same with rows of zeros for other
+    components. They are numbered by `letter`.
     """
 
     letter: str
     row: Derivation
     part: Derivation
     parts: Derivation
+    placed: Derivation
 
 
-QUERY = ScoreSide("a", "query_row", "query_part", "query_parts")
-KEY = ScoreSide("b", "key_row", "key_part", "key_parts")
+QUERY = ScoreSide("a", "query_row", "query_part", "query_parts", "query_placed")
+KEY = ScoreSide("b", "key_row", "key_part", "key_parts", "key_placed")
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,23 @@ class VectorParts(OneToken):
         for record in self.needed(of):
             pieces[record.output] = list(self.pieces(record, pieces))
         if self.is_of_heads(of):
-            pieces[of] = list(self.placed(of, pieces))
+            pieces[of] = [self.joined(of, pieces)]
         return self.stacked(of, pieces)
 
-    def placed(self, of: Value, before: Pieces) -> Iterator[Value]:
-        """The parts of vectors that stand side by side, each in the columns of its vector."""
-        for start, own in _starts(self.producer(of).inputs):
-            place = op.PlaceColumns(start, of.shape[1])
-            yield self.part(own, place, of.axes[1], self.stacked(own, before))
+    def joined(self, of: Value, before: Pieces) -> Value:
+        """The parts of vectors side by side, with zeros where a component adds nothing to one."""
+        vectors = [self.stacked(each, before) for each in self.producer(of).inputs]
+        has = [_numbers(each)[0].labels for each in vectors]
+        axis = Axis("part", tuple(dict.fromkeys(number for own in has for number in own)))
+        rows = []
+        for value, vector, own in zip(self.producer(of).inputs, vectors, has, strict=True):
+            if own == axis.labels:
+                rows.append(vector)
+            else:
+                at = tuple(map(axis.labels.index, own))
+                place, axes = op.PlaceRows(at, len(axis.labels)), (axis, vector.axes[1])
+                rows.append(self.derive(value, self.side.placed, place, axes, vector))
+        return self.derive(of, self.side.part, op.Concat(), (axis, of.axes[1]), *rows)
 
     def needed(self, of: Value) -> list[Record]:
         """The records that a value is the sum of, back to its components, in order."""

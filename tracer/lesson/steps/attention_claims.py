@@ -96,9 +96,9 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
-    # Each column of a rotated query is a mixture of two.
+    # Each column of a rotated query is a mixture of two; a rotary part has columns behind its own.
     turned = ctx.value(step.place, ROTATED_QUERY)
-    if turned or part is None or not is_named(asked[part.index]):
+    if turned or part is None or part.index >= len(asked) or not is_named(asked[part.index]):
         return best
     source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
     return (*best, " Most of the dot product comes from ", *source)

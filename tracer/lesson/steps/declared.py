@@ -103,7 +103,7 @@ def kind_of(role: Role) -> StepKind:
         return KIND_OF[role]
     forward = _FORWARD_OF[role.of]
     for side in (QUERY, KEY):
-        if role.derivation in (side.row, side.part, side.parts):
+        if role.derivation in (side.row, side.part, side.parts, side.placed):
             return score_attribution.carried(side, forward)
     if role.derivation in OF_GRADIENTS:
         return BACKWARD[forward]

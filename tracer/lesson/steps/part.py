@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from tracer.decoder.forward import Trace
 from tracer.decoder.roles import Role
+from tracer.decoder.value import Value
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import RoleText, StepKind, SymbolOf
 from tracer.parts import declared
+
+KEYS_AND_VALUES = "keys and values"
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,35 @@ class LessonPart:
     """Steps of the backward pass without a forward step of their own; each goes with one."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
     """What a text of shapes says where one of its roles is recorded."""
+    cached: Mapping[Role, str] = field(default_factory=dict)
+    """What self-attention caches in place of keys and values, in words, by the role of its rows."""
 
 
 @cache
 def lesson_parts() -> tuple[LessonPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("lesson", LessonPart)
+
+
+@cache
+def cached_by_parts() -> Mapping[Role, str]:
+    """What parts cache in place of keys and values, in words, by the role of its rows."""
+    return {role: words for part in lesson_parts() for role, words in part.cached.items()}
+
+
+def is_cached_for_part(value: Value) -> bool:
+    """Whether a cache keeps the rows of a value in place of keys and values."""
+    own, place = cached_by_parts(), value.place
+    return value.role in own and place.sub_layer == "attention" and not place.encoder
+
+
+def cached_words(trace: Trace) -> list[str]:
+    """What a cache keeps of the decoder's self-attention, in words."""
+    attends = {i for i, layer in enumerate(trace.scenario.layers, 1) if layer.attention}
+    kept = [value for value in trace.values.values() if is_cached_for_part(value)]
+    others = attends - {value.place.layer for value in kept}
+    own = dict.fromkeys(cached_by_parts()[value.role] for value in kept)
+    return [KEYS_AND_VALUES] * bool(others) + list(own)
 
 
 def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:

@@ -6,14 +6,15 @@ Each kind of step that carries parts exists twice, for the query and for the key
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
-from tracer.decoder.operations import MatMul, PlaceColumns
-from tracer.decoder.part import all_norms, all_roles
+from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
+from tracer.decoder.part import all_norms, all_roles, parts
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
@@ -120,6 +121,7 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
         kind(
             *("product", "parts", _projection(what)),
             *(parts_of(row, product, bias), parts_of(part, product)),
+            parts_of(side.placed, product),
             parts_of(parts, product, caption="With the bias:"),
         ),
         kind(
@@ -135,11 +137,28 @@ def _projection(what: str) -> Callable[[Step, LessonContext], Sentence]:
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         record = next(each for each in step.records if isinstance(each.operation, MatMul))
         weights = ctx.symbols[record.inputs[1].address]
-        biased = f" The bias is a part of the {what}, too." * (record is not step.last)
-        said: Sentence = (f"The {what} is its token's vector times ", weights)
-        return (*said, ". The parts are therefore multiplied by ", weights, f", too.{biased}")
+        is_biased = any(isinstance(each.operation, Stack) for each in step.records)
+        biased = f" The bias is a part of the {what}, too." * is_biased
+        said: Sentence = (f"The {what} is its token's ", *_read(record, ctx), " times ", weights)
+        linear: Sentence = (*said, ". The parts are therefore multiplied by ", weights)
+        return (*linear, f", too.{biased}{_zeros(step)}")
 
     return goal
+
+
+def _read(record: Record, ctx: LessonContext) -> Sentence:
+    """Say what weights multiply: the token's vector, or what a part of the model makes of it."""
+    x = record.inputs[0]
+    assert x.role.of is not None
+    if not any(x.role.of in own for part in parts() for own in part.roles.values()):
+        return ("vector",)
+    return ("row of ", ctx.symbols[replace(x.place, phase="forward").address(x.role.of)])
+
+
+def _zeros(step: Step) -> str:
+    """Say what rows of zeros are, if there are any."""
+    placed = any(isinstance(record.operation, PlaceRows) for record in step.records)
+    return " A component that adds nothing to it has zeros." * placed
 
 
 @cache
@@ -151,7 +170,7 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         if any(isinstance(record.operation, MatMul) for record in step.records):
             return multiplied(step, ctx)
-        return (f"Each row is what one component adds to the {value}.",)
+        return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
     return _kind(side, forward.name, f"parts of the {value}", goal)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add, Scale
-from tracer.decoder.operations import Pinned
+from tracer.decoder.operations import Dot, Pinned
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
@@ -193,6 +193,11 @@ def sizes(
         name: (_several(value.shape[axis] for value in forward if value.role is role), meaning)
         for name, role, axis, meaning in SIZE_ROLES
     }
+    widths = {v.place: v.shape[1] for v in forward if v.role is roles.QUERY}
+    for record in ctx.trace.records:  # a part may join other columns to the queries
+        if isinstance(record.operation, Dot) and record.output.place in widths:
+            widths[record.output.place] = record.inputs[0].shape[1]
+    known["d_k"] = (_several(widths.values()), known["d_k"][1])
     if known["d_v"][0] == known["d_k"][0]:
         known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
         del known["d_v"]

@@ -10,6 +10,8 @@ from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASK
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
+from tracer.lesson.context import joined
+from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
@@ -119,7 +121,8 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
         new: doc.Sentence = ("Only the last token passes through the decoder",)
         if any(layer.attention for layer in step.trace.scenario.layers):
             earlier = doc.Name(step.trace.scenario.written(tokens[:before]))
-            new = (*new, "; the keys and values of ", earlier, " are reused from earlier turns")
+            reused = joined([(f"the {words}",) for words in cached_words(step.trace)])
+            new = (*new, "; ", *reused, " of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
     header = ("position", "input", "output", "")
     return [*written, doc.Table.of(header, rows, len(names) - 1), *_excluded(step)]

@@ -12,9 +12,9 @@ from tracer.decoder.cost import multiply_adds
 from tracer.decoder.part import all_roles
 from tracer.formula.expression import Expression
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
-from tracer.lesson.steps.part import lesson_parts
+from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.parts import what_part_does
@@ -334,12 +334,15 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     yield doc.Paragraph((f"Bytes, with each number stored as {types}:",))
     yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
     if per_token and not survey.trace.scenario.looks_ahead:
-        yield doc.Paragraph(
-            (
-                "With a cache, keys and values are not recomputed for each generated token; each "
-                f"token adds {per_token:,} numbers to it.",
-            )
-        )
+        words = cached_words(survey.trace)
+        spared = joined([(each,) for each in words])
+        added = f" are not recomputed for each generated token; each token adds {per_token:,}"
+        said: doc.Sentence = ("With a cache, ", *spared, f"{added} numbers to it.")
+        if survey.replaced:
+            own = joined([(each,) for each in words if each != KEYS_AND_VALUES])
+            more = f" would add {survey.replaced:,}."
+            said = (*said, " Keys and values in place of ", *own, more)
+        yield doc.Paragraph(said)
 
 
 # --- words ---------------------------------------------------------------------------------------

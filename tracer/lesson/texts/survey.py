@@ -15,7 +15,7 @@ from math import prod
 from tracer.decoder import roles
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.operations import Keep
+from tracer.decoder.operations import Dot, Keep
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -23,6 +23,7 @@ from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.part import cached_by_parts, is_cached_for_part
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import of_encoder, symbols
@@ -250,10 +251,12 @@ class Survey:
 
     @property
     def cached(self) -> tuple[int, int]:
-        """Numbers of the keys and values: for each token, and for all of the encoder's tokens."""
+        """Numbers that a cache keeps: for each token, and for all of the encoder's tokens."""
         own = crossed = 0
         for each in self.matrices:
-            if each.role in (roles.KEY, roles.VALUE) and not each.place.encoder:
+            in_layer = self._caches_for_parts(each.place)
+            kept = cached_by_parts() if in_layer else (roles.KEY, roles.VALUE)
+            if each.role in kept and not each.place.encoder:
                 rows, columns = each.value.shape
                 numbers = columns * len(each.records) * each.times
                 if each.place.sub_layer == "cross_attention":
@@ -263,8 +266,31 @@ class Survey:
         return own, crossed
 
     @property
+    def replaced(self) -> int:
+        """Numbers of the keys and values, for each token, that parts cache other values for."""
+        found = 0
+        for each in self.matrices:
+            operation, width = each.records[0].operation, 0
+            if each.role is roles.VALUE:
+                width = each.value.shape[1]
+            elif isinstance(operation, Dot):
+                width = each.records[0].inputs[1].shape[1]
+            if self._caches_for_parts(each.place):
+                found += width * len(each.records) * each.times
+        return found
+
+    @cached_property
+    def _layers_of_parts(self) -> set[int | None]:
+        return {each.place.layer for each in self.matrices if is_cached_for_part(each.value)}
+
+    def _caches_for_parts(self, place: roles.Place) -> bool:
+        """Whether a part keeps other values in a cache than the keys and values of an attention."""
+        of_decoder = place.sub_layer == "attention" and not place.encoder
+        return of_decoder and place.layer in self._layers_of_parts
+
+    @property
     def cache(self) -> int:
-        """Numbers of all keys and values of the pass."""
+        """Numbers that a cache keeps of the whole pass."""
         own, crossed = self.cached
         return self.length * own + crossed
 

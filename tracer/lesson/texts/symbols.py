@@ -25,7 +25,8 @@ Pass: TypeAlias = tuple[bool, int | None]
 
 LETTERS: dict[Derivation | None, str] = {
     **{"offset": "m", "projected": "p", "terms": "t", "part": "c"},
-    **{"query_part": "A", "query_parts": "A", "key_part": "B", "key_parts": "B"},
+    **{"query_part": "A", "query_parts": "A", "query_placed": "A"},
+    **{"key_part": "B", "key_parts": "B", "key_placed": "B"},
 }
 """What an attribution records besides directions, by its derivation."""
 

@@ -10,13 +10,13 @@ from tracer.decoder import roles
 from tracer.decoder.attention_inputs import apply_rotary, with_rows_before
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.operations import Concat, MatMul
-from tracer.decoder.parameters import columns
+from tracer.decoder.parameters import columns, weights
 from tracer.decoder.part import AttentionContext, HeadContext, Part, Sources
 from tracer.decoder.roles import Role, norm_roles
 from tracer.decoder.sub_layers import normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.parts.latent.scenario import AttentionKeys, HeadKeys
+from tracer.parts.latent.scenario import AttentionKeys, HeadKeys, Latent
 from tracer.scenario.fields import Matrix
 from tracer.scenario.part import keys_of
 
@@ -27,6 +27,7 @@ W_QR = Role("W_QR", parameter=True)
 LATENT = Role("latent")
 NORM = norm_roles("latent.norm")
 LATENTS = Role("latent.rows")
+NORMALIZED_LATENTS = Role("latent.normalized_rows")
 LATENT_QUERY = Role("latent.query")
 QUERY_NORM = norm_roles("latent.query_norm")
 ROTARY_KEY = Role("latent.key")
@@ -45,9 +46,22 @@ def sources(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
     """
     latent = keys_of(at.parameters, AttentionKeys).latent
     x, memory, earlier = before.queries, before.keys_and_values, at.inputs.earlier
-    reused = earlier is not None and not at.inputs.new
-    if latent is None or memory is None or isinstance(x, Axis) or reused:
+    if latent is None or memory is None or isinstance(x, Axis):
         return before
+    if earlier is None or at.inputs.new:
+        c = latent_vectors(tape, at, memory, latent)
+    else:  # keys and values are reused; W_K and W_V have a row for each column of W_DKV
+        c = weights_of(tape, W_DKV, memory, latent.W_DKV, "c")
+    if latent.W_DQ is not None:
+        x = product(tape, LATENT_QUERY, W_DQ, x, latent.W_DQ, "c")
+        if latent.query_norm:
+            x = normalized(tape, x, latent.query_norm, QUERY_NORM)
+    return Sources(x, c, has_rows_before=earlier is not None)
+
+
+def latent_vectors(tape: Tape, at: AttentionContext, memory: Value, latent: Latent) -> Value:
+    """C (m, d_c), and the rotated part of the keys; with a cache, below the rows before."""
+    earlier = at.inputs.earlier
     c = product(tape, LATENT, W_DKV, memory, latent.W_DKV, "c")
     if latent.norm:
         c = normalized(tape, c, latent.norm, NORM)
@@ -56,20 +70,20 @@ def sources(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
         r = apply_rotary(tape, ROTATED_KEY, r, at.inputs.rotary)
         at.recorded[ROTATED_KEY] = r
     if earlier is not None:
-        c = with_rows_before(tape, LATENTS, c, earlier)
+        c = with_rows_before(tape, NORMALIZED_LATENTS if latent.norm else LATENTS, c, earlier)
         if latent.W_KR is not None:
             at.recorded[ROTATED_KEY] = with_rows_before(tape, ROTATED_KEYS, r, earlier)
-    if latent.W_DQ is not None:
-        x = product(tape, LATENT_QUERY, W_DQ, x, latent.W_DQ, "c")
-        if latent.query_norm:
-            x = normalized(tape, x, latent.query_norm, QUERY_NORM)
-    return Sources(x, c, has_rows_before=earlier is not None)
+    return c
 
 
 def product(tape: Tape, role: Role, of: Role, x: Value, matrix: Matrix, letter: str) -> Value:
     """x W: (n, d), (d, k) → (n, k)."""
-    w = tape.given(of, matrix, (x.axes[1], Axis("feature", numbered(letter, 1, columns(matrix)))))
-    return tape.record(role, MatMul(), x, w)
+    return tape.record(role, MatMul(), x, weights_of(tape, of, x, matrix, letter))
+
+
+def weights_of(tape: Tape, of: Role, x: Value, matrix: Matrix, letter: str) -> Value:
+    """W (d, k), which x (n, d) is multiplied by; its columns are numbered."""
+    return weights(tape, of, matrix, x, numbered(letter, 1, columns(matrix)))
 
 
 def positions(
@@ -92,7 +106,7 @@ PART = Part(
     roles={
         roles.MASK: (
             *(W_DKV, W_DQ, W_KR, LATENT, LATENT_QUERY, ROTARY_KEY, ROTATED_KEY, ROTATED_KEYS),
-            *(*vars(NORM).values(), LATENTS, *vars(QUERY_NORM).values()),
+            *(LATENTS, *vars(NORM).values(), NORMALIZED_LATENTS, *vars(QUERY_NORM).values()),
         ),
         roles.W_V: (W_QR,),
         roles.ROTATED_KEY: (ROTARY_QUERY, ROTATED_QUERY, JOINED_QUERY, JOINED_KEY),

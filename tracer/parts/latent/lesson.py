@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tracer.decoder.operations import Concat
 from tracer.decoder.roles import NormRoles, Role
@@ -68,13 +68,20 @@ def _product_sign(step: Step, ctx: LessonContext) -> Sign:
     return (MatrixProduct(x, weights),)
 
 
-def _norm_kind(name: str, title: str, of: NormRoles, symbol: SymbolOf, what: str) -> InnerKind:
+def _norm_kind(
+    name: str,
+    title: str,
+    of: NormRoles,
+    symbol: SymbolOf,
+    what: str,
+    rows: Mapping[Role, RoleText],
+) -> InnerKind:
     return InnerKind(
         name,
         title,
         f"{what}, normalized",
         lambda step, ctx: normalizes(step, "latent vector"),
-        {**layer_norm_roles(of, symbol), **rms_norm_roles(of, symbol)},
+        {**layer_norm_roles(of, symbol), **rms_norm_roles(of, symbol), **rows},
         gradient=through_norm(f" of {what}", of, of.gain, of.shift),
         sign=("norm ", C if of is decoder.NORM else C_Q),
         reasons=lambda step, ctx: tuple(why_epsilon(step)),
@@ -122,6 +129,7 @@ NORM_STEP = _norm_kind(
     decoder.NORM,
     Symbol("C", "N"),
     "the latent vector",
+    {decoder.NORMALIZED_LATENTS: RoleText(Symbol("C", "N"))},
 )
 QUERY_NORM_STEP = _norm_kind(
     "latent_query_norm",
@@ -129,6 +137,7 @@ QUERY_NORM_STEP = _norm_kind(
     decoder.QUERY_NORM,
     Symbol("C", "QN"),
     "the latent vector of the queries",
+    {},
 )
 
 APART: Sentence = (
@@ -230,5 +239,9 @@ PART = LessonPart(
         decoder.W_DKV: Symbol("W", "DKV"),
         decoder.W_DQ: Symbol("W", "DQ"),
         decoder.W_KR: Symbol("W", "KR"),
+    },
+    cached={
+        decoder.LATENT: "latent vectors",
+        decoder.ROTATED_KEY: "rotary parts of the keys",
     },
 )

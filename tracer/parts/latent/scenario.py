@@ -68,6 +68,11 @@ def check(sizes: ShapeChecker, place: YamlPath, known: dict[str, Known]) -> None
         for head in with_rotary:
             sizes.report((*head, "W_QR"), "a rotary part of queries, expected latent: {W_KR: …}")
         return
+    for head in heads:
+        if sizes.has(*head, "Q"):
+            message = "typed queries, keys and values, and latent: {…}, expected only one of them"
+            sizes.report((*head, "Q"), message)
+            return
     is_rotary = sizes.has(*place[:-3], "positions", "rotary") and "cross_attention" not in place
     own = {"source": known["source"], "width": known["width"]}
     sizes.matrices(Latent, latent, own, {})

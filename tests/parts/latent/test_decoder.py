@@ -1,0 +1,282 @@
+"""Latent attention: values by its paper's equations, gradients, a cache, parts, errors."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from tests.helpers.command import printed, problems, run
+from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.traces import traced
+from tracer.decoder.forward import PassOptions, trace
+from tracer.decoder.generation import GenerationOptions, generate
+from tracer.scenario.loading import parse
+
+WIDTH = 4
+
+
+def drawn(seed: int) -> dict[str, Any]:
+    """A random model of one layer; each seed from 0 to 31 has other parts."""
+    rng = random.Random(seed)
+    has_query, has_norm, has_query_norm, is_rotary, halves = (seed >> i & 1 for i in range(5))
+    d_c, d_q, d_r = rng.randint(2, 3), rng.randint(2, 3), rng.choice((2, 4))
+
+    def matrix(rows: int, columns: int) -> list[list[Decimal]]:
+        return [[Decimal(rng.randint(-99, 99)) / 100 for _ in range(columns)] for _ in range(rows)]
+
+    def norm(width: int) -> dict[str, Any]:
+        return {"kind": "rms_norm", "epsilon": Decimal("0.001"), "gain": matrix(1, width)[0]}
+
+    latent: dict[str, Any] = {"W_DKV": matrix(WIDTH, d_c)}
+    if has_norm:
+        latent["norm"] = norm(d_c)
+    if has_query:
+        latent["W_DQ"] = matrix(WIDTH, d_q)
+    if has_query and has_query_norm:
+        latent["query_norm"] = norm(d_q)
+    if is_rotary:
+        latent["W_KR"] = matrix(WIDTH, d_r)
+    of_query, d_v = (d_q if has_query else WIDTH), [rng.randint(1, 3) for _ in range(2)]
+    heads = []
+    for width in d_v:
+        d_k = rng.randint(1, 3)
+        head = {"W_Q": matrix(of_query, d_k), "W_K": matrix(d_c, d_k), "W_V": matrix(d_c, width)}
+        if is_rotary:
+            head["W_QR"] = matrix(of_query, d_r)
+        heads.append(head)
+    attention = {"latent": latent, "heads": heads, "W_O": matrix(sum(d_v), WIDTH)}
+    words = ["a", "b", "c", "d"][: rng.randint(2, 4)]
+    spec: dict[str, Any] = {
+        "title": "latent",
+        "tokens": words,
+        "embeddings": dict(zip(words, matrix(len(words), WIDTH), strict=True)),
+        "layers": [{"attention": attention}],
+        "vocabulary": words,
+        "unembedding": {"W_U": matrix(WIDTH, len(words))},
+        "targets": [*words[1:], words[0]],
+        "rounding": {"carry": "never"},
+    }
+    if is_rotary:
+        layout = "halves" if halves else "pairs"
+        spec["positions"] = {"rotary": {"base": 100, "layout": layout}}
+    return spec
+
+
+# --- the equations -------------------------------------------------------------------------------
+
+
+def rms_norm(x: Any, norm: Any) -> Any:
+    if norm is None:
+        return x
+    mean = (x**2).mean(axis=1, keepdims=True)
+    return x / np.sqrt(mean + float(norm["epsilon"])) * np.array(norm["gain"], float)
+
+
+def rotated(x: Any, layout: str) -> Any:
+    """RoPE: one complex number per pair, turned by position / 100^(2k / r)."""
+    half = x.shape[1] // 2
+    angles = np.outer(np.arange(len(x)), 100.0 ** (-np.arange(half) / half))
+    both = (x[:, ::2], x[:, 1::2]) if layout == "pairs" else (x[:, :half], x[:, half:])
+    turned = (both[0] + 1j * both[1]) * np.exp(1j * angles)
+    axis = -1 if layout == "pairs" else 1
+    parts = [turned.real, turned.imag]
+    return np.stack(parts, axis=-1).reshape(x.shape) if axis < 0 else np.hstack(parts)
+
+
+def computed(spec: dict[str, Any]) -> dict[str, Any]:
+    """Equations 9 to 19 of DeepSeek-V2, for each head; without the residual connection."""
+    x = np.array(list(spec["embeddings"].values()), float)
+    attention = spec["layers"][0]["attention"]
+    latent = {
+        key: np.array(value, float) if key.startswith("W_") else value
+        for key, value in attention["latent"].items()
+    }
+    c = rms_norm(x @ latent["W_DKV"], latent.get("norm"))
+    of_query = x
+    if "W_DQ" in latent:
+        of_query = rms_norm(x @ latent["W_DQ"], latent.get("query_norm"))
+    outputs: list[Any] = []
+    found: dict[str, Any] = {}
+    for number, head in enumerate(attention["heads"], 1):
+        w = {name: np.array(value, float) for name, value in head.items()}
+        q, k, v = of_query @ w["W_Q"], c @ w["W_K"], c @ w["W_V"]
+        if "W_KR" in latent:
+            layout = spec["positions"]["rotary"]["layout"]
+            q = np.hstack([q, rotated(of_query @ w["W_QR"], layout)])
+            k = np.hstack([k, rotated(x @ latent["W_KR"], layout)])
+        scores = q @ k.T / np.sqrt(q.shape[1])
+        powers = np.exp(scores) * np.tri(len(x))
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        found |= {f"head{number}.scores": scores, f"head{number}.weights": weights}
+        outputs.append(weights @ v)
+    return found | {"output": np.hstack(outputs) @ np.array(attention["W_O"], float)}
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+@pytest.mark.parametrize("seed", range(32))
+def test_values_are_those_of_the_paper(seed: int, arithmetic: str) -> None:
+    spec = drawn(seed)
+    if arithmetic == "float64":
+        spec["arithmetic"] = arithmetic
+    found = traced(to_yaml(spec))
+    for name, expected in computed(spec).items():
+        values = found[f"layer1.attention.{name}"].array.astype(float)
+        seen = np.isfinite(values)
+        assert_allclose(values[seen], expected[seen], atol=1e-12, err_msg=name)
+
+
+# --- gradients -----------------------------------------------------------------------------------
+
+
+def loss(spec: dict[str, Any]) -> float:
+    found = trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(loss=True))
+    return float(found["loss"].array)
+
+
+def places(spec: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the attention, by address."""
+    attention = spec["layers"][0]["attention"]
+    found = {"W_O": attention["W_O"]}
+    for name, value in attention["latent"].items():
+        is_norm = name.endswith("norm")
+        found[f"latent.{name}{'.gain' * is_norm}"] = value["gain"] if is_norm else value
+    for number, head in enumerate(attention["heads"], 1):
+        found |= {f"head{number}.{name}": value for name, value in head.items()}
+    return found
+
+
+@pytest.mark.parametrize("seed", [7, 15, 31])
+def test_gradients_are_central_differences(seed: int) -> None:
+    spec = drawn(seed)
+    spec["arithmetic"] = "float64"
+    found = trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(gradients=True))
+    step = Decimal("0.00001")
+    for name, rows in places(spec).items():
+        gradient = found[f"gradient.layer1.attention.{name}"].array.astype(float)
+        gradient = gradient.reshape(-1, gradient.shape[-1])
+        for i, row in enumerate(rows if isinstance(rows[0], list) else [rows]):
+            for j, number in enumerate(row):
+                row[j] = number + step
+                above = loss(spec)
+                row[j] = number - step
+                below = loss(spec)
+                row[j] = number
+                expected = (above - below) / (2 * float(step))
+                assert abs(gradient[i, j] - expected) < 1e-6, (name, i, j)
+
+
+def test_training_lowers_the_loss(tmp_path: Path) -> None:
+    spec, new = drawn(15), tmp_path / "new.yaml"
+    spec["optimizer"] = {"learning_rate": Decimal("0.1")}
+    printed("train", "-", "--save", str(new), stdin=to_yaml(spec))
+    trained = trace("f", parse(new.read_text(encoding="utf-8"), "f.yaml"), PassOptions(loss=True))
+    assert float(trained["loss"].array) < loss(spec)
+
+
+# --- a cache, attribution ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_cache_changes_no_number(seed: int) -> None:
+    scenario = parse(to_yaml(drawn(seed)), "f.yaml")
+    options = [GenerationOptions(("a",), 4, cached=cached) for cached in (False, True)]
+    whole, cached = (generate("f", scenario, each) for each in options)
+    assert whole.text == cached.text
+    for one, other in zip(whole.steps, cached.steps, strict=True):
+        for address in ("logits", "layer1.attention.output", "layer1.attention.head2.weights"):
+            row = one.trace[address].array[-1]
+            assert row.tolist() == other.trace[address].array[-1].tolist()
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_parts_of_a_score_add_up_to_it(seed: int) -> None:
+    text = to_yaml(drawn(seed))
+    score = ("attribute", "layer1.attention.head1.scores[b,a]", "-s", "-")
+    found = json.loads(printed(*score, "--format", "json", stdin=text))
+    total = sum(Decimal(str(part["value"])) for part in found["parts"])
+    assert abs(total - Decimal(str(found["value"]))) < Decimal("1e-9")
+    printed(*score, stdin=text)
+
+
+# --- what does not fit ---------------------------------------------------------------------------
+
+SMALL = """\
+title: latent
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+positions: {rotary: {base: 100}}
+layers:
+- attention:
+    latent: {W_DKV: [[1], [2]], W_KR: [[1, 0], [0, 1]]}
+    heads:
+    - {W_Q: [[1], [2]], W_QR: [[1, 0], [0, 1]], W_K: [[1]], W_V: [[1, 0]]}
+    - {W_Q: [[1], [2]], W_QR: [[1, 0], [0, 1]], W_K: [[1]], W_V: [[1, 0]]}
+    W_O: [[1, 0], [0, 1], [1, 0], [0, 1]]
+"""
+CROSSED = """\
+- cross_attention:
+    latent: {W_DKV: [[1]], W_KR: [[1, 0]]}
+    heads:
+    - {W_Q: [[1], [2]], W_QR: [[1, 0], [0, 1]], W_K: [[1]], W_V: [[1, 0]]}
+encoder: {tokens: [x], vectors: [[1]]}
+"""
+HEAD = "    - {W_Q: [[1], [2]], W_QR: [[1, 0], [0, 1]], W_K: [[1]], W_V: [[1, 0]]}\n    W_O"
+LATENT = "    latent: {W_DKV: [[1], [2]], W_KR: [[1, 0], [0, 1]]}\n"
+ROTARY = "positions: {rotary: {base: 100}}\n"
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), [
+    ("W_DKV: [[1], [2]]", "W_DKV: [[1], [2], [3]]", 7, "layer1.attention.latent.W_DKV: "),
+    ("W_KR: [[1, 0], [0, 1]]", "W_KR: [[1, 0]]", 7, "layer1.attention.latent.W_KR: "),
+    ("W_KR: [[1, 0], [0, 1]]", "W_KR: [[1], [0]]", 9, "head1.W_QR: 2 columns, expected 1"),
+    (HEAD, HEAD.replace("W_K: [[1]]", "W_K: [[1], [2]]"), 10, "layer1.attention.head2.W_K: "),
+    (HEAD, HEAD.replace("W_QR: [[1, 0], [0, 1]]", "W_QR: [[1], [0]]"), 10, "head2.W_QR: "),
+    (HEAD, HEAD.replace(" W_QR: [[1, 0], [0, 1]],", ""), 10, "head2.W_QR: missing"),
+    (ROTARY, "", 6, "latent.W_KR: a rotary part without rotary positions"),
+    (LATENT, "", 8, "head1.W_QR: a rotary part of queries"),
+    (", W_KR: [[1, 0], [0, 1]]", "", 7, "latent: rotary positions without W_KR and W_QR"),
+    (HEAD, HEAD.replace("W_K: [[1]], W_V: [[1, 0]]", "shares: 1"), 10, "head2.shares: "),
+    (LATENT, f"{LATENT}    query_norm: {{kind: rms_norm}}\n", 8, "layer1.attention.query_norm: "),
+    ("W_KR:", "query_norm: {kind: rms_norm}, W_KR:", 7, "latent.query_norm: a norm of what W_DQ"),
+    ("W_KR:", "norm: {gain: [1, 2]}, W_KR:", 7, "layer1.attention.latent.norm.gain: "),
+    ("    W_O: [[1, 0], [0, 1], [1, 0], [0, 1]]\n",
+     f"    W_O: [[1, 0], [0, 1], [1, 0], [0, 1]]\n{CROSSED}", 13, "latent.W_KR: a rotary part"),
+    (SMALL[SMALL.index("    - {W_Q"):],
+     "    - {Q: [[1], [2]], K: [[1], [1]], V: [[1, 0], [0, 1]]}\n", 9,
+     "head1.Q: typed queries, keys and values, and latent: "),
+])  # fmt: skip
+def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
+    assert old in SMALL
+    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
+    assert ran.exit_code == 2, ran.stderr
+    found = problems(ran)
+    assert any(f":{line}:" in each and message in each for each in found), found
+
+
+def test_the_small_scenario_is_valid() -> None:
+    assert run("run", "-", stdin=SMALL).exit_code == 0
+
+
+def test_a_cache_of_the_encoders_tokens() -> None:
+    latent = "latent: {W_DKV: [[1], [2]], W_DQ: [[1], [0.5]]}"
+    heads = "heads: [{W_Q: [[1, 2]], W_K: [[1, 0.3]], W_V: [[1, 0.2]]}]"
+    text = f"""\
+title: latent
+tokens: [a, b]
+embeddings: {{a: [1, 0.5], b: [-0.5, 2]}}
+encoder: {{tokens: [x, y], vectors: [[1, 0.3], [0.2, 2]]}}
+layers: [{{cross_attention: {{{latent}, {heads}}}}}]
+vocabulary: [a, b]
+unembedding: tied
+"""
+    scenario = parse(text, "f.yaml")
+    options = [GenerationOptions(("a",), 3, cached=cached) for cached in (False, True)]
+    whole, cached = (generate("f", scenario, each).steps[-1].trace["logits"] for each in options)
+    assert whole.array[-1].tolist() == cached.array[-1].tolist()
