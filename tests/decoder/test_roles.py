@@ -175,6 +175,8 @@ def passes() -> Iterator[Trace]:
     yield trace("f", spanned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", spanned)))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", turned)))
+    for latent in map(_learning, LATENTS):
+        yield trace("f", latent.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", latent)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
     far = parse(every_part().replace(POSITIONS, "positions: {alibi: true}"), "f.yaml")
@@ -209,7 +211,8 @@ def attributions() -> Iterator[Trace]:
                 yield from _attributions(trace("f", pinned))
     layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
     behind = (_learning(f"{layer}}}, {{{LEARNING[1]}") for layer in layers)
-    for scenario in (*whole, *behind, parse(EVERYTHING.replace(*ENCODED), "f.yaml")):
+    encoded = parse(EVERYTHING.replace(*ENCODED), "f.yaml")
+    for scenario in (*whole, *behind, encoded, *map(_learning, LATENTS)):
         plain = trace("f", scenario)
         yield from _scores(plain)
         for value in one_of_each_role(plain):
@@ -252,6 +255,18 @@ ROOT = ", ".join(f"{of}_norm: {{kind: rms_norm, {LEARNED}}}" for of in ("query",
 CENTERED = ", ".join(f"{of}_norm: {{{LEARNED}}}" for of in ("query", "key"))
 EXPERT = "{W_1: [[1], [0.5]], W_3: [[0.3], [1]], W_2: [[1, 0.3]]}"
 KINDS = ("kind: layer_norm", "kind: rms_norm")
+OF_LATENTS = "{W_Q: [[1], [0.4]], W_QR: [[1, 0], [0.3, 1]], W_K: [[1], [0.2]], W_V: [[1], [0.2]]}"
+LATENTS = tuple(
+    "attention: {latent: {W_DKV: [[1, 0.2], [0.5, 1]], W_DQ: [[0.4, 1], [1, 0]], "
+    f"W_KR: [[1, 0.5], [0.3, 1]]{norms}}}, heads: [{OF_LATENTS}, {OF_LATENTS}]}}}}]\n"
+    "positions: {rotary: {}}\n#"
+    for norms in (
+        "",
+        *(f", norm: {{{kind}, {LEARNED}}}, query_norm: {{{kind}, {LEARNED}}}" for kind in KINDS),
+    )
+)
+"""Latent attention with all its parts, without norms and with each kind."""
+
 LEARNING = (
     # Keys and values of one head, read by two; scores that are not divided.
     f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}], scale: none}}",
@@ -266,6 +281,7 @@ LEARNING = (
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], shared: {EXPERT}}}",
     f"ffn: {{router: [[1, -1], [0, 1]], top: 1, normalize: false, experts: [{EXPERT}, {EXPERT}]}}",
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}]}}}}]\nsoftmax: shifted\n#",
+    *LATENTS,
     "ffn: {W_1: [[1], [0.5]], b_1: [0.1], W_3: [[0.5], [1]], b_3: [0.2], W_2: [[1, 0.3]],\n"
     "      activates: output, b_2: [0.3, 0.1],\n"
     "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",

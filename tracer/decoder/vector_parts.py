@@ -14,7 +14,7 @@ linear if the σ of each norm and the weights of the experts are held as compute
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tracer.decoder import elementwise as el, operations as op
@@ -55,6 +55,8 @@ class VectorParts(OneToken):
 
     side: ScoreSide
     components: dict[str, Value]
+    stacks: dict[Value, Value] = field(default_factory=dict)
+    """The stacked parts of each value, which several values may read."""
 
     def parts(self, of: Value) -> Value:
         """What each component adds to the token's row of a value: (parts, d)."""
@@ -157,10 +159,13 @@ class VectorParts(OneToken):
         """The parts of all components of a value: (parts, d)."""
         if len(pieces[value]) == 1:
             return pieces[value][0]
+        if value in self.stacks:
+            return self.stacks[value]
         numbers = [number for piece in pieces[value] for number in _numbers(piece)[0].labels]
         names = tuple(f"{number} {side_label(self.components[number])}" for number in numbers)
         axes = (Axis("part", names), value.axes[1])
-        return self.derive(value, self.side.parts, op.Stack(), axes, *pieces[value])
+        stack = self.derive(value, self.side.parts, op.Stack(), axes, *pieces[value])
+        return self.stacks.setdefault(value, stack)
 
     def part(
         self, of: Value, operation: op.Recorded, columns: Axis, x: Value, *others: Value
