@@ -1,6 +1,6 @@
 """Every kind of step, declared once, by part of the model.
 
-A role that the decoder records and no kind tells would be a gap on the page: it is refused here.
+A role that the decoder records and no kind explains is refused here, when the program starts.
 """
 
 from __future__ import annotations
