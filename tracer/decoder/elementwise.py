@@ -37,14 +37,15 @@ class Elementwise(Node, SameAxes):
     @property
     def formula(self) -> Formula:
         """The formula, made once for all operations with the same digits."""
-        key = repr(self)  # 0.9 and 0.90 are equal, and printed as they are typed
+        # With parameters, by their digits: 0.9 and 0.90 are equal, and printed as they are typed.
+        key = repr(self) if vars(self) else type(self)
         found = _FORMULAS.get(key)
         if found is None:
             found = _FORMULAS[key] = Formula(self.expression())
         return found
 
 
-_FORMULAS: dict[str, Formula] = {}
+_FORMULAS: dict[str | type[Elementwise], Formula] = {}
 
 
 class Add(Elementwise):
