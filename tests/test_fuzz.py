@@ -42,7 +42,8 @@ def judge(number: int, scenarios: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        both=plain_and_written(),
+        # The judge of sentences does not know those of latent attention.
+        both=plain_and_written(latents=False),
         width=st.sampled_from([40, 80, 120]),
         form=st.sampled_from(sorted(FORMATS)),
         command=st.sampled_from(COMMANDS),

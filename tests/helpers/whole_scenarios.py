@@ -45,7 +45,8 @@ def plain_and_written(
     Weights that are drawn are other ones in each.
     """
     kinds = ("plain", "alike", "encoder", "learns", "sizes")
-    kind = draw(st.sampled_from(kinds if carry in (None, "never") and not asked else kinds[:-1]))
+    sized = carry in (None, "never") and not asked.keys() - {"latents"}
+    kind = draw(st.sampled_from(kinds if sized else kinds[:-1]))
     if kind == "sizes":
         spec = draw(from_sizes())
         return spec, spec
