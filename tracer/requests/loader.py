@@ -152,7 +152,7 @@ class PlainCommand(TyperCommand):
         for kind in ("Argument", "Option"):
             params = [p for p in self.get_params(ctx) if p.param_type_name == kind.lower()]
             records = filter(None, (param.get_help_record(ctx) for param in params))
-            rows = [(re.sub(r" <[^>]*>$", "", name), told) for name, told in records]
+            rows = [(re.sub(r" <[^>]*>$", "", name), help) for name, help in records]
             if rows:
                 with formatter.section(f"{kind}s"):
                     formatter.write_dl(rows)

@@ -210,8 +210,11 @@ def _joined_kind(name: str, what: str, role: Role) -> InnerKind:
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         assert isinstance(step.last.operation, Concat)
         own, rotary = (ctx.symbols[value.address] for value in step.last.inputs)
-        parts: Sentence = (f"The {what} is joined of ", own, " and its rotary part ", rotary)
-        return (*parts, ". A score is the sum of both parts' dot products.")
+        parts: Sentence = (f"The {what} consists of ", own, " and its rotary part ", rotary)
+        return (
+            *parts,
+            ". The dot product of query and key adds up the products of both parts.",
+        )
 
     return InnerKind(
         name,
