@@ -226,9 +226,9 @@ def _form(columns: Sequence[Sequence[doc.Cell]]) -> str:
     Each is as wide as what cannot be broken in it; the widest one has the rest.
     """
     widths = [max(width(cell_text(cell)) for cell in column) for column in columns]
-    if sum(widths) < LINE:
-        return "l" * len(widths)
     wide = {i: min(each, LINE) for i, each in enumerate(widths) if each > NARROW}
+    if sum(widths) < LINE or not wide:
+        return "l" * len(widths)
     narrow = sum(each for each in widths if each <= NARROW)
     room = 1 - SEPARATION * len(widths) - narrow / PAGE
     shares = {
