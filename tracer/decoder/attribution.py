@@ -26,7 +26,7 @@ from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.token_rows import OneToken, label
+from tracer.decoder.token_rows import OneToken, label, starts
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
@@ -228,18 +228,14 @@ class BackwardDirection(OneToken):
                 yield x[0], self.derive(x[0], "logit_direction", op.Dot(), axes, u, x[1])
                 yield from ((bias, u) for bias in x[2:])
             case op.Concat():
-                start = 0
-                for head in x:
-                    columns = op.Columns(start, start := start + head.shape[1])
+                for start, head in starts(x):
+                    columns = op.Columns(start, start + head.shape[1])
                     axes = (self.row_axis, head.axes[1])
                     yield head, self.derive(head, "logit_direction", columns, axes, u)
-            case op.MixExperts(rows):
-                weights, *outputs = x
-                rows_of = tuple(range(u.shape[0]))
-                for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
-                    if self.token in own:
-                        held, times = self.row(weights, y), el.TimesExpertWeight(rows_of, expert)
-                        yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
+            case op.MixExperts():
+                for expert, y in self.experts(record):
+                    held, times = self.row(x[0], y), el.TimesExpertWeight((0,), expert)
+                    yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
             case el.Normalize():
                 yield from self.through_norm(record, record.operation, u)
             case el.Subtract():

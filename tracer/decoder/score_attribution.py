@@ -24,15 +24,13 @@ from tracer.errors import Problem, TracerError
 
 @dataclass(frozen=True)
 class SideParts:
-    """The components of a query or a key, what they add to it, and to the score.
+    """The components of a query or a key, with their names, and what they add to the score.
 
-    `added` (parts, d_k) has a row for each component, `names` its name; `sums` (parts,) is what a
-    component adds to the score together with all parts of the other side.
+    `sums` (parts,) is what a component adds together with all parts of the other side.
     """
 
     names: tuple[str, ...]
     components: tuple[Value, ...]
-    added: Value
     sums: Value
 
 
@@ -70,8 +68,8 @@ def attribute_score(found: Trace, entry: Entry) -> ScoreAttribution:
             scores = tape.record_as(roles.PAIRS, el.Divide(), axes, dot, record.inputs[1])
         else:
             scores = tape.record_as(roles.PAIRS, op.Dot(), axes, q_parts, k_parts)
-        query = _side(tape, of_q, q_parts, roles.QUERY_SUMS, op.Total(), scores)
-        key = _side(tape, of_k, k_parts, roles.KEY_SUMS, op.ColumnTotal(), scores)
+        query = _side(tape, of_q, roles.QUERY_SUMS, op.Total(), scores)
+        key = _side(tape, of_k, roles.KEY_SUMS, op.ColumnTotal(), scores)
         sizes = np.abs(scores.computed).astype(np.float64)
         ranked = np.argsort(-sizes, axis=None, kind="stable")
         pairs = tuple(divmod(int(at), scores.shape[1]) for at in ranked)
@@ -96,10 +94,10 @@ def _dot(found: Trace, record: Record) -> op.Operation:
 
 
 def _side(
-    tape: Tape, components: dict[str, Value], added: Value, role: Role, add: op.Recorded, of: Value
+    tape: Tape, components: dict[str, Value], role: Role, add: op.Recorded, of: Value
 ) -> SideParts:
     """One side, with the sums of its pairs: (parts,)."""
     names = tuple(map(side_label, components.values()))
     labels = tuple(f"{number} {name}" for number, name in zip(components, names, strict=True))
     sums = tape.record_as(role, add, (Axis("part", labels),), of)
-    return SideParts(names, tuple(components.values()), added, sums)
+    return SideParts(names, tuple(components.values()), sums)
