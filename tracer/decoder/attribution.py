@@ -17,7 +17,7 @@ All directions are (1, d), for the one token.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import elementwise as el, operations as op, roles
@@ -75,12 +75,8 @@ def attribute(
     back = BackwardDirection(tape, found, entry.at[0], entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
-        with tape.within(roles.Place(phase="attribution")):
-            totals = [part.total for part in parts]
-            labels = tuple(label(part.of) for part in parts)
-            joined = tape.record_as(roles.PARTS, op.Join(), (Axis("part", labels),), *totals)
-            add = op.SumInOrder(tuple(range(len(parts))))
-            total = tape.record(roles.PARTS_SUM, add, joined)
+        labels, totals = [label(part.of) for part in parts], [part.total for part in parts]
+        total = summed(tape, roles.PARTS_SUM, op.Join(), labels, *totals)
         attributed = back.attributed()
         rounding = rounding_of(tape, found, attributed, total)
     whole = with_records(found, tape)
@@ -92,6 +88,16 @@ def attributed(found: Trace, entry: Entry, other: int | None) -> Value:
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
     with tape.computing():
         return BackwardDirection(tape, found, entry.at[0], entry, other, ()).attributed()
+
+
+def summed(
+    tape: Tape, role: Role, operation: op.Recorded, names: Sequence[str], *inputs: Value
+) -> Value:
+    """Record all parts, which an operation puts in one row, and their sum."""
+    with tape.within(roles.Place(phase="attribution")):
+        axes = (Axis("part", tuple(names)),)
+        parts = tape.record_as(roles.PARTS, operation, axes, *inputs)
+        return tape.record(role, op.SumInOrder(tuple(range(len(names)))), parts)
 
 
 def rounding_of(tape: Tape, found: Trace, attributed: Value, total: Value) -> Value | None:

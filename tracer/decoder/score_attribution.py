@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.attribution import Attribution, rounding_of, with_records
+from tracer.decoder.attribution import Attribution, rounding_of, summed, with_records
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.roles import Role, derived
@@ -73,12 +73,8 @@ def attribute_score(found: Trace, entry: Entry) -> ScoreAttribution:
         sizes = np.abs(scores.computed).astype(np.float64)
         ranked = np.argsort(-sizes, axis=None, kind="stable")
         pairs = tuple(divmod(int(at), scores.shape[1]) for at in ranked)
-        names = tuple(f"{axes[0].labels[i]} · {axes[1].labels[j]}" for i, j in pairs)
-        with tape.within(roles.Place(phase="attribution")):
-            parts = tape.record_as(
-                roles.PARTS, op.TakeEntries(pairs), (Axis("part", names),), scores
-            )
-            total = tape.record(roles.PAIRS_SUM, op.SumInOrder(tuple(range(len(pairs)))), parts)
+        names = [f"{axes[0].labels[i]} · {axes[1].labels[j]}" for i, j in pairs]
+        total = summed(tape, roles.PAIRS_SUM, op.TakeEntries(pairs), names, scores)
         score = tape.record_as(
             derived(roles.SCORES, "attributed"), op.TakeEntry(*entry.at), (), entry.value
         )

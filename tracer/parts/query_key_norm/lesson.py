@@ -111,7 +111,6 @@ def _kinds(what: str, several: str, of: decoder.HeadNormRoles) -> tuple[InnerKin
         gradient=None,
         sign=None,
         claim=effect_of_raising,
-        only_with="decoder-trace train",
     )
     return norm, columns, scale
 
