@@ -154,20 +154,14 @@ PARAMETERS = {
 DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9")
 
 
-def attributed_score(scenario: str) -> dict[str, Any]:
-    """All values of a pass and of the attribution of one of its attention scores."""
+def attributed(scenario: str) -> Iterator[dict[str, Any]]:
+    """All values of a pass and of the attribution of a logit; the same with an attention score."""
     found = bundled(scenario, Carry.NEVER)
-    whole = attribute_score(found, Entry(found["layer1.attention.head1.scores"], (1, 0))).trace
-    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
-    return {value["address"]: value for value in read["values"]}
-
-
-def attributed(scenario: str) -> dict[str, Any]:
-    """All values of a pass and of the attribution of one of its logits."""
-    found = bundled(scenario, Carry.NEVER)
-    whole = attribute(found, Entry(found["logits"], (1, 0)), None, (HEAD_OUTPUT,)).trace
-    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
-    return {value["address"]: value for value in read["values"]}
+    score = Entry(found["layer1.attention.head1.scores"], (1, 0))
+    of_logit = attribute(found, Entry(found["logits"], (1, 0)), None, (HEAD_OUTPUT,))
+    for whole in (of_logit.trace, attribute_score(found, score).trace):
+        read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
+        yield {value["address"]: value for value in read["values"]}
 
 
 def test_every_operation_can_be_done_again() -> None:
@@ -191,8 +185,8 @@ def test_every_operation_can_be_done_again() -> None:
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("train", "-", *NEVER, stdin=every_part(layout)))
     done |= assert_the_same(values("train", "experts", *NEVER))
-    done |= assert_the_same(attributed("science"))
-    done |= assert_the_same(attributed_score("science"))
+    for found in attributed("science"):
+        done |= assert_the_same(found)
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:
