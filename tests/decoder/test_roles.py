@@ -26,7 +26,7 @@ from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
-from tracer.lesson.steps.attribution import VECTORS
+from tracer.lesson.steps.attribution import VECTOR_STEP
 from tracer.lesson.steps.declared import KIND_OF, kind_of
 from tracer.lesson.texts.selection import steps
 from tracer.parts.query_key_norm.decoder import KEYS, QUERIES
@@ -34,6 +34,9 @@ from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
+
+VECTORS = tuple({role.of for role in VECTOR_STEP.roles if role.of})
+"""The vectors at which a direction ends if they are given."""
 
 NORMS = {name: norm for name, norm in vars(roles).items() if isinstance(norm, roles.NormRoles)}
 NAMES = {

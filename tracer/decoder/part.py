@@ -1,7 +1,7 @@
-"""What a part of a model adds to the forward pass: its roles, and hooks into attention.
+"""What a part of a model adds to the forward pass: its roles, and hooks into it.
 
-Each hook is called for every head or tower of every model: it returns what it was given if the
-scenario does not have the part.
+Each hook is called for every head, sub-layer or tower of every model: it returns what it was given
+if the scenario does not have the part.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head, Weights
+from tracer.scenario.layers import Attention, Head, SubLayer, Weights
 from tracer.scenario.model import Tower
 
 
@@ -96,6 +96,8 @@ class Part:
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None
     """Computes the softmax of scores (n, m), of which it is given the usual computation."""
+    added: Callable[[Tape, SubLayer, Value], Value] | None = None
+    """Changes the output of a sub-layer (n, d_model) before its input is added."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
 

@@ -309,7 +309,6 @@ B_O = Role("b_O", parameter=True)
 ATTENTION_OUTPUT = Role("output")
 
 NORM_AFTER = norm_roles("norm_after")
-SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
 SHIFT = Role("norm.shift", parameter=True)

@@ -10,6 +10,7 @@ from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
+from tracer.decoder.part import parts
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import Expert, SubLayer
@@ -30,7 +31,6 @@ def sub_layer(
 
     Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
     With a norm `after` f, that is x + Norm′(f(Norm(x))) (Gemma 2) or x + Norm′(f(x)) (OLMo 2).
-    With a scale s, s · f takes the place of f.
     """
     before = norm is not None and norm.placement == "pre"
     change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
@@ -42,10 +42,10 @@ def sub_layer(
 
 
 def added(tape: Tape, x: Value, change: Value, parameters: SubLayer) -> Value:
-    """x + f, or with a scale x + s · f: x and f (n, d_model) → (n, d_model)."""
-    scale = parameters.residual_scale
-    if scale is not None:
-        change = tape.record(roles.SCALED_OUTPUT, el.Scale(scale), change)
+    """x + f, where parts of the model may change f: x and f (n, d_model) → (n, d_model)."""
+    for part in parts():
+        if part.added:
+            change = part.added(tape, parameters, change)
     return tape.record(roles.RESIDUAL, el.Add(), x, change)
 
 

@@ -77,7 +77,7 @@ FORWARD: dict[StepKind, StepKind] = {
 
 AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*FORWARD, *updates.KINDS),
-    *(*attribution.KINDS, *with_parts(score_attribution.KINDS)),
+    *with_parts((*attribution.KINDS, *score_attribution.KINDS)),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
 

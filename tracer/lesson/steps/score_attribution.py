@@ -12,13 +12,13 @@ from functools import cache, partial
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Normalize, Scale
+from tracer.decoder.elementwise import Normalize
 from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
 from tracer.decoder.part import all_norms, all_roles, parts
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
-from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
+from tracer.formula.expression import MatrixProduct, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attribution import ONLY_WITH
@@ -44,7 +44,7 @@ def parts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> di
     return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
 
 
-def _kind(
+def side_kind(
     side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
 ) -> StepKind:
     """Return a kind of step that carries the parts of a side."""
@@ -64,7 +64,7 @@ def _kind(
 def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
     """Return the kind of step that carries the parts of a side through a norm."""
     results = (of.layer_norm, of.rms_norm)
-    return _kind(
+    return side_kind(
         *(side, name, f"parts after the {title}", _of_norm),
         parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
         parts_of(side.part, of.mean, caption="The mean of each part:"),
@@ -76,7 +76,7 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
 
 def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tuple[StepKind, ...]:
     """The kinds of step for the query or the key, whose roles are given: x W, b, rotated."""
-    what, kind = NAMES[side], partial(_kind, side)
+    what, kind = NAMES[side], partial(side_kind, side)
     encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
     row, part, parts = side.row, side.part, side.parts
 
@@ -98,10 +98,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             *("output", "parts of the output", OF_OUTPUT),
             parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
             *(parts_of(part, roles.ATTENTION_OUTPUT), parts_of(parts, *OUTPUTS)),
-        ),
-        kind(
-            *("factor", "parts times the factor", _of_factor),
-            *(parts_of(row, roles.SCALED_OUTPUT), parts_of(part, roles.SCALED_OUTPUT)),
         ),
         kind(
             *("head", "part of the head", _of_head),
@@ -172,7 +168,7 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
             return multiplied(step, ctx)
         return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
-    return _kind(side, forward.name, f"parts of the {value}", goal)
+    return side_kind(side, forward.name, f"parts of the {value}", goal)
 
 
 OF_OUTPUT: Sentence = (
@@ -183,15 +179,6 @@ OF_EXPERT: Sentence = (
     "The expert's output is multiplied by its weight for this token, which keeps its number from "
     "this pass. The parts of the output are multiplied by it, too.",
 )
-
-
-def _of_factor(step: Step, ctx: LessonContext) -> Sentence:
-    """Say by which factor the parts are multiplied."""
-    operation = step.last.operation
-    if not isinstance(operation, Scale):
-        return OF_OUTPUT
-    factor = Number(operation.a)
-    return ("The sub-layer's output is multiplied by ", factor, ", and so are its parts.")
 
 
 def _of_head(step: Step, ctx: LessonContext) -> Sentence:

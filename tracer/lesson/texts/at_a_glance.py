@@ -118,7 +118,7 @@ class _Formulas:
             case roles.RESIDUAL if isinstance(record.operation, Add):
                 added, change = summands(record)
                 return ex.Sum((self._inside(added, end), self._inside(change, end)))
-            case roles.SCALED_OUTPUT if isinstance(record.operation, Scale):
+            case _ if isinstance(record.operation, Scale):
                 scaled = self._inside(record.inputs[0], end)
                 return ex.Product((ex.Number(record.operation.a), scaled))
             case (

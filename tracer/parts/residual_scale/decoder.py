@@ -1,0 +1,22 @@
+"""The output of a sub-layer, multiplied by a constant before its input is added."""
+
+from __future__ import annotations
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Scale
+from tracer.decoder.part import Part
+from tracer.decoder.roles import Role, RoundingRule
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
+from tracer.scenario.layers import SubLayer
+
+SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
+
+
+def scaled(tape: Tape, parameters: SubLayer, change: Value) -> Value:
+    """s · f: (n, d_model) → (n, d_model); f without a factor."""
+    factor = parameters.residual_scale
+    return change if factor is None else tape.record(SCALED_OUTPUT, Scale(factor), change)
+
+
+PART = Part(roles={roles.NORM_AFTER.standardized: (SCALED_OUTPUT,)}, added=scaled)
