@@ -57,15 +57,14 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
         p = tape.given(roles.POSITION, rows, (tokens, features))
-    elif positions is None or positions.alibi:
-        return tape.record(roles.INPUT, Copy(), x), {}
-    elif positions.sinusoidal:
+    elif positions and positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
-    else:
-        assert positions.table is not None
+    elif positions and positions.table is not None:
         p = tape.given(
             roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
         )
+    else:
+        return tape.record(roles.INPUT, Copy(), x), {}
     return tape.record(roles.INPUT, Add(), x, p), {}
 
 

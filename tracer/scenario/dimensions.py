@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from itertools import count, islice
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
+from pydantic_core.core_schema import literal_schema
 
 from tracer.errors import Problem, TracerError
 from tracer.scenario import fields, model
@@ -22,6 +23,7 @@ from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName, Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import AnyPart, Numbers, with_numbers
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
@@ -31,6 +33,20 @@ MOST = 1_000_000
 """The most rows or columns: each has a label."""
 
 Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
+
+POSITIONS_OF_PARTS = {
+    name: keys for part in scenario_parts() for name, keys in part.positions.items()
+}
+
+PositionsName: TypeAlias = Annotated[
+    str,
+    GetPydanticSchema(
+        lambda source, handler: literal_schema(
+            ["learned", "sinusoidal", "rotary", *POSITIONS_OF_PARTS]
+        )
+    ),
+]
+"""Learned position vectors, or another way to encode positions."""
 
 
 class EncoderDimensions(Frozen):
@@ -72,10 +88,8 @@ class Dimensions(Frozen):
     context: Size | None = described(
         "The largest number of tokens that the model can read.", "1024", None
     )
-    positions: OrNone[Literal["learned", "sinusoidal", "rotary", "alibi"]] = described(
-        "Learned position vectors, sinusoidal ones, rotary positions, ALiBi, or none.",
-        "learned",
-        "learned",
+    positions: OrNone[PositionsName] = described(
+        "How the model encodes positions, or none.", "learned", "learned"
     )
     norm: OrNone[Literal["layer_norm", "rms_norm"]] = described(
         "LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm"
@@ -329,10 +343,10 @@ class _Numbers:
                 return model.Positions(sinusoidal=model.Sinusoidal(start=0))
             case "rotary":
                 return model.Positions(rotary=Rotary())
-            case "alibi":
-                return model.Positions(alibi=True)
             case None:
                 return None
+            case name:
+                return model.Positions(**POSITIONS_OF_PARTS[name])
 
     def encoder(self) -> model.Encoder | None:
         asked = self.asked.encoder

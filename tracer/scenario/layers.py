@@ -95,12 +95,6 @@ class Head(Frozen):
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
-    sink: Annotated[fields.Single | None, Shape(fields.SINGLE)] = described(
-        "A learned number that takes part in the softmax beside the scores of each row; its share "
-        "is left out of the weights (gpt-oss, Agarwal et al. 2025).",
-        "0.5",
-        None,
-    )
     shares: fields.AtLeastOne | None = described(
         "The number of an earlier head; this head uses its keys and values.", "1", None
     )
@@ -142,15 +136,6 @@ class Attention(SubLayer):
         "The divisor of the dot products: sqrt, which is √d_k; a number; or none.",
         "8",
         "sqrt",
-    )
-    softcap: fields.Positive | None = described(
-        "c of the soft cap c·tanh(s/c), which keeps each score s between −c and c.", "50", None
-    )
-    blocks: fields.AtLeastOne | None = described(
-        "The number of blocks of keys in which the softmax is also computed, with a running "
-        "maximum and sum (FlashAttention, Dao et al. 2022).",
-        "2",
-        None,
     )
     mask: fields.MaskOfLayer | None = described(
         "What a token attends to in this layer: itself and earlier tokens (causal), the last N of "

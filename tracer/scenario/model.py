@@ -19,6 +19,7 @@ from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.loss import Loss
 from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.part import with_keys_of_parts
 from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
@@ -67,6 +68,7 @@ class Sinusoidal(Frozen):
     start: fields.Position = described("The position of the first token.", "1", 1)
 
 
+@with_keys_of_parts
 class Positions(Frozen):
     """How the model encodes positions: added vectors, rotated queries and keys, or lower scores.
 
@@ -82,17 +84,13 @@ class Positions(Frozen):
     rotary: Rotary | None = described(
         "Queries and keys are rotated by an angle (Su et al. 2021).", "{base: 10000}", None
     )
-    alibi: bool = described(
-        "Whether the distance of two tokens lowers their score (ALiBi, Press et al. 2022).",
-        "true",
-        False,
-    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        said = (self.sinusoidal, self.table, self.rotary, self.alibi or None)
-        if sum(each is not None for each in said) != 1:
-            raise ValueError("expected one of sinusoidal, table, rotary and alibi: true")
+        ways = type(self).model_fields.items()
+        if sum(getattr(self, name) != field.default for name, field in ways) != 1:
+            said = [f"{name}: true" if field.annotation is bool else name for name, field in ways]
+            raise ValueError(f"expected one of {', '.join(said[:-1])} and {said[-1]}")
         return self
 
 

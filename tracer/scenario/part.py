@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
@@ -27,6 +28,9 @@ class ShapeChecker(Protocol):
 
     def has(self, *place: str | int) -> bool:
         """Return whether something is typed at a place."""
+
+    def positive(self, *place: str | int) -> Decimal | None:
+        """Return a typed positive number; None for anything else."""
 
     def entries(self, *place: str | int) -> Collection[Any]:
         """Return the entries of a list."""
@@ -74,6 +78,10 @@ class ScenarioPart:
 
     Their shapes call the sizes of the whole `rows` and `columns`.
     """
+    positions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Positions of a model by its dimensions: by their name, the keys of `positions`."""
+    controls: Mapping[str, str] = field(default_factory=dict)
+    """Numbers of a head that a reader of a live page can change: their keys, and their labels."""
     variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
     """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 

@@ -9,7 +9,7 @@ from tracer.names import count
 from tracer.scenario.expected import Size
 from tracer.scenario.part import scenario_parts
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import SizeChecker, typed_positive
+from tracer.scenario.sizes import SizeChecker
 
 
 def check_rotary(counted: SizeChecker, tower: YamlPath, widths: Mapping[YamlPath, Size]) -> None:
@@ -52,7 +52,7 @@ def _check_use(counted: SizeChecker, layer: YamlPath, *, is_rotary: bool) -> Non
 
 def _share(counted: SizeChecker, own: YamlPath, shared: YamlPath) -> Decimal:
     """Return the share of columns that are rotated: that of a layer, or of `positions`."""
-    shares = (typed_positive(counted.part(*at, "share")) for at in (own, shared))
+    shares = (counted.positive(*at, "share") for at in (own, shared))
     return next((share for share in shares if share), Decimal(1))
 
 

@@ -18,7 +18,7 @@ from tracer.scenario.norms import Normalization
 from tracer.scenario.part import keys_of_weights, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
-from tracer.scenario.sizes import SizeChecker, is_off, typed_positive, typed_size, usual_length
+from tracer.scenario.sizes import SizeChecker, is_off, typed_size, usual_length
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
@@ -165,12 +165,15 @@ class _Counted(SizeChecker):
 
     def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
         """Check an attention; `source` is the width of the vectors for keys and values."""
-        heads, tokens = self.entries(*place, "heads"), Known(self.tokens, "one per token")
-        known = {"width": Known(width, OF_INPUT), "source": Known(source, OF_INPUT)}
-        known |= {"tokens": tokens, "keys": tokens}
-        if "cross_attention" in place:
-            known["source"] = Known(source, "one per feature of the encoder")
-            known["keys"] = Known(self.keys(place), "one per token of the encoder")
+        heads, crosses = self.entries(*place, "heads"), "cross_attention" in place
+        of_source = "one per feature of the encoder" if crosses else OF_INPUT
+        per_key = "one per token of the encoder" if crosses else "one per token"
+        known = {
+            "width": Known(width, OF_INPUT),
+            "source": Known(source, of_source),
+            "tokens": Known(self.tokens, "one per token"),
+            "keys": Known(self.keys(place), per_key),
+        }
         of_input = {**known}
         for part in scenario_parts():
             if part.attention:
@@ -187,19 +190,7 @@ class _Counted(SizeChecker):
         unknown = self.has(*place, "W_O") and known["out"].size is None
         if unknown and typed_heads.has_typed_heads(self, place):
             self.report((*place, "W_O"), "how many columns? expected {random: {columns: 4}}")
-        self.blocks(place)
         return known["out"].size if "out" in known else concat
-
-    def blocks(self, place: YamlPath) -> None:
-        """Report more blocks than keys, and blocks beside a sink."""
-        blocks, keys = typed_positive(self.part(*place, "blocks")), self.keys(place)
-        if blocks and keys and blocks > keys:
-            message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
-            self.report((*place, "blocks"), message)
-        for i, _ in enumerate(self.entries(*place, "heads")):
-            if self.has(*place, "blocks") and self.has(*place, "heads", i, "sink"):
-                message = "a sink and a softmax in blocks, expected only one of them"
-                self.report((*place, "heads", i, "sink"), message)
 
     def keys(self, attention: YamlPath) -> Size:
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""

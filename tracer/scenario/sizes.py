@@ -139,6 +139,14 @@ class SizeChecker:
         """Return whether there is data at a place."""
         return self.part(*place) is not None
 
+    def positive(self, *place: int | str) -> Decimal | None:
+        """Return a typed positive number; None for anything else."""
+        try:
+            number: Decimal = TypeAdapter(Positive).validate_python(self.part(*place))
+        except ValueError:
+            return None
+        return number
+
     def entries(self, *place: int | str) -> Sequence[Data]:
         """Return the entries of a list; none of other data."""
         found = self.part(*place)
@@ -162,15 +170,6 @@ def usual_length(rows: Iterable[Data]) -> Size:
     """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
-
-
-def typed_positive(text: Data | None) -> Decimal | None:
-    """Return a typed positive number; None for anything else."""
-    try:
-        number: Decimal = TypeAdapter(Positive).validate_python(text)
-    except ValueError:
-        return None
-    return number
 
 
 def typed_size(text: Data | None) -> Size:

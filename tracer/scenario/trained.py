@@ -20,7 +20,7 @@ from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import ENCODER
 from tracer.checkpoints.positions import sines_before_cosines
 from tracer.errors import Problem, TracerError
-from tracer.formula.numbers import trimmed
+from tracer.formula.numbers import as_typed
 from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
@@ -324,7 +324,7 @@ def _norm(architecture: Architecture) -> dict[str, Any]:
     """Return the settings of every norm."""
     return {
         "kind": architecture.norm,
-        "epsilon": _decimal(architecture.epsilon),
+        "epsilon": as_typed(architecture.epsilon),
         "unit_offset": architecture.unit_offset,
     }
 
@@ -366,7 +366,7 @@ def _ids(
 
 def _embedding_scale(architecture: Architecture) -> fields.Scale:
     if architecture.embedding_factor is not None:
-        return _decimal(architecture.embedding_factor)
+        return as_typed(architecture.embedding_factor)
     return "sqrt" if architecture.scales_embeddings else "none"
 
 
@@ -387,7 +387,7 @@ def _positions(
             return model.FixedPositions.model_construct(table=waves if table is None else table)
         return None if table is None else model.Positions.model_construct(table=table)
     turning = Rotary.model_construct(
-        layout=rotary.layout, share=_decimal(rotary.share), **_turns(architecture, rotary)
+        layout=rotary.layout, share=as_typed(rotary.share), **_turns(architecture, rotary)
     )
     return model.Positions.model_construct(rotary=turning)
 
@@ -395,8 +395,8 @@ def _positions(
 def _turns(architecture: Architecture, rotary: architectures.RotaryPositions) -> dict[str, Any]:
     factors = architecture.factors_of(rotary)
     return {
-        "base": _decimal(rotary.base),
-        "factors": None if factors is None else tuple(map(_decimal, factors)),
+        "base": as_typed(rotary.base),
+        "factors": None if factors is None else tuple(map(as_typed, factors)),
     }
 
 
@@ -404,9 +404,7 @@ def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
     """The settings of a layer's attention that are not those of every decoder."""
     settings: dict[str, Any] = {}
     if architecture.divisor is not None:
-        settings["scale"] = _decimal(architecture.divisor)
-    if architecture.score_cap is not None:
-        settings["softcap"] = _decimal(architecture.score_cap)
+        settings["scale"] = as_typed(architecture.divisor)
     window = architecture.windows[layer - 1]
     if window is not None and architecture.window is None:
         settings["mask"] = fields.Window(window=window)
@@ -419,9 +417,4 @@ def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
 
 
 def _decimal_or_none(number: float | None) -> Decimal | None:
-    return None if number is None else _decimal(number)
-
-
-def _decimal(number: float) -> Decimal:
-    """Return a number without trailing zeros: 100000.0 as 100000."""
-    return trimmed(Decimal(repr(number)))
+    return None if number is None else as_typed(number)

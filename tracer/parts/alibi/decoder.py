@@ -15,7 +15,9 @@ from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
+from tracer.parts.alibi.scenario import PositionKeys
 from tracer.scenario.model import Tower
+from tracer.scenario.part import keys_of
 
 DISTANCE = Role("position.distance", RoundingRule.WHOLE)
 SLOPE = Role("slope", RoundingRule.ALL)
@@ -29,7 +31,8 @@ def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
     they differ by the same number in the whole row.
     """
     has_attention = any(layer.attention for layer in tower.layers)
-    if not (tower.positions and tower.positions.alibi and has_attention):
+    positions = tower.positions
+    if not (positions and keys_of(positions, PositionKeys).alibi and has_attention):
         return None
     keys = Axis("key", tower.tokens)
     n, m = len(queries.labels), len(keys.labels)
