@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Expert, Layer, MixtureOfExperts, SubLayer
+from tracer.scenario.layers import Attention, Expert, Layer, MixtureOfExperts
 from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.norms import Normalization
 from tracer.scenario.part import scenario_parts
@@ -143,7 +143,6 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
-    ("without factors of what sub-layers add", _with(SubLayer, lambda _: {"residual_scale": None})),
     ("with all columns rotated", _with(Rotary, _share_of_all)),
     *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
     ("with the losses averaged", _of_loss("mean")),

@@ -25,14 +25,12 @@ ActivationName: TypeAlias = Annotated[
 """The name of a function of `tracer.formula.activations`, or none."""
 
 
+@with_keys_of_parts
 class SubLayer(Frozen):
     """What attention and the FFN share: a residual connection and a norm."""
 
     residual: bool = described(
         "Whether the sub-layer's input is added to its output.", "true", True
-    )
-    residual_scale: fields.Positive | None = described(
-        "A factor of the sub-layer's output, before its input is added (Granite).", "0.22", None
     )
     norm: OrNone[Norm] = described(
         "The norm of this sub-layer, or none. Default: the layer's.", "{epsilon: 0.00001}", None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tracer.scenario import typed_heads
-from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import SizeChecker, is_off, is_on
+from tracer.scenario.reader import YamlPath, is_off, is_on
+from tracer.scenario.sizes import SizeChecker
 
 IN_PARALLEL = ("attention", "ffn")
 

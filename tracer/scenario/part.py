@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -57,18 +57,23 @@ class ShapeChecker(Protocol):
 Model = TypeVar("Model", bound=type[BaseModel])
 Keys = TypeVar("Keys", bound=Frozen)
 
+KeysOfCheckpoint: TypeAlias = Callable[[Architecture, Mapping[str, Any]], Mapping[str, Any]]
+"""Returns keys of a checkpoint, whose norms have the given settings."""
+
 
 @dataclass(frozen=True)
 class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
     keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    sub_layer: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a sub-layer at a place."""
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
     heads: Callable[[ShapeChecker, YamlPath, Mapping[str, str]], None] | None = None
     """Checks an attention whose heads are known, by the names of what is projected as Q, K, V."""
-    trained: Callable[[Architecture, Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Returns the keys of an attention of a checkpoint, whose norms have these settings."""
+    trained: Mapping[str, KeysOfCheckpoint] = field(default_factory=dict)
+    """What returns its keys in a checkpoint, by the name of their model."""
     rotated: tuple[str, ...] = ()
     """Matrices of a head whose columns are rotated in place of those of W_Q."""
     rotated_width: Callable[[Any], int | None] | None = None

@@ -17,8 +17,8 @@ from tracer.scenario.model import GRADIENT, Unembedding
 from tracer.scenario.norms import Normalization
 from tracer.scenario.part import keys_of_weights, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
-from tracer.scenario.reader import Data, ScenarioSource, YamlPath
-from tracer.scenario.sizes import SizeChecker, is_off, typed_size, usual_length
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath, is_off
+from tracer.scenario.sizes import SizeChecker, typed_size, usual_length
 
 OF_INPUT = "one per feature of the input"
 PER_EXPERT = "one per expert"
@@ -150,6 +150,9 @@ class _Counted(SizeChecker):
                 message = "a mask, expected only in the decoder's self-attention"
                 self.report((*place, "mask"), message)
             self.residual(place, width, out)
+            for part in scenario_parts():
+                if part.sub_layer:
+                    part.sub_layer(self, place)
             # A norm belongs to a sub-layer or to the whole layer.
             at = place if self.has(*place, "norm") else layer
             before = self.part(*at, "norm", "placement") == "pre"
@@ -333,13 +336,11 @@ class _Counted(SizeChecker):
                 yield usual_length(self.entries(*at, "transposed")) or len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
-        off = is_off(self.part(*place, "residual"))
-        if not off and None not in (width, out) and width != out:
+        if is_off(self.part(*place, "residual")):
+            return
+        if None not in (width, out) and width != out:
             sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
             self.report(place, f"{sizes}; expected as many, or residual: false")
-        if off and self.has(*place, "residual_scale"):
-            message = "a factor of what is added, but residual is false"
-            self.report((*place, "residual_scale"), message)
 
     def norm(self, place: YamlPath, name: str, width: Size, why: str = "one per feature") -> None:
         """Check γ and β, and that a sample deviation has at least two features."""

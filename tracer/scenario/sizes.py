@@ -24,16 +24,6 @@ LARGEST_FORM = 250_000
 """The most numbers of a short form, so that a short file cannot fill the memory."""
 
 
-def is_on(data: Data | None) -> bool:
-    """Return whether a setting is typed as true."""
-    return str(data).lower() in ("true", "yes", "on", "t", "y", "1")
-
-
-def is_off(data: Data | None) -> bool:
-    """Return whether a setting is typed as false."""
-    return str(data).lower() in ("false", "no", "off", "f", "n", "0")
-
-
 def words_of(data: Data | None) -> list[Data] | None:
     """Return the words of a list or a sentence."""
     if isinstance(data, str):

@@ -297,14 +297,15 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     around: dict[str, Any] = {
         "norm": architecture.placement
         and Norm.model_construct(**norm, placement=architecture.placement),
-        "residual_scale": _decimal_or_none(architecture.output_factor),
+        **_keys_of_parts("SubLayer", architecture, norm),
     }
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
-    attention = {"heads": heads(architecture.heads, architecture.key_heads), **around}
-    for part in scenario_parts():
-        if part.trained:
-            attention |= part.trained(architecture, norm)
+    attention = {
+        "heads": heads(architecture.heads, architecture.key_heads),
+        **around,
+        **_keys_of_parts("Attention", architecture, norm),
+    }
     settings = _of_attention(architecture, number)
     return Layer.model_construct(
         parallel=architecture.parallel,
@@ -318,6 +319,12 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
             normalize=architecture.normalize,
         ),
     )
+
+
+def _keys_of_parts(model: str, architecture: Architecture, norm: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys that the parts add to a model of this name."""
+    found = (part.trained[model] for part in scenario_parts() if model in part.trained)
+    return {key: value for keys in found for key, value in keys(architecture, norm).items()}
 
 
 def _norm(architecture: Architecture) -> dict[str, Any]:

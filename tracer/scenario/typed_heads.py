@@ -8,8 +8,8 @@ from tracer.scenario.expected import Size
 from tracer.scenario.fields import SINGLE
 from tracer.scenario.layers import Head
 from tracer.scenario.parts import SUB_LAYERS, declared
-from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import SizeChecker, is_on, is_tied
+from tracer.scenario.reader import YamlPath, is_on
+from tracer.scenario.sizes import SizeChecker, is_tied
 
 NAMES = {letter: letter for letter in "QKV"}
 """The keys of typed queries, keys and values."""

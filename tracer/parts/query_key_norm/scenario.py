@@ -64,7 +64,7 @@ def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str,
 PART = ScenarioPart(
     keys={"Attention": AttentionKeys},
     heads=check,
-    trained=trained,
+    trained={"Attention": trained},
     variants=(
         (
             "without norms of queries and keys",

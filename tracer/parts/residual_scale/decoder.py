@@ -8,14 +8,16 @@ from tracer.decoder.part import Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.parts.residual_scale.scenario import SubLayerKeys
 from tracer.scenario.layers import SubLayer
+from tracer.scenario.part import keys_of
 
 SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
 
 
 def scaled(tape: Tape, parameters: SubLayer, change: Value) -> Value:
     """s · f: (n, d_model) → (n, d_model); f without a factor."""
-    factor = parameters.residual_scale
+    factor = keys_of(parameters, SubLayerKeys).residual_scale
     return change if factor is None else tape.record(SCALED_OUTPUT, Scale(factor), change)
 
 

@@ -27,6 +27,6 @@ def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str,
 
 PART = ScenarioPart(
     keys={"Attention": AttentionKeys},
-    trained=trained,
+    trained={"Attention": trained},
     variants=(("without the soft cap of scores", AttentionKeys, lambda _: {"softcap": None}),),
 )
