@@ -133,7 +133,6 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with two experts for each token", _of_experts(lambda part: {"top": 2})),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
-    ("with attention and the FFN one after the other", _with(Layer, lambda _: {"parallel": False})),
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),

@@ -23,9 +23,8 @@ from tracer.decoder.layer_masks import layer_masks
 from tracer.decoder.lazy import Patch
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
-from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
-from tracer.decoder.part import parts
+from tracer.decoder.part import ComputeAttention, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
@@ -292,8 +291,8 @@ def run_layers(
     """The output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
-    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm; or
-    attention and FFN are parallel. The first sub-layer computes x from typed queries, keys and
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm, unless a
+    part of the model has another way. The first sub-layer computes x from typed queries, keys and
     values, if there are no embeddings.
     """
     x, turning = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
@@ -336,10 +335,10 @@ def run_layers(
 
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
-        if layer.parallel:
-            assert isinstance(x, Value)
-            with tape.at(layer=number):
-                x = parallel_layer(tape, x, layer, self_attention)
+        with tape.at(layer=number):
+            own = layer_of_part(tape, x, layer, self_attention) if isinstance(x, Value) else None
+        if own:
+            x = own
             leaving.append(x)
             continue
         if part := layer.attention:
@@ -363,6 +362,14 @@ def run_layers(
         with tape.at(final=True):
             return leaving, normalized(tape, x, tower.final_norm)
     return leaving, x
+
+
+def layer_of_part(
+    tape: Tape, x: Value, layer: Layer, self_attention: ComputeAttention
+) -> Value | None:
+    """A layer as a part of the model computes it, if one has its own way: x (n, d_model)."""
+    ways = (part.layer(tape, x, layer, self_attention) for part in parts() if part.layer)
+    return next(filter(None, ways), None)
 
 
 def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:

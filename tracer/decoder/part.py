@@ -18,7 +18,7 @@ from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head, SubLayer, Weights
+from tracer.scenario.layers import Attention, Head, Layer, SubLayer, Weights
 from tracer.scenario.model import Tower
 
 
@@ -63,6 +63,7 @@ class Projected:
     v: Value | None = None
 
 
+ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 
 Projections: TypeAlias = Iterable[Projected]
@@ -82,6 +83,8 @@ class Part:
     """Records a weight matrix of attention or the FFN if it has the part's keys."""
     tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
     """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    layer: Callable[[Tape, Value, Layer, ComputeAttention], Value | None] | None = None
+    """Computes a layer in its own way, if it has one: (n, d_model) → (n, d_model)."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
     """Replaces the vectors that queries, keys and values are computed from."""
     projected: Callable[[Tape, AttentionContext, Projections], Projections] | None = None

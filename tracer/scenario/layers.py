@@ -15,7 +15,7 @@ from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import keys_of_weights, with_keys_of_parts
+from tracer.scenario.part import keys_of_weights, scenario_parts, with_keys_of_parts
 from tracer.scenario.rotary import OwnRotary
 
 ActivationName: TypeAlias = Annotated[
@@ -233,6 +233,7 @@ AnyFFN: TypeAlias = Annotated[
 """One network, or experts."""
 
 
+@with_keys_of_parts
 class Layer(Frozen):
     """One decoder layer; its norms apply to each sub-layer without norms of its own.
 
@@ -262,13 +263,6 @@ class Layer(Frozen):
         None,
     )
 
-    parallel: bool = described(
-        "Whether attention and the FFN both read the layer's input, and both results are added to "
-        "it. An FFN that has no norm reads what attention reads.",
-        "true",
-        False,
-    )
-
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if not (self.attention or self.cross_attention or self.ffn):
@@ -276,9 +270,14 @@ class Layer(Frozen):
         return self
 
     @property
+    def is_joint(self) -> bool:
+        """Return whether its sub-layers read the same vectors and leave one vector together."""
+        return any(part.joins(self) for part in scenario_parts() if part.joins)
+
+    @property
     def shares_norm(self) -> bool:
         """Return whether the FFN reads what attention reads, after attention's norm if any."""
-        if not (self.parallel and self.attention and self.ffn):
+        if not (self.is_joint and self.attention and self.ffn):
             return False
         is_own = "norm" in self.attention.model_fields_set and self.norm is not None
         return not is_own and "norm" not in self.ffn.model_fields_set

@@ -35,6 +35,9 @@ class ShapeChecker(Protocol):
     def entries(self, *place: str | int) -> Collection[Any]:
         """Return the entries of a list."""
 
+    def is_typed(self, *attention: str | int) -> bool:
+        """Return whether a head of an attention has typed queries, keys or values."""
+
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
 
@@ -66,6 +69,10 @@ class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
     keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    layer: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a layer at a place."""
+    joins: Callable[[Any], bool] | None = None
+    """Returns whether the sub-layers of a layer read the same vectors and leave one together."""
     sub_layer: Callable[[ShapeChecker, YamlPath], None] | None = None
     """Checks a sub-layer at a place."""
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import parallel, rotated_heads, typed_heads
+from tracer.scenario import rotated_heads, typed_heads
 from tracer.scenario.expected import Expected, Known, Size
 from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
@@ -130,7 +130,9 @@ class _Counted(SizeChecker):
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """Return the width after a layer; `memory` is the width of the encoder's vectors."""
-        parallel.check_parallel(self, layer)
+        for part in scenario_parts():
+            if part.layer:
+                part.layer(self, layer)
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
@@ -191,9 +193,13 @@ class _Counted(SizeChecker):
         known = of_input | {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
-        if unknown and typed_heads.has_typed_heads(self, place):
+        if unknown and self.is_typed(*place):
             self.report((*place, "W_O"), "how many columns? expected {random: {columns: 4}}")
         return known["out"].size if "out" in known else concat
+
+    def is_typed(self, *attention: str | int) -> bool:
+        """Return whether a head of an attention has typed queries, keys or values."""
+        return typed_heads.has_typed_heads(self, attention)
 
     def keys(self, attention: YamlPath) -> Size:
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""

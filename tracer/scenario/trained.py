@@ -308,7 +308,7 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     }
     settings = _of_attention(architecture, number)
     return Layer.model_construct(
-        parallel=architecture.parallel,
+        **_keys_of_parts("Layer", architecture, norm),
         attention=Attention.model_construct(**attention, **settings),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
         ffn=ffn(

@@ -67,11 +67,6 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     return ("ReLU keeps ", *listed(kept), " and sets ", *listed(zeroed), " to 0.")
 
 
-IN_PARALLEL: Sentence = (
-    "Attention and the FFN are parallel here: neither reads the other's result, so that a program "
-    "can compute both at the same time.",
-)
-
 NOT_LINEAR: Sentence = (
     "Attention mixes values linearly; the FFN adds a nonlinear step within each token.",
 )
@@ -98,14 +93,12 @@ GATED_ANEW: Sentence = (
 )
 
 
-def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what the hidden layer adds to attention, and what its weights are for."""
     has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
     behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
     bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
-    assert step.place.layer
-    is_parallel = ctx.tower.layers[step.place.layer - 1].parallel
-    needed += [IN_PARALLEL] if is_parallel else []
     return (*needed, UNITS, BIAS if has_bias else NO_BIAS)
 
 
@@ -180,7 +173,7 @@ HIDDEN_STEP = InnerKind(
     {roles.HIDDEN: RoleText(head_symbol("h"))},
     gradient=Gradient("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
     sign=linear_sign,
-    reasons=_why_hidden,
+    reasons=why_hidden,
 )
 
 OF_SLOPES = RoleText(Symbol("a′"), "The slope of the activation at each hidden unit:")

@@ -61,6 +61,7 @@ SignOf: TypeAlias = Sign | Callable[[Step, LessonContext], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str | None] | None
 ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, LessonContext], tuple[Sentence, ...]]
 Claim: TypeAlias = Callable[[Step, LessonContext], Sentence | None]
+Instead: TypeAlias = "tuple[tuple[Callable[[Step, LessonContext], bool], StepKind], ...]"
 Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]
 
 
@@ -122,31 +123,30 @@ class StepKind:
     """The title of the heat map of its result, where it is worth one."""
     illustrate: Callable[[Step, LessonContext], Iterable[Drawing]] | None = None
     """Draws the followed token's numbers."""
-    instead: Mapping[Role, StepKind] = field(default_factory=dict)
-    """By the role of a part, the kind whose words a step has that records it, not its own."""
+    instead: Instead = ()
+    """Kinds of the parts whose words a step has in place of its own, and in which steps."""
 
-    def words_of(self, step: Step) -> StepKind:
+    def words_of(self, step: Step, ctx: LessonContext) -> StepKind:
         """Return the kind whose goal, sign, reasons and captions a step has."""
-        recorded = (record.output.role for record in step.records)
-        return next((self.instead[role] for role in recorded if role in self.instead), self)
+        return next((kind for applies, kind in self.instead if applies(step, ctx)), self)
 
     def goal_of(self, step: Step, ctx: LessonContext) -> Sentence:
         """Return the step's goal; a phrase if part of the step is given instead of computed."""
         if step.is_partly_given:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
-        goal = self.words_of(step).goal
+        goal = self.words_of(step, ctx).goal
         return goal(step, ctx) if callable(goal) else goal
 
     def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
         """Return its sign in the diagram of the model."""
-        sign = self.words_of(step).sign
+        sign = self.words_of(step, ctx).sign
         return sign(step, ctx) if callable(sign) else sign or ()
 
     def reasons_of(self, step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         """Return the reasons for the step; none if part of it is given instead of computed."""
         if step.is_partly_given:
             return ()
-        reasons = self.words_of(step).reasons
+        reasons = self.words_of(step, ctx).reasons
         return reasons(step, ctx) if callable(reasons) else reasons
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
@@ -160,9 +160,9 @@ class StepKind:
         draws = self.illustrate and ctx.follows(step.last.output)
         return list(self.illustrate(step, ctx)) if self.illustrate and draws else []
 
-    def caption_of(self, step: Step, record: Record) -> str | None:
+    def caption_of(self, step: Step, record: Record, ctx: LessonContext) -> str | None:
         """A few words before the lines of a record of a step; a gradient has none of its own."""
-        text = self.words_of(step).roles.get(record.output.role)
+        text = self.words_of(step, ctx).roles.get(record.output.role)
         caption = text.caption if text else None
         return caption(record) if callable(caption) else caption
 

@@ -10,7 +10,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.roles import Role
 from tracer.decoder.value import Value
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import RoleText, StepKind, SymbolOf
+from tracer.lesson.steps.kind import Instead, RoleText, StepKind, SymbolOf
 from tracer.parts import declared
 
 KEYS_AND_VALUES = "keys and values"
@@ -28,8 +28,8 @@ class LessonPart:
     kinds: Mapping[str, tuple[StepKind, ...]] = field(default_factory=dict)
     texts: Mapping[str, Mapping[Role, RoleText]] = field(default_factory=dict)
     operands: Mapping[Role, SymbolOf] = field(default_factory=dict)
-    instead: Mapping[Role, StepKind] = field(default_factory=dict)
-    """By one of its roles, the kind whose words another part's step of that name then has."""
+    instead: Instead = ()
+    """Kinds whose words another part's steps of the same name have, and in which steps."""
     backward: Mapping[StepKind, StepKind] = field(default_factory=dict)
     """Steps of the backward pass without a forward step of their own; each goes with one."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
@@ -72,8 +72,6 @@ def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:
         ordered = [each for kind in ordered for each in (kind, *part.kinds.get(kind.name, ()))]
     for part in lesson_parts():
         for kind in ordered:
-            own = {role: each for role, each in part.instead.items() if each.name == kind.name}
-            kind.instead = {**kind.instead, **own}
-            texts = {role: each.roles[role] for role, each in own.items()}
-            kind.roles = {**kind.roles, **part.texts.get(kind.name, {}), **texts}
+            kind.roles = {**kind.roles, **part.texts.get(kind.name, {})}
+            kind.instead += tuple(each for each in part.instead if each[1].name == kind.name)
     return tuple(ordered)

@@ -205,7 +205,7 @@ def _part(
                 return doc.SubLayerPicture(name, inside, _box(step, ctx), behind, reads)
             # What is added stands elsewhere.
             sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
-            steps[i] = replace(step, kind=replace(step.kind, sign=sign, instead={}))
+            steps[i] = replace(step, kind=replace(step.kind, sign=sign, instead=()))
     return doc.SubLayerPicture(
         name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below)
     )

@@ -237,7 +237,7 @@ class Teacher:
         gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
-        caption = step.kind.caption_of(step, record) if told_of else None
+        caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None
         if caption and (caption not in self.captions or value.role in SQUARES):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))

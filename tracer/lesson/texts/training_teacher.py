@@ -52,7 +52,7 @@ class TrainingTeacher(Teacher):
         is_part = value in self.totals or value.role.derivation == "clipped"
         if not worked and (step.place.phase == "update" or is_part):
             return []
-        caption = step.kind.caption_of(step, record)
+        caption = step.kind.caption_of(step, record, self.ctx.at(step.place))
         said: list[doc.Block] = []
         if caption and caption not in self.captions:
             self.captions.add(caption)

@@ -49,17 +49,21 @@ def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (AROUND, SMALLER) if factor and factor.value < 1 else (AROUND,)
 
 
+def _is_scaled(step: Step, ctx: LessonContext) -> bool:
+    return any(record.output.role is SCALED_OUTPUT for record in step.records)
+
+
+OF_PRODUCT = {
+    SCALED_OUTPUT: RoleText(
+        lambda naming: Symbol("s", naming.sub_layer), "The output, multiplied by the factor:"
+    )
+}
+OF_SUM = replace(RESIDUAL_STEP.roles[roles.RESIDUAL], caption="The product is added:")
+
 SCALED_RESIDUAL = replace(
     RESIDUAL_STEP,
     goal=_goal,
-    roles={
-        SCALED_OUTPUT: RoleText(
-            lambda naming: Symbol("s", naming.sub_layer), "The output, multiplied by the factor:"
-        ),
-        roles.RESIDUAL: replace(
-            RESIDUAL_STEP.roles[roles.RESIDUAL], caption="The product is added:"
-        ),
-    },
+    roles={**OF_PRODUCT, roles.RESIDUAL: OF_SUM},
     sign=_sign,
     reasons=_reasons,
 )
@@ -104,6 +108,9 @@ PART = LessonPart(
         "query_output_parts": (_parts(QUERY),),
         "key_output_parts": (_parts(KEY),),
     },
-    texts={"vector_part": texts_of((SCALED_OUTPUT,), {"row": None, "part": None})},
-    instead={SCALED_OUTPUT: SCALED_RESIDUAL},
+    texts={
+        "residual": OF_PRODUCT,
+        "vector_part": texts_of((SCALED_OUTPUT,), {"row": None, "part": None}),
+    },
+    instead=((_is_scaled, SCALED_RESIDUAL),),
 )

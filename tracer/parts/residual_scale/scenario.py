@@ -22,9 +22,14 @@ class SubLayerKeys(Frozen):
 
 def check(sizes: ShapeChecker, place: YamlPath) -> None:
     """Report a factor of what is not added."""
-    if is_off(sizes.part(*place, "residual")) and sizes.has(*place, "residual_scale"):
-        message = "a factor of what is added, but residual is false"
-        sizes.report((*place, "residual_scale"), message)
+    at: YamlPath = (*place, "residual_scale")
+    if not sizes.has(*at):
+        return
+    if is_off(sizes.part(*place, "residual")):
+        sizes.report(at, "a factor of what is added, but residual is false")
+    if sizes.is_typed(*place):
+        typed = "typed queries, keys and values are computed from no vectors"
+        sizes.report(at, f"{typed} that could be added")
 
 
 def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str, Any]:
