@@ -75,9 +75,12 @@ FORWARD: dict[StepKind, StepKind] = {
 }
 """The kind of forward step for each kind of backward step, of several the first."""
 
+OF_SCORES: tuple[StepKind, ...] = with_parts(score_attribution.KINDS)
+"""The kinds of a score's attribution."""
+
 AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*FORWARD, *updates.KINDS),
-    *(*attribution.KINDS, *with_parts(score_attribution.KINDS)),
+    *(*attribution.KINDS, *OF_SCORES),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
 
@@ -127,5 +130,14 @@ def unexplained_roles() -> list[str]:
     return [r.name for r in all_roles() if explained[r] != 1 or r in misplaced]
 
 
+def unknown_kinds() -> list[str]:
+    """The names of kinds that parts add steps or texts to, and that do not exist."""
+    known = {kind.name for kind in (*KINDS, *OF_SCORES)}
+    asked = (name for part in lesson_parts() for name in (*part.kinds, *part.texts))
+    return [name for name in asked if name not in known]
+
+
+if _unknown := unknown_kinds():
+    raise AssertionError(f"no such kind of step: {', '.join(_unknown)}")
 if _gaps := unexplained_roles():
     raise AssertionError(f"not explained by exactly one step: {', '.join(_gaps)}")
