@@ -30,6 +30,7 @@ from tracer.lesson.steps.attribution import VECTOR_STEP
 from tracer.lesson.steps.declared import KIND_OF, kind_of
 from tracer.lesson.texts.selection import steps
 from tracer.parts.query_key_norm.decoder import KEYS, QUERIES
+from tracer.parts.rotary.decoder import ROTATED_KEY, ROTATED_QUERY
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
@@ -307,7 +308,7 @@ BEFORE_ATTENTION = (
 """Sub-layers whose results an attention reads, and its own norm."""
 
 READ = (
-    *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, roles.ROTATED_QUERY, roles.ROTATED_KEY),
+    *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, ROTATED_QUERY, ROTATED_KEY),
     *(norm.deviation for norm in (QUERIES.norm, KEYS.norm)),
     *(norm.layer_norm for norm in (QUERIES.norm, KEYS.norm)),
     *(norm.rms_norm for norm in (QUERIES.norm, KEYS.norm)),

@@ -157,6 +157,22 @@ def test_a_role_without_a_text_is_refused(tmp_path: Path, scenario: str) -> None
     assert "shared" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        'kinds={"quarry": (STEP,)}',
+        'kinds={"query": (STEP,)}, texts={"quarry": {decoder.SHARED: RoleText(Symbol("C"))}}',
+    ],
+)
+def test_a_kind_of_step_that_does_not_exist_is_refused(
+    declared: str, tmp_path: Path, scenario: str
+) -> None:
+    unknown = LESSON.replace('kinds={"query": (STEP,)}', declared)
+    done = run(tmp_path, DECODER, unknown, "run", scenario)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("no such kind of step: quarry")
+
+
 def test_a_file_without_a_declaration_is_refused(tmp_path: Path, scenario: str) -> None:
     done = run(tmp_path, DECODER.replace("PART =", "part ="), LESSON, "run", scenario)
     assert done.returncode == 1

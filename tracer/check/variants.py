@@ -19,7 +19,6 @@ from tracer.scenario.norms import Normalization
 from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.rotary import Rotary
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
@@ -103,13 +102,9 @@ def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
     return _with(Tower, fitting)
 
 
-def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
-    return _with(kind, lambda positions: settings)
-
-
-def _share_of_all(rotary: Rotary) -> Settings:
-    """Rotate all columns, unless each pair of the present ones has a factor."""
-    return {} if rotary.factors else {"share": Decimal(1)}
+def _counted_from(start: int) -> Change:
+    """Return a change of the position of the first token."""
+    return _with(Sinusoidal, lambda positions: {"start": start})
 
 
 def _of_loss(reduction: str) -> Change:
@@ -136,18 +131,13 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
-    *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
-    *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
-    ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
-    ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
+    *((f"with positions counted from {n}", _counted_from(n)) for n in (0, 1)),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
-    ("with all columns rotated", _with(Rotary, _share_of_all)),
     *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
     ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
-    ("with the same rotary positions in every layer", _with(Attention, lambda _: {"rotary": None})),
 )
 """The name of each variant and its change."""

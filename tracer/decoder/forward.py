@@ -2,8 +2,7 @@
 
 Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
 Xiong et al. 2020 (pre-norm), Zhang and Sennrich 2019 (RMSNorm), Shazeer 2020 (gated FFN),
-Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries), Shazeer et al. 2017
-(experts).
+Ainslie et al. 2023 (grouped queries), Shazeer et al. 2017 (experts).
 """
 
 from __future__ import annotations
@@ -295,18 +294,16 @@ def run_layers(
     part of the model has another way. The first sub-layer computes x from typed queries, keys and
     values, if there are no embeddings.
     """
-    x, turning = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    x, of_tower = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
-    recorded = [part.tower(tape, tower, queries) for part in parts() if part.tower]
-    of_tower = {value.role: value for value in recorded if value}
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
-            *(turning.get(tower.rotary_of(part)), only_hides(mask), of_tower),
+            *(only_hides(mask), of_tower),
         )
         return attention(tape, x, inputs, part)
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from tracer.decoder import roles
-from tracer.decoder.attention_inputs import AttentionInputs
+from tracer.decoder.attention_inputs import AttentionInputs, OfTower
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
@@ -81,8 +81,8 @@ class Part:
     """Those of its roles that belong to norms."""
     weights: Callable[[Tape, Role, Weights, Axes], Value | None] | None = None
     """Records a weight matrix of attention or the FFN if it has the part's keys."""
-    tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
-    """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    tower: Callable[[Tape, Tower, Axis], OfTower] | None = None
+    """Records what all layers of a tower share; the axis is that of the queries' tokens."""
     layer: Callable[[Tape, Value, Layer, ComputeAttention], Value | None] | None = None
     """Computes a layer in its own way, if it has one: (n, d_model) → (n, d_model)."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None

@@ -186,7 +186,7 @@ class LossRoles:
 
 @dataclass(frozen=True)
 class WaveRoles:
-    """The roles of sinusoidal or rotary positions."""
+    """The roles of positions that are sines and cosines."""
 
     index: Role
     div_term: Role
@@ -264,11 +264,6 @@ ANGLE = Role("position.angle", RoundingRule.WORKING)
 SIN = Role("position.sin")
 COS = Role("position.cos")
 POSITION = Role("position")
-ROTARY_INDEX = Role("position.index")
-ROTARY_DIV_TERM = Role("position.div_term", RoundingRule.WORKING)
-ROTARY_ANGLE = Role("position.angle", RoundingRule.WORKING)
-ROTARY_SIN = Role("position.sin")
-ROTARY_COS = Role("position.cos")
 INPUT = Role("input")
 MASK = Role("mask", hides=True)
 
@@ -281,10 +276,7 @@ B_V = Role("b_V", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
-ROTATED_QUERY = Role("rotated_query")
-ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
-ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
 DOT = Role("dot", RoundingRule.EXACT, to_weights=True)
 D_K = Role("d_k")
@@ -418,7 +410,6 @@ DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 
 ADDED_WAVES = WaveRoles(POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS)
-TURNING_WAVES = WaveRoles(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS)
 
 ATTENTION_SOFTMAX = SoftmaxRoles(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = SoftmaxRoles(

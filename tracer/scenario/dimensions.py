@@ -25,7 +25,6 @@ from tracer.scenario.layers import ActivationName, Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import AnyPart, Numbers, with_numbers
-from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import ShapeOnlyArray, WithoutNumbers
 
@@ -35,15 +34,13 @@ MOST = 1_000_000
 Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
 
 POSITIONS_OF_PARTS = {
-    name: keys for part in scenario_parts() for name, keys in part.positions.items()
+    name: own for part in scenario_parts() for name, own in part.positions.items()
 }
 
 PositionsName: TypeAlias = Annotated[
     str,
     GetPydanticSchema(
-        lambda source, handler: literal_schema(
-            ["learned", "sinusoidal", "rotary", *POSITIONS_OF_PARTS]
-        )
+        lambda source, handler: literal_schema(["learned", "sinusoidal", *POSITIONS_OF_PARTS])
     ),
 ]
 """Learned position vectors, or another way to encode positions."""
@@ -165,7 +162,8 @@ class Dimensioned(Frozen):
         if sizes.heads * d_k > MOST:
             numbers = f"{sizes.heads} of {d_k} numbers"
             yield problem("heads", f"{numbers}, expected at most {MOST} in all")
-        if sizes.positions == "rotary" and d_k % 2:
+        of_part = POSITIONS_OF_PARTS.get(sizes.positions or "")
+        if of_part and of_part.of_pairs and d_k % 2:
             yield problem("positions", f"{d_k} numbers per query, expected pairs of them")
         if sizes.context is None and (sizes.positions == "learned" or not tokens):
             yield problem("context", "missing, expected context: 1024")
@@ -341,12 +339,10 @@ class _Numbers:
                 return model.Positions.model_construct(table=table)
             case "sinusoidal":
                 return model.Positions(sinusoidal=model.Sinusoidal(start=0))
-            case "rotary":
-                return model.Positions(rotary=Rotary())
             case None:
                 return None
             case name:
-                return model.Positions(**POSITIONS_OF_PARTS[name])
+                return model.Positions(**POSITIONS_OF_PARTS[name].keys)
 
     def encoder(self) -> model.Encoder | None:
         asked = self.asked.encoder

@@ -16,7 +16,6 @@ from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
 from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import keys_of_weights, scenario_parts, with_keys_of_parts
-from tracer.scenario.rotary import OwnRotary
 
 ActivationName: TypeAlias = Annotated[
     str,
@@ -139,11 +138,6 @@ class Attention(SubLayer):
         "What a token attends to in this layer: itself and earlier tokens (causal), the last N of "
         "them (window), or all tokens (none). Default: the scenario's mask.",
         "{window: 3}",
-        None,
-    )
-    rotary: OwnRotary | None = described(
-        "What differs from positions.rotary in this layer, or none: nothing is rotated.",
-        "{base: 10000}",
         None,
     )
 

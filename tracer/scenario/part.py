@@ -41,6 +41,9 @@ class ShapeChecker(Protocol):
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
 
+    def length(self, place: YamlPath, expected: Size, meaning: str, noun: str = ...) -> None:
+        """Report a list that does not have the expected length."""
+
     def sample(self, at: YamlPath, width: Size) -> None:
         """Report the deviation of a sample of one number."""
 
@@ -65,10 +68,20 @@ KeysOfCheckpoint: TypeAlias = Callable[[Architecture, Mapping[str, Any]], Mappin
 
 
 @dataclass(frozen=True)
+class NamedPositions:
+    """A way to encode positions: the keys of `positions`, and whether it needs pairs of columns."""
+
+    keys: Mapping[str, Any]
+    of_pairs: bool = False
+
+
+@dataclass(frozen=True)
 class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
     keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    tower: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a tower at a place, whose layers are checked."""
     layer: Callable[[ShapeChecker, YamlPath], None] | None = None
     """Checks a layer at a place."""
     joins: Callable[[Any], bool] | None = None
@@ -81,17 +94,21 @@ class ScenarioPart:
     """Checks an attention whose heads are known, by the names of what is projected as Q, K, V."""
     trained: Mapping[str, KeysOfCheckpoint] = field(default_factory=dict)
     """What returns its keys in a checkpoint, by the name of their model."""
-    rotated: tuple[str, ...] = ()
-    """Matrices of a head whose columns are rotated in place of those of W_Q."""
-    rotated_width: Callable[[Any], int | None] | None = None
-    """Returns how many columns of queries and keys an attention rotates, if not all."""
+    trained_layer: Callable[[Architecture, int], Mapping[str, Any]] | None = None
+    """Returns the keys of the self-attention of a checkpoint's layer, counted from 1."""
+    trained_positions: Callable[[Architecture], Mapping[str, Any]] | None = None
+    """Returns the keys of the positions of a checkpoint."""
+    position_weights: tuple[str, ...] = ()
+    """Matrices of a head whose columns encode positions in place of those of W_Q."""
+    position_width: Callable[[Any], int | None] | None = None
+    """Returns how many columns of an attention's queries and keys encode positions, if not all."""
     weights: Mapping[str, type[Frozen]] = field(default_factory=dict)
     """Models of keys that can take the place of a weight matrix, by the key of its rows.
 
     Their shapes call the sizes of the whole `rows` and `columns`.
     """
-    positions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Positions of a model by its dimensions: by their name, the keys of `positions`."""
+    positions: Mapping[str, NamedPositions] = field(default_factory=dict)
+    """Positions that a model by its dimensions can have, by their name."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Numbers of a head that a reader of a live page can change: their keys, and their labels."""
     variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
@@ -108,12 +125,6 @@ def scenario_parts() -> tuple[ScenarioPart, ...]:
 def keys_of_weights() -> Mapping[str, type[Frozen]]:
     """Return the models of keys in place of a weight matrix, by the key of its rows."""
     return {key: form for part in scenario_parts() for key, form in part.weights.items()}
-
-
-def rotated_width(attention: Any) -> int:
-    """Return how many columns of queries and keys an attention rotates, if it rotates all."""
-    widths = (part.rotated_width(attention) for part in scenario_parts() if part.rotated_width)
-    return next(filter(None, widths), attention.heads[0].d_k)
 
 
 def with_keys_of_parts(model: Model) -> Model:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import rotated_heads, typed_heads
+from tracer.scenario import typed_heads
 from tracer.scenario.expected import Expected, Known, Size
 from tracer.scenario.fields import Shape
 from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
@@ -76,7 +76,9 @@ class _Counted(SizeChecker):
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)
-        rotated_heads.check_rotary(self, at, self.widths)
+        for part in scenario_parts():
+            if part.tower:
+                part.tower(self, at)
         return width
 
     # --- what goes in ----------------------------------------------------------------------------

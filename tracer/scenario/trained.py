@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tracer.checkpoints import architecture as architectures
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
@@ -29,7 +28,6 @@ from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import Numbers, with_numbers
-from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -386,25 +384,14 @@ def _distinct_texts(texts: Sequence[str]) -> Names:
 def _positions(
     architecture: Architecture, parameters: Mapping[str, Parameter]
 ) -> model.Positions | None:
-    rotary = architecture.rotary
-    if rotary is None:
-        table = parameters.get("positions")
-        if architecture.sinusoidal:
-            waves = sines_before_cosines(architecture.context, architecture.width)
-            return model.FixedPositions.model_construct(table=waves if table is None else table)
-        return None if table is None else model.Positions.model_construct(table=table)
-    turning = Rotary.model_construct(
-        layout=rotary.layout, share=as_typed(rotary.share), **_turns(architecture, rotary)
-    )
-    return model.Positions.model_construct(rotary=turning)
-
-
-def _turns(architecture: Architecture, rotary: architectures.RotaryPositions) -> dict[str, Any]:
-    factors = architecture.factors_of(rotary)
-    return {
-        "base": as_typed(rotary.base),
-        "factors": None if factors is None else tuple(map(as_typed, factors)),
-    }
+    for part in scenario_parts():
+        if part.trained_positions and (own := part.trained_positions(architecture)):
+            return model.Positions.model_construct(**own)
+    table = parameters.get("positions")
+    if architecture.sinusoidal:
+        waves = sines_before_cosines(architecture.context, architecture.width)
+        return model.FixedPositions.model_construct(table=waves if table is None else table)
+    return None if table is None else model.Positions.model_construct(table=table)
 
 
 def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
@@ -415,11 +402,9 @@ def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
     window = architecture.windows[layer - 1]
     if window is not None and architecture.window is None:
         settings["mask"] = fields.Window(window=window)
-    if layer in architecture.own_rotary:
-        own = architecture.own_rotary[layer]
-        settings["rotary"] = (
-            RotaryOfLayer.model_construct(**_turns(architecture, own)) if own else "none"
-        )
+    for part in scenario_parts():
+        if part.trained_layer:
+            settings |= part.trained_layer(architecture, layer)
     return settings
 
 

@@ -75,10 +75,10 @@ FORWARD: dict[StepKind, StepKind] = {
 }
 """The kind of forward step for each kind of backward step, of several the first."""
 
-AFTER_THE_PASS: tuple[StepKind, ...] = (
-    *(*FORWARD, *updates.KINDS),
-    *with_parts((*attribution.KINDS, *score_attribution.KINDS)),
-)
+OF_ATTRIBUTIONS: tuple[StepKind, ...] = with_parts((*attribution.KINDS, *score_attribution.KINDS))
+"""The kinds of an attribution, of a logit or of a score."""
+
+AFTER_THE_PASS: tuple[StepKind, ...] = (*(*FORWARD, *updates.KINDS, *OF_ATTRIBUTIONS),)
 """The kinds of the backward pass, of the updates and of an attribution."""
 
 KIND_OF: dict[Role, StepKind] = {
@@ -127,5 +127,15 @@ def unexplained_roles() -> list[str]:
     return [r.name for r in all_roles() if explained[r] != 1 or r in misplaced]
 
 
+def unknown_kinds() -> list[str]:
+    """The names of kinds that parts add steps, texts or words to, and that do not exist."""
+    known = {kind.name for kind in (*KINDS, *OF_ATTRIBUTIONS)}
+    asked = [name for part in lesson_parts() for name in (*part.kinds, *part.texts)]
+    asked += [kind.name for part in lesson_parts() for _, kind in part.instead]
+    return [name for name in asked if name not in known]
+
+
+if _unknown := unknown_kinds():
+    raise AssertionError(f"no such kind of step: {', '.join(_unknown)}")
 if _gaps := unexplained_roles():
     raise AssertionError(f"not explained by exactly one step: {', '.join(_gaps)}")

@@ -115,6 +115,8 @@ class StepKind:
     claim: Claim | None = None
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
+    aside: bool = False
+    """Whether the heads use its result, and not the step after it."""
     everywhere: bool = False
     """Whether all its values in the model belong to one step."""
     only_with: str | None = None

@@ -33,7 +33,6 @@ VECTORS = (roles.INPUT, roles.RESIDUAL)
 OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
 """What a sub-layer computes before its residual connection."""
 
-WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
 OUTPUT_WEIGHTS = tuple(role for role in all_roles() if role.name == roles.W_O.name)
 EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
@@ -44,7 +43,7 @@ def parts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> di
     return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
 
 
-def side_kind(
+def kind_of_side(
     side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
 ) -> StepKind:
     """Return a kind of step that carries the parts of a side."""
@@ -64,7 +63,7 @@ def side_kind(
 def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
     """Return the kind of step that carries the parts of a side through a norm."""
     results = (of.layer_norm, of.rms_norm)
-    return side_kind(
+    return kind_of_side(
         *(side, name, f"parts after the {title}", _of_norm),
         parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
         parts_of(side.part, of.mean, caption="The mean of each part:"),
@@ -74,9 +73,9 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
     )
 
 
-def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tuple[StepKind, ...]:
-    """The kinds of step for the query or the key, whose roles are given: x W, b, rotated."""
-    what, kind = NAMES[side], partial(side_kind, side)
+def _side_kinds(side: ScoreSide, product: Role, bias: Role) -> tuple[StepKind, ...]:
+    """The kinds of step for the query or the key, whose roles are given: x W, b."""
+    what, kind = NAMES[side], partial(kind_of_side, side)
     encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
     row, part, parts = side.row, side.part, side.parts
 
@@ -84,14 +83,11 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
         f"The {what} is computed from its token's vector, and this vector is a sum. Each row is "
         "what one component adds to it.",
     )
-    rotation: Sentence = (
-        f"A rotation is linear: the parts of the {what} are rotated by the same angles.",
-    )
 
     return (
         kind(
             *("vector", "parts of the vector", vector),
-            parts_of(row, *INPUTS, *VECTORS, *WAVES, *encoder),
+            parts_of(row, *INPUTS, *VECTORS, *encoder),
             parts_of(parts, *VECTORS, *encoder),
         ),
         kind(
@@ -119,10 +115,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             *(parts_of(row, product, bias), parts_of(part, product)),
             parts_of(side.placed, product),
             parts_of(parts, product, caption="With the bias:"),
-        ),
-        kind(
-            *("rotation", "parts after the rotation", rotation),
-            *(parts_of(row, rotated), parts_of(part, rotated)),
         ),
     )
 
@@ -168,7 +160,7 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
             return multiplied(step, ctx)
         return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
-    return side_kind(side, forward.name, f"parts of the {value}", goal)
+    return kind_of_side(side, forward.name, f"parts of the {value}", goal)
 
 
 OF_OUTPUT: Sentence = (
@@ -276,7 +268,7 @@ SUMS_STEP = InnerKind(
 )
 
 KINDS = (
-    *_side_kinds(QUERY, roles.QUERY, roles.B_Q, roles.ROTATED_QUERY),
-    *_side_kinds(KEY, roles.KEY, roles.B_K, roles.ROTATED_KEY),
+    *_side_kinds(QUERY, roles.QUERY, roles.B_Q),
+    *_side_kinds(KEY, roles.KEY, roles.B_K),
     *(PAIRS_STEP, SUMS_STEP),
 )

@@ -16,7 +16,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.declared import BACKWARD, KIND_OF
 from tracer.lesson.steps.experts import name_of
-from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
@@ -98,8 +98,8 @@ def _tower(
 ) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
-    before = [step for step in others if step.kind in OF_EACH_TOWER]
-    behind = [step for step in others if step.kind not in OF_EACH_TOWER]
+    before = [step for step in others if step.kind in OF_EACH_TOWER or step.kind.aside]
+    behind = [step for step in others if step not in before]
     below = before[-1].last.output if before else None
     return doc.TowerPicture(
         tuple(map(doc.Name, ctx.tower.tokens)),
@@ -287,7 +287,7 @@ def _box(step: Step, ctx: LessonContext) -> doc.Box:
         sign: doc.Sign = (ctx.symbols[value.address], " given")
     else:
         sign = (*_sign(step, ctx), *([", in part given"] if pinned else []))
-    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind is ROTARY_STEP)
+    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind.aside)
 
 
 def _sign(step: Step, ctx: LessonContext) -> doc.Sign:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.scenario.fields import Frozen, described
-from tracer.scenario.part import ScenarioPart
+from tracer.scenario.part import NamedPositions, ScenarioPart
 
 
 class PositionKeys(Frozen):
@@ -18,6 +18,6 @@ class PositionKeys(Frozen):
 
 PART = ScenarioPart(
     keys={"Positions": PositionKeys},
-    positions={"alibi": {"alibi": True}},
+    positions={"alibi": NamedPositions({"alibi": True})},
     variants=(("without ALiBi", PositionKeys, lambda _: {"alibi": False}),),
 )

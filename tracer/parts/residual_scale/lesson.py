@@ -13,7 +13,7 @@ from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.attribution import ONLY_WITH, texts_of
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, StepKind
 from tracer.lesson.steps.part import LessonPart
-from tracer.lesson.steps.score_attribution import OF_OUTPUT, parts_of, side_kind
+from tracer.lesson.steps.score_attribution import OF_OUTPUT, kind_of_side, parts_of
 from tracer.lesson.steps.sub_layers import AROUND, RESIDUAL_STEP
 from tracer.lesson.wiring import summands
 from tracer.parts.residual_scale.decoder import SCALED_OUTPUT
@@ -99,7 +99,7 @@ def _of_parts(step: Step, ctx: LessonContext) -> Sentence:
 def _parts(side: ScoreSide) -> StepKind:
     """Return the kind of step that multiplies the parts of a side."""
     texts = parts_of(side.row, SCALED_OUTPUT) | parts_of(side.part, SCALED_OUTPUT)
-    return side_kind(side, "factor", "parts times the factor", _of_parts, texts)
+    return kind_of_side(side, "factor", "parts times the factor", _of_parts, texts)
 
 
 PART = LessonPart(
