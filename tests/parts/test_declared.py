@@ -162,6 +162,8 @@ def test_a_role_without_a_text_is_refused(tmp_path: Path, scenario: str) -> None
     [
         'kinds={"quarry": (STEP,)}',
         'kinds={"query": (STEP,)}, texts={"quarry": {decoder.SHARED: RoleText(Symbol("C"))}}',
+        'kinds={"query": (STEP,)}, instead=((bool, InnerKind("quarry", "", "", (), {}, '
+        "gradient=None, sign=None)),)",
     ],
 )
 def test_a_kind_of_step_that_does_not_exist_is_refused(
