@@ -8,7 +8,8 @@ from tracer.decoder import roles
 from tracer.decoder.sub_layers import added, feed_forward, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import FFN, Attention, Layer, SubLayer
+from tracer.scenario.layers import Attention, Layer
+from tracer.scenario.networks import FFN, SubLayer
 
 
 def parallel_layer(

@@ -1,7 +1,7 @@
-"""What a part of a model adds to the forward pass: its roles, and hooks into attention.
+"""What a part of a model adds to the forward pass: its roles, and hooks into attention and the FFN.
 
-Each hook is called for every head or tower of every model: it returns what it was given if the
-scenario does not have the part.
+Each hook into attention is called for every head or tower of every model: it returns what it was
+given if the scenario does not have the part.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.decoder import roles
 from tracer.decoder.attention_inputs import AttentionInputs
@@ -18,8 +18,9 @@ from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head, Weights
+from tracer.scenario.layers import Attention, Head
 from tracer.scenario.model import Tower
+from tracer.scenario.networks import SubLayer, Weights
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Projected:
 
 
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
+ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
 
 Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
@@ -98,12 +100,28 @@ class Part:
     """Computes the softmax of scores (n, m), of which it is given the usual computation."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+    ffn: Mapping[type[SubLayer], ComputeFFN] = field(default_factory=dict)
+    """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
+    ffn_outputs: tuple[Role, ...] = ()
+    """Those of its roles that are the output of an FFN, or of some of its networks."""
 
 
 @cache
 def parts() -> tuple[Part, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("decoder", Part)
+
+
+@cache
+def forms_of_ffn() -> Mapping[type[SubLayer], ComputeFFN]:
+    """What computes each form of the FFN besides one network."""
+    return {form: compute for part in parts() for form, compute in part.ffn.items()}
+
+
+@cache
+def ffn_outputs() -> tuple[Role, ...]:
+    """The roles of the output of an FFN, or of some of its networks."""
+    return (roles.FFN_OUTPUT, *(role for part in parts() for role in part.ffn_outputs))
 
 
 @cache

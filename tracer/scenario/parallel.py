@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracer.scenario import typed_heads
+from tracer.scenario.part import form_of_ffn
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.sizes import SizeChecker, is_off, is_on
 
@@ -22,8 +23,8 @@ def check_parallel(scenario: SizeChecker, layer: YamlPath) -> None:
         scenario.report((*layer, "cross_attention"), message)
     if typed_heads.has_typed_heads(scenario, (*layer, "attention")):
         scenario.report(place, "a layer of typed queries, keys and values has no input to add to")
-    if scenario.has(*layer, "ffn", "experts"):
-        message = "experts in a parallel layer, expected an ffn with W_1 and W_2"
+    if form := form_of_ffn(scenario.part(*layer, "ffn")):
+        message = f"{form.key} in a parallel layer, expected an ffn with W_1 and W_2"
         scenario.report((*layer, "ffn"), message)
     for name in IN_PARALLEL:
         if is_off(scenario.part(*layer, name, "residual")):

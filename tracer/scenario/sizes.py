@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
-from tracer.scenario.expected import Expected, Size
-from tracer.scenario.fields import Positive, Random
+from tracer.scenario.expected import Expected, Size, typed_size
+from tracer.scenario.fields import Positive
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 
@@ -171,11 +171,3 @@ def typed_positive(text: Data | None) -> Decimal | None:
     except ValueError:
         return None
     return number
-
-
-def typed_size(text: Data | None) -> Size:
-    """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
-    try:
-        return Random.model_validate({"columns": text}).columns if text else None
-    except ValueError:
-        return None

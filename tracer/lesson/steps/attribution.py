@@ -23,7 +23,7 @@ NORMS = (roles.SUB_LAYER_NORM, roles.NORM_AFTER)
 """The norms that a direction goes through."""
 
 
-def _texts(of: tuple[Role, ...], captions: dict[Derivation, str | None]) -> dict[Role, RoleText]:
+def texts_of(of: tuple[Role, ...], captions: dict[Derivation, str | None]) -> dict[Role, RoleText]:
     """The texts of what is derived from each of some roles."""
     return {
         derived(role, derivation): RoleText(Symbol("u"), caption)
@@ -69,11 +69,11 @@ DIRECTION_STEP = StepKind(
     "the direction whose dot product with the output is the result",
     _of_words,
     {
-        **_texts((roles.W_U,), {"word": "The column of the word:"}),
-        **_texts((roles.W_U,), {"other_word": "The column of the other word:"}),
-        **_texts((roles.UNSCALED_LOGITS,), {"logit_direction": "Before the division:"}),
-        **_texts((roles.OUTPUT,), {"logit_direction": None}),
-        **_texts(
+        **texts_of((roles.W_U,), {"word": "The column of the word:"}),
+        **texts_of((roles.W_U,), {"other_word": "The column of the other word:"}),
+        **texts_of((roles.UNSCALED_LOGITS,), {"logit_direction": "Before the division:"}),
+        **texts_of((roles.OUTPUT,), {"logit_direction": None}),
+        **texts_of(
             (roles.B_U,),
             {
                 "projected": "The bias before the division:",
@@ -126,12 +126,12 @@ def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
             derived(norm.standardized, "logit_direction"): RoleText(
                 Symbol("u"), lambda record: f"Multiplied by {_factor(record)}:"
             ),
-            **_texts((norm.std, norm.rms), {"row": None}),
-            **_texts((norm.deviation,), {"logit_direction": divided}),
-            **_texts((norm.mean,), {"offset": "The mean of the direction:"}),
+            **texts_of((norm.std, norm.rms), {"row": None}),
+            **texts_of((norm.deviation,), {"logit_direction": divided}),
+            **texts_of((norm.mean,), {"offset": "The mean of the direction:"}),
             derived(norm.layer_norm, "before"): RoleText(Symbol("u"), "Minus the mean:"),
             derived(norm.rms_norm, "before"): RoleText(Symbol("u"), divided),
-            **_texts((norm.shift,), {"part": "The part of β:"}),
+            **texts_of((norm.shift,), {"part": "The part of β:"}),
         },
         gradient=None,
         sign=None,
@@ -174,8 +174,8 @@ HEADS_STEP = InnerKind(
         ", so the direction of the heads, side by side, is the direction of the output times the "
         "transposed weights.",
     ),
-    _texts((roles.CONCAT,), {"logit_direction": None})
-    | _texts((roles.B_O,), {"part": "The part of the bias:"}),
+    texts_of((roles.CONCAT,), {"logit_direction": None})
+    | texts_of((roles.B_O,), {"part": "The part of the bias:"}),
     gradient=None,
     sign=None,
     only_with=ONLY_WITH,
@@ -215,9 +215,9 @@ HEAD_STEP = InnerKind(
     "what the head adds to the result",
     _of_a_head,
     {
-        **_texts((roles.HEAD_OUTPUT,), {"logit_direction": None, "row": None}),
-        **_texts((roles.WEIGHTS,), {"row": None}),
-        **_texts(
+        **texts_of((roles.HEAD_OUTPUT,), {"logit_direction": None, "row": None}),
+        **texts_of((roles.WEIGHTS,), {"row": None}),
+        **texts_of(
             (roles.HEAD_OUTPUT,),
             {
                 "projected": "The dot product of each value with the direction:",
@@ -232,23 +232,6 @@ HEAD_STEP = InnerKind(
     only_with=ONLY_WITH,
 )
 
-EXPERTS_STEP = InnerKind(
-    "direction_expert",
-    "Direction at the expert",
-    "the direction of the expert's output",
-    (
-        "The expert's output is multiplied by its weight for this token, which keeps its number "
-        "from this pass. The direction of the output is therefore the direction of the sum times "
-        "this weight.",
-    ),
-    _texts((roles.FFN_OUTPUT,), {"logit_direction": None})
-    | _texts((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
-)
-
-
 OF_THE_FFN: Sentence = (
     *("The output of the FFN is the hidden layer times ", Symbol("W", "2"), ". The direction of "),
     "the hidden layer is therefore the direction of the output times the transposed weights: each "
@@ -261,10 +244,10 @@ FFN_STEP = InnerKind(
     "what the FFN adds to the result",
     OF_THE_FFN,
     {
-        **_texts(roles.HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
-        **_texts(roles.HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
-        **_texts(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
-        **_texts((roles.B_2,), {"part": "The part of the bias:"}),
+        **texts_of(roles.HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
+        **texts_of(roles.HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
+        **texts_of(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
+        **texts_of((roles.B_2,), {"part": "The part of the bias:"}),
     },
     gradient=None,
     sign=None,
@@ -284,7 +267,7 @@ def _input_kind(name: str, what: str, *of: Role) -> StepKind:
         f"Part of the {what}",
         f"what the {what} adds to the result",
         OF_ROWS,
-        _texts(of, {"row": None, "part": None}),
+        texts_of(of, {"row": None, "part": None}),
         gradient=None,
         sign=None,
         only_with=ONLY_WITH,
@@ -299,8 +282,7 @@ VECTORS = tuple(
     dict.fromkeys(
         (
             *(roles.CONCAT, roles.ATTENTION_OUTPUT, roles.PROJECTED, roles.FFN_OUTPUT),
-            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.SCALED_OUTPUT),
-            *(roles.RESIDUAL, roles.OUTPUT),
+            *(roles.SCALED_OUTPUT, roles.RESIDUAL, roles.OUTPUT),
             *(role for norm in NORMS for role in (norm.layer_norm, norm.rms_norm, norm.deviation)),
         )
     )
@@ -312,7 +294,7 @@ VECTOR_STEP = InnerKind(
     "Part of a vector",
     "what a vector adds to the result",
     OF_ROWS,
-    _texts(VECTORS, {"row": None, "part": None}),
+    texts_of(VECTORS, {"row": None, "part": None}),
     gradient=None,
     sign=None,
     only_with=ONLY_WITH,
@@ -353,11 +335,11 @@ SUM_STEP = StepKind(
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
         roles.PAIRS_SUM: RoleText(Symbol("T"), "Their sum:"),
         roles.ROUNDING: RoleText(Symbol("ρ"), "Rounding error:"),
-        **_texts(
+        **texts_of(
             (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
             {"word": None, "other_word": None, "attributed": None},
         ),
-        **_texts((roles.SCORES,), {"attributed": None}),
+        **texts_of((roles.SCORES,), {"attributed": None}),
     },
     gradient=None,
     sign=None,
@@ -368,5 +350,5 @@ SUM_STEP = StepKind(
 
 KINDS = (
     *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, SCALE_STEP, HEADS_STEP, HEAD_STEP),
-    *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
+    *(FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
 )

@@ -16,7 +16,6 @@ from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
     attribution,
-    experts,
     ffn,
     inputs,
     learned_merges,
@@ -43,7 +42,7 @@ KINDS: tuple[StepKind, ...] = with_parts(
     (
         *learned_merges.KINDS,
         *tokenization.KINDS,
-        *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *experts.KINDS),
+        *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS),
         *(*ffn.KINDS, *words.KINDS),
         *training.KINDS,
     )
@@ -52,7 +51,6 @@ KINDS: tuple[StepKind, ...] = with_parts(
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in all_roles() if role.parameter},
-    roles.ROUTER: Symbol("W", "r"),
     **{norm.gain: Symbol("γ") for norm in all_norms()},
     **{norm.shift: Symbol("β") for norm in all_norms()},
     roles.W_U: Symbol("W", "U"),
@@ -77,7 +75,7 @@ FORWARD: dict[StepKind, StepKind] = {
 
 AFTER_THE_PASS: tuple[StepKind, ...] = (
     *(*FORWARD, *updates.KINDS),
-    *(*attribution.KINDS, *with_parts(score_attribution.KINDS)),
+    *with_parts((*attribution.KINDS, *score_attribution.KINDS)),
 )
 """The kinds of the backward pass, of the updates and of an attribution."""
 

@@ -30,12 +30,11 @@ INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
 VECTORS = (roles.INPUT, roles.RESIDUAL)
 """What a sub-layer reads, if no norm comes before it."""
 
-OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
+OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT)
 """What a sub-layer computes before its residual connection."""
 
 WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
 OUTPUT_WEIGHTS = tuple(role for role in all_roles() if role.name == roles.W_O.name)
-EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
 
 
@@ -44,7 +43,7 @@ def parts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> di
     return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
 
 
-def _kind(
+def parts_kind(
     side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
 ) -> StepKind:
     """Return a kind of step that carries the parts of a side."""
@@ -64,7 +63,7 @@ def _kind(
 def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
     """Return the kind of step that carries the parts of a side through a norm."""
     results = (of.layer_norm, of.rms_norm)
-    return _kind(
+    return parts_kind(
         *(side, name, f"parts after the {title}", _of_norm),
         parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
         parts_of(side.part, of.mean, caption="The mean of each part:"),
@@ -76,7 +75,7 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
 
 def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tuple[StepKind, ...]:
     """The kinds of step for the query or the key, whose roles are given: x W, b, rotated."""
-    what, kind = NAMES[side], partial(_kind, side)
+    what, kind = NAMES[side], partial(parts_kind, side)
     encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
     row, part, parts = side.row, side.part, side.parts
 
@@ -96,7 +95,7 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
         ),
         kind(
             *("output", "parts of the output", OF_OUTPUT),
-            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.B_O),
             *(parts_of(part, roles.ATTENTION_OUTPUT), parts_of(parts, *OUTPUTS)),
         ),
         kind(
@@ -111,10 +110,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             *("ffn", "part of the FFN", OF_FFN),
             parts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
             parts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
-        ),
-        kind(
-            *("expert", "parts of the expert", OF_EXPERT),
-            *(parts_of(row, *EXPERT_WEIGHTS), parts_of(part, *EXPERT_WEIGHTS)),
         ),
         norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
         norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
@@ -172,17 +167,13 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
             return multiplied(step, ctx)
         return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
-    return _kind(side, forward.name, f"parts of the {value}", goal)
+    return parts_kind(side, forward.name, f"parts of the {value}", goal)
 
 
 OF_OUTPUT: Sentence = (
     "The output of the sub-layer is a sum. Each row is what one component adds to it.",
 )
 OF_FFN: Sentence = ("The FFN adds its hidden layer times ", Symbol("W", "2"), ".")
-OF_EXPERT: Sentence = (
-    "The expert's output is multiplied by its weight for this token, which keeps its number from "
-    "this pass. The parts of the output are multiplied by it, too.",
-)
 
 
 def _of_factor(step: Step, ctx: LessonContext) -> Sentence:
