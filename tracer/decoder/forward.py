@@ -23,7 +23,7 @@ from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
-from tracer.decoder.part import forms_of_ffn, parts
+from tracer.decoder.part import ffn_by_form, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.softmax import softmax
@@ -335,7 +335,7 @@ def run_layers(
         if isinstance(part, FFN):
             return feed_forward(tape, x, part)
         usual = partial(softmax, tape, shifted=options.shifted)
-        return forms_of_ffn()[type(part)](tape, x, part, usual)
+        return ffn_by_form()[type(part)](tape, x, part, usual)
 
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):

@@ -113,7 +113,7 @@ def parts() -> tuple[Part, ...]:
 
 
 @cache
-def forms_of_ffn() -> Mapping[type[SubLayer], ComputeFFN]:
+def ffn_by_form() -> Mapping[type[SubLayer], ComputeFFN]:
     """What computes each form of the FFN besides one network."""
     return {form: compute for part in parts() for form, compute in part.ffn.items()}
 

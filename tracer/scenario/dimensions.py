@@ -277,11 +277,11 @@ class _Numbers:
         crossed = "cross_attention" in numbers.place and self.asked.encoder
         d_k = _d_k(asked)
         length = {
+            **dict(asked),  # a part names its sizes as the keys that say them
             **{"width": asked.width, "out": asked.width, "words": asked.words},
             **{"d_k": d_k, "d_v": d_k, "concat": asked.heads * d_k},
             "hidden": asked.hidden or 4 * asked.width,
             "source": (crossed and crossed.width) or asked.width,
-            **{name: n for form in forms_of_ffn() for name, n in form.sizes(asked).items()},
         }
         left_out = (
             (name in ("W_3", "b_3") and not asked.gated)

@@ -107,8 +107,6 @@ class FormOfFFN:
     """
     by_dimensions: Callable[[Any, Mapping[str, Any]], Any]
     """The same of a scenario that has dimensions."""
-    sizes: Callable[[Any], Mapping[str, int]]
-    """Returns sizes of its matrices by their names in a `Shape`, of dimensions."""
     misfits: Callable[[Any], Iterable[tuple[str, str]]]
     """Returns the keys of dimensions that contradict others, each with a message."""
     variants: Variants = ()

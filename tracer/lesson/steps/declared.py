@@ -83,6 +83,8 @@ KIND_OF: dict[Role, StepKind] = {
     role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
 }
 
+OF_ATTRIBUTIONS = {each for several in get_args(OfAttribution) for each in get_args(several)}
+
 _FORWARD_OF: dict[Role, StepKind] = {
     role: kind
     for kind in KINDS
@@ -107,7 +109,7 @@ def kind_of(role: Role) -> StepKind:
         return BACKWARD[forward]
     if role.derivation in ("row", "part", "terms"):
         return attribution.VECTOR_STEP
-    if role.derivation in get_args(OfAttribution):
+    if role.derivation in OF_ATTRIBUTIONS:
         return attribution.direction_at(forward)
     return KIND_OF[role]
 

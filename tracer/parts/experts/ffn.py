@@ -138,7 +138,6 @@ PART = FormOfFFN(
     check=check,
     trained=trained,
     by_dimensions=by_dimensions,
-    sizes=lambda dimensions: {"experts": dimensions.experts or 0},
     misfits=misfits,
     variants=tuple(
         (name, MixtureOfExperts, _of_several(settings))
