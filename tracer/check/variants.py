@@ -13,10 +13,11 @@ from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Expert, Layer, MixtureOfExperts
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.networks import Network
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import scenario_parts
+from tracer.scenario.part import forms_of_ffn, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
 
@@ -58,16 +59,7 @@ def _of_norms(**settings: Any) -> Change:
 
 def _of_activation(one: str, other: str) -> Change:
     """Return a change from one activation function to another."""
-    return _with(Expert, lambda ffn: {"activation": other} if ffn.activation == one else {})
-
-
-def _of_experts(settings: Callable[[MixtureOfExperts], Settings]) -> Change:
-    """Return a change of every choice of experts; one of all experts is no choice."""
-
-    def fitting(part: MixtureOfExperts) -> Settings:
-        return settings(part) if len(part.experts) > 1 else {}
-
-    return _with(MixtureOfExperts, fitting)
+    return _with(Network, lambda ffn: {"activation": other} if ffn.activation == one else {})
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
@@ -122,10 +114,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
-    ("with weights of experts that add up to 1", _of_experts(lambda part: {"normalize": True})),
-    ("with experts weighted by a softmax over all", _of_experts(lambda part: {"normalize": False})),
-    ("with one expert for each token", _of_experts(lambda part: {"top": 1})),
-    ("with two experts for each token", _of_experts(lambda part: {"top": 2})),
+    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.decoder import roles
 from tracer.decoder.attention_inputs import AttentionInputs, OfTower
@@ -18,8 +18,9 @@ from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head, Layer, SubLayer, Weights
+from tracer.scenario.layers import Attention, Head, Layer
 from tracer.scenario.model import Tower
+from tracer.scenario.networks import SubLayer, Weights
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Projected:
 
 ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
+ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
 
 Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
@@ -103,12 +105,28 @@ class Part:
     """Changes the output of a sub-layer (n, d_model) before its input is added."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+    ffn: Mapping[type[SubLayer], ComputeFFN] = field(default_factory=dict)
+    """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
+    ffn_outputs: tuple[Role, ...] = ()
+    """Those of its roles that are the output of an FFN, or of some of its networks."""
 
 
 @cache
 def parts() -> tuple[Part, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("decoder", Part)
+
+
+@cache
+def ffn_by_form() -> Mapping[type[SubLayer], ComputeFFN]:
+    """What computes each form of the FFN besides one network."""
+    return {form: compute for part in parts() for form, compute in part.ffn.items()}
+
+
+@cache
+def ffn_outputs() -> tuple[Role, ...]:
+    """The roles of the output of an FFN, or of some of its networks."""
+    return (roles.FFN_OUTPUT, *(role for part in parts() for role in part.ffn_outputs))
 
 
 @cache

@@ -13,7 +13,7 @@ from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.part import parts
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import Expert, SubLayer
+from tracer.scenario.networks import Network, SubLayer
 from tracer.scenario.norms import Norm, Normalization
 
 AnySubLayer = TypeVar("AnySubLayer", bound=SubLayer)
@@ -99,7 +99,7 @@ def normalize(
     return tape.record(of.layer_norm, divide, deviation, std, *gain, *shift)
 
 
-def feed_forward(tape: Tape, x: Value, parameters: Expert) -> Value:
+def feed_forward(tape: Tape, x: Value, parameters: Network) -> Value:
     """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model), W_1 (d_model, d_ff) → (n, d_model).
 
     With a gate (Shazeer 2020): (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. With the activation on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -38,6 +38,9 @@ class ShapeChecker(Protocol):
     def is_typed(self, *attention: str | int) -> bool:
         """Return whether a head of an attention has typed queries, keys or values."""
 
+    def size(self, *place: str | int) -> Size:
+        """Return the number of entries of a list, or of words of a sentence."""
+
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
 
@@ -59,6 +62,12 @@ class ShapeChecker(Protocol):
     def norm(self, place: YamlPath, name: str, width: Size, why: str = ...) -> None:
         """Check γ and β of a norm."""
 
+    def network(self, place: YamlPath, width: Size, out: Known | None = None) -> Size:
+        """Check a feed-forward network by the width of its input; return that of its output."""
+
+
+Variants: TypeAlias = tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...]
+"""Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
 Model = TypeVar("Model", bound=type[BaseModel])
 Keys = TypeVar("Keys", bound=Frozen)
@@ -111,8 +120,45 @@ class ScenarioPart:
     """Positions that a model by its dimensions can have, by their name."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Numbers of a head that a reader of a live page can change: their keys, and their labels."""
-    variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
-    """Changes by which texts and programs differ: a name, the changed model, its new settings."""
+    variants: Variants = ()
+
+
+@dataclass(frozen=True)
+class FormOfFFN:
+    """The declaration of an FFN in another form than one network, in the file `ffn.py` of a part.
+
+    Its networks have the keys that parts add to them, so it is loaded after `scenario.py`.
+    """
+
+    form: type[BaseModel]
+    key: str
+    """The key by which it is recognized, which names what it consists of: `experts`."""
+    words: str
+    """What it is, for the description of the key `ffn`."""
+    check: Callable[[ShapeChecker, YamlPath, Size], Size]
+    """Checks it at a place by the width of its input; returns the width of its output."""
+    trained: Callable[[Architecture, Mapping[str, Any]], Any]
+    """Returns that of a checkpoint without its numbers, by the settings of all sub-layers.
+
+    None if the checkpoint has another one.
+    """
+    by_dimensions: Callable[[Any, Mapping[str, Any]], Any]
+    """The same of a scenario that has dimensions."""
+    misfits: Callable[[Any], Iterable[tuple[str, str]]]
+    """Returns the keys of dimensions that contradict others, each with a message."""
+    variants: Variants = ()
+
+
+@cache
+def forms_of_ffn() -> tuple[FormOfFFN, ...]:
+    """The forms of the FFN besides one network."""
+    return declared("ffn", FormOfFFN)
+
+
+def form_of_ffn(typed: Data | None) -> FormOfFFN | None:
+    """Return the form of an FFN; None if it is one network, or missing."""
+    keys = typed if isinstance(typed, dict) else {}
+    return next((form for form in forms_of_ffn() if keys.get(form.key) is not None), None)
 
 
 @cache

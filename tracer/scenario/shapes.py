@@ -9,19 +9,17 @@ from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario import typed_heads
-from tracer.scenario.expected import Expected, Known, Size
+from tracer.scenario.expected import OF_INPUT, Expected, Known, Size, typed_size
 from tracer.scenario.fields import Shape
-from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
+from tracer.scenario.layers import Attention, Head
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
+from tracer.scenario.networks import Network
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import keys_of_weights, scenario_parts
+from tracer.scenario.part import form_of_ffn, keys_of_weights, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath, is_off
-from tracer.scenario.sizes import SizeChecker, typed_size, usual_length
-
-OF_INPUT = "one per feature of the input"
-PER_EXPERT = "one per expert"
+from tracer.scenario.sizes import SizeChecker, usual_length
 
 
 def shapes(source: ScenarioSource) -> SizeChecker:
@@ -141,8 +139,8 @@ class _Counted(SizeChecker):
                 continue
             crosses = name == "cross_attention"
             if name == "ffn":
-                routed = self.has(*place, "experts")
-                out = self.experts(place, width) if routed else self.network(place, width)
+                other = form_of_ffn(self.part(*place))
+                out = other.check(self, place, width) if other else self.network(place, width)
             else:
                 out = self.attention(place, width, memory if crosses else width)
             if crosses and layer[0] == "encoder":
@@ -249,29 +247,12 @@ class _Counted(SizeChecker):
             return ()
         return (*heads, shared - 1)
 
-    def network(self, place: YamlPath, width: Size, out: Size = None) -> Size:
-        """Return the width of an FFN's output; `out` is that of the experts beside it."""
+    def network(self, place: YamlPath, width: Size, out: Known | None = None) -> Size:
+        """Return the width of a network's output; `out` is known if others have the same."""
         four_times = None if width is None else 4 * width
-        known = {"width": Known(width, OF_INPUT)}
-        if out is not None:
-            known["out"] = Known(out, of_columns="as many as in the first expert")
-        self.matrices(Expert, place, known, {"hidden": four_times, "out": width})
+        known = {"width": Known(width, OF_INPUT), **({"out": out} if out else {})}
+        self.matrices(Network, place, known, {"hidden": four_times, "out": width})
         return known["out"].size
-
-    def experts(self, place: YamlPath, width: Size) -> Size:
-        """Check a router and its experts; return the width of their outputs."""
-        number, top = self.size(*place, "experts"), typed_size(self.part(*place, "top")) or 2
-        known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
-        self.matrices(MixtureOfExperts, place, known, {})
-        if number is not None and top > number:
-            at = (*place, "top") if self.has(*place, "top") else place
-            self.report(at, f"top {top}, expected at most {number} ({PER_EXPERT})")
-        experts: list[YamlPath] = [(*place, "experts", i) for i in range(number or 0)]
-        out: Size = None
-        for each in (*experts, (*place, "shared")):
-            if isinstance(self.part(*each), dict):
-                out = self.network(each, width, out)
-        return out
 
     def matrices(
         self,

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
-from tracer.scenario.expected import Expected, Size
-from tracer.scenario.fields import Positive, Random
+from tracer.scenario.expected import Expected, Size, typed_size
+from tracer.scenario.fields import Positive
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 
@@ -160,11 +160,3 @@ def usual_length(rows: Iterable[Data]) -> Size:
     """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
-
-
-def typed_size(text: Data | None) -> Size:
-    """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
-    try:
-        return Random.model_validate({"columns": text}).columns if text else None
-    except ValueError:
-        return None

@@ -26,7 +26,7 @@ from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import scenario_parts
+from tracer.scenario.part import forms_of_ffn, scenario_parts
 from tracer.scenario.parts import Numbers, with_numbers
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
@@ -309,13 +309,7 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
         **_keys_of_parts("Layer", architecture, norm),
         attention=Attention.model_construct(**attention, **settings),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
-        ffn=ffn(
-            architecture.activation,
-            architecture.experts,
-            around,
-            top=architecture.top,
-            normalize=architecture.normalize,
-        ),
+        ffn=ffn(architecture, around, (form.trained for form in forms_of_ffn())),
     )
 
 

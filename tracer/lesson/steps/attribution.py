@@ -213,23 +213,6 @@ HEAD_STEP = InnerKind(
     only_with=ONLY_WITH,
 )
 
-EXPERTS_STEP = InnerKind(
-    "direction_expert",
-    "Direction at the expert",
-    "the direction of the expert's output",
-    (
-        "The expert's output is multiplied by its weight for this token, which keeps its number "
-        "from this pass. The direction of the output is therefore the direction of the sum times "
-        "this weight.",
-    ),
-    texts_of((roles.FFN_OUTPUT,), {"logit_direction": None})
-    | texts_of((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
-)
-
-
 OF_THE_FFN: Sentence = (
     *("The output of the FFN is the hidden layer times ", Symbol("W", "2"), ". The direction of "),
     "the hidden layer is therefore the direction of the output times the transposed weights: each "
@@ -280,7 +263,7 @@ VECTORS = tuple(
     dict.fromkeys(
         (
             *(roles.CONCAT, roles.ATTENTION_OUTPUT, roles.PROJECTED, roles.FFN_OUTPUT),
-            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.RESIDUAL, roles.OUTPUT),
+            *(roles.RESIDUAL, roles.OUTPUT),
             *(role for norm in NORMS for role in (norm.layer_norm, norm.rms_norm, norm.deviation)),
         )
     )
@@ -348,5 +331,5 @@ SUM_STEP = StepKind(
 
 KINDS = (
     *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, HEADS_STEP, HEAD_STEP),
-    *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
+    *(FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
 )

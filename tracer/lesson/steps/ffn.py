@@ -14,7 +14,7 @@ from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.illustrations import activation
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, linear_sign
 from tracer.lesson.steps.query_key_value import head_symbol
-from tracer.names import count, distinct
+from tracer.names import count, distinct, with_article
 
 MOST_NAMED = 6
 """The most hidden units to name."""
@@ -22,15 +22,18 @@ MOST_NAMED = 6
 
 def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
     maps = f" maps its vector to {count(step.last.output.shape[1], 'hidden unit')}."
-    network = "An expert is an FFN. It" if step.place.expert else "The FFN"
-    return (f"{network} treats each token separately: ", _matrix(step, ctx), maps)
+    network, subject = step.place.network, "The FFN"
+    if network:
+        noun = with_article(network.noun)
+        subject = f"{noun[0].upper()}{noun[1:]} is an FFN. It"
+    return (f"{subject} treats each token separately: ", _matrix(step, ctx), maps)
 
 
 def _matrix(step: Step, ctx: LessonContext) -> Expression:
-    """Return the symbol of a step's weights, without the number of an expert."""
+    """Return the symbol of a step's weights, without the number of its network."""
     symbol = ctx.symbols[step.records[0].inputs[1].address]
     assert isinstance(symbol, Symbol)
-    return Symbol(symbol.base, symbol.below) if step.place.expert else symbol
+    return Symbol(symbol.base, symbol.below) if step.place.network else symbol
 
 
 def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:

@@ -46,7 +46,7 @@ def figure(step: Step, ctx: LessonContext, value: Value, name: str, title: str) 
         f"layer {place.layer}" if place.layer and ctx.layers > 1 else "",
         "cross-attention" if place.sub_layer == "cross_attention" else "",
         f"head {place.head}" if place.head and ctx.heads_of(place) > 1 else "",
-        f"expert {place.expert}" if place.expert else "",
+        place.network.name if place.network else "",
         "encoder" if place.encoder else "",
     ]
     whole = ", ".join([title, *filter(None, where)])

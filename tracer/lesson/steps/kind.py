@@ -43,7 +43,7 @@ class Naming:
 
     inputs: tuple[Expression, ...]
     head: str
-    """The number of the head, where there are several, or of the expert; else nothing."""
+    """The number of the head, where there are several, or of the network; else nothing."""
     sub_layer: str
     """The number of the sub-layer among all."""
     x: Expression

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple, TypeAlias
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import Role
@@ -13,7 +14,19 @@ from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Instead, RoleText, StepKind, SymbolOf
 from tracer.parts import declared
 
+SizesOf: TypeAlias = Callable[[Value, int, int], Iterable[Sentence]]
+"""A text from a value, the parameters beside it, and how many of these act on no token."""
+
 KEYS_AND_VALUES = "keys and values"
+
+
+class NamedSize(NamedTuple):
+    """A size of the model, such as d_k: the axis of the values of a role, and what it means."""
+
+    name: str
+    role: Role
+    axis: int
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,9 @@ class LessonPart:
     """Those of its roles whose rows are queries with columns that are mixtures of the query's."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
     """What a text of shapes says where one of its roles is recorded."""
+    computed_sizes: Mapping[Role, SizesOf] = field(default_factory=dict)
+    """The same, where the sentences have numbers."""
+    sizes_at_a_glance: tuple[NamedSize, ...] = ()
     cached: Mapping[Role, str] = field(default_factory=dict)
     """What self-attention caches in place of keys and values, in words, by the role of its rows."""
 

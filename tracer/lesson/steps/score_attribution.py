@@ -30,11 +30,10 @@ INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
 VECTORS = (roles.INPUT, roles.RESIDUAL)
 """What a sub-layer reads, if no norm comes before it."""
 
-OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
+OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT)
 """What a sub-layer computes before its residual connection."""
 
 OUTPUT_WEIGHTS = tuple(role for role in all_roles() if role.name == roles.W_O.name)
-EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
 
 
@@ -92,7 +91,7 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role) -> tuple[StepKind, .
         ),
         kind(
             *("output", "parts of the output", OF_OUTPUT),
-            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.B_O),
             *(parts_of(part, roles.ATTENTION_OUTPUT), parts_of(parts, *OUTPUTS)),
         ),
         kind(
@@ -103,10 +102,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role) -> tuple[StepKind, .
             *("ffn", "part of the FFN", OF_FFN),
             parts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
             parts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
-        ),
-        kind(
-            *("expert", "parts of the expert", OF_EXPERT),
-            *(parts_of(row, *EXPERT_WEIGHTS), parts_of(part, *EXPERT_WEIGHTS)),
         ),
         norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
         norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
@@ -167,10 +162,6 @@ OF_OUTPUT: Sentence = (
     "The output of the sub-layer is a sum. Each row is what one component adds to it.",
 )
 OF_FFN: Sentence = ("The FFN adds its hidden layer times ", Symbol("W", "2"), ".")
-OF_EXPERT: Sentence = (
-    "The expert's output is multiplied by its weight for this token, which keeps its number from "
-    "this pass. The parts of the output are multiplied by it, too.",
-)
 
 
 def _of_head(step: Step, ctx: LessonContext) -> Sentence:

@@ -15,7 +15,6 @@ from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.declared import BACKWARD, KIND_OF
-from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
@@ -220,7 +219,7 @@ def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.He
 
 
 def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
-    """Return what belongs to heads or experts and what all share, in turn from bottom to top.
+    """Return what belongs to heads or networks and what all share, in turn from bottom to top.
 
     What is shared lies as low as what it reads allows; heads lie above what is shared before them.
     """
@@ -241,9 +240,11 @@ def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
 
 
 def _beside_others(step: Step) -> str | None:
-    """The name of the head or expert that a step belongs to."""
+    """The name of the head or network that a step belongs to."""
     place = step.place
-    return f"head {place.head}" if place.head else name_of(place.expert) if place.expert else None
+    if place.head:
+        return f"head {place.head}"
+    return place.network.name if place.network else None
 
 
 def _heads(steps: Sequence[Step], ctx: LessonContext) -> doc.Heads:

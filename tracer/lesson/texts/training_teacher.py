@@ -43,7 +43,7 @@ class TrainingTeacher(Teacher):
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one gradient or update."""
         operation, value = record.operation, record.output
-        if 0 in value.shape:  # of an expert without tokens
+        if 0 in value.shape:  # of a network without tokens
             return []
         if isinstance(operation, Pinned):
             self.tables.add(value)

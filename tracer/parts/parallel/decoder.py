@@ -8,7 +8,8 @@ from tracer.decoder.sub_layers import added, feed_forward, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts.parallel.scenario import is_parallel
-from tracer.scenario.layers import FFN, Layer, SubLayer
+from tracer.scenario.layers import Layer
+from tracer.scenario.networks import FFN, SubLayer
 
 
 def parallel_layer(tape: Tape, x: Value, layer: Layer, attention: ComputeAttention) -> Value | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer.checkpoints.architecture import Architecture
 from tracer.scenario.fields import Frozen, described
-from tracer.scenario.part import ScenarioPart, ShapeChecker, keys_of
+from tracer.scenario.part import ScenarioPart, ShapeChecker, form_of_ffn, keys_of
 from tracer.scenario.reader import YamlPath, is_off, is_on
 
 
@@ -38,8 +38,8 @@ def check(sizes: ShapeChecker, layer: YamlPath) -> None:
         sizes.report((*layer, "cross_attention"), message)
     if sizes.is_typed(*layer, "attention"):
         sizes.report(place, "a layer of typed queries, keys and values has no input to add to")
-    if sizes.has(*layer, "ffn", "experts"):
-        message = "experts in a parallel layer, expected an ffn with W_1 and W_2"
+    if form := form_of_ffn(sizes.part(*layer, "ffn")):
+        message = f"{form.key} in a parallel layer, expected an ffn with W_1 and W_2"
         sizes.report((*layer, "ffn"), message)
     for name in IN_PARALLEL:
         if is_off(sizes.part(*layer, name, "residual")):

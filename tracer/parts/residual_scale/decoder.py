@@ -9,7 +9,7 @@ from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts.residual_scale.scenario import SubLayerKeys
-from tracer.scenario.layers import SubLayer
+from tracer.scenario.networks import SubLayer
 from tracer.scenario.part import keys_of
 
 SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
