@@ -75,10 +75,10 @@ FORWARD: dict[StepKind, StepKind] = {
 }
 """The kind of forward step for each kind of backward step, of several the first."""
 
-OF_ATTRIBUTIONS: tuple[StepKind, ...] = with_parts((*attribution.KINDS, *score_attribution.KINDS))
+ATTRIBUTION_KINDS: tuple[StepKind, ...] = with_parts((*attribution.KINDS, *score_attribution.KINDS))
 """The kinds of an attribution, of a logit or of a score."""
 
-AFTER_THE_PASS: tuple[StepKind, ...] = (*(*FORWARD, *updates.KINDS, *OF_ATTRIBUTIONS),)
+AFTER_THE_PASS: tuple[StepKind, ...] = (*FORWARD, *updates.KINDS, *ATTRIBUTION_KINDS)
 """The kinds of the backward pass, of the updates and of an attribution."""
 
 KIND_OF: dict[Role, StepKind] = {
@@ -129,7 +129,7 @@ def unexplained_roles() -> list[str]:
 
 def unknown_kinds() -> list[str]:
     """The names of kinds that parts add steps, texts or words to, and that do not exist."""
-    known = {kind.name for kind in (*KINDS, *OF_ATTRIBUTIONS)}
+    known = {kind.name for kind in (*KINDS, *ATTRIBUTION_KINDS)}
     asked = [name for part in lesson_parts() for name in (*part.kinds, *part.texts)]
     asked += [kind.name for part in lesson_parts() for _, kind in part.instead]
     return [name for name in asked if name not in known]
