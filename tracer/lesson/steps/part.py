@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -34,6 +34,8 @@ class LessonPart:
     """Those of its roles whose rows are queries with columns that are mixtures of the query's."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
     """What a text of shapes says where one of its roles is recorded."""
+    names: Mapping[Role, str] = field(default_factory=dict)
+    """What texts of sizes call what has one of its roles, or what causes it."""
     cached: Mapping[Role, str] = field(default_factory=dict)
     """What self-attention caches in place of keys and values, in words, by the role of its rows."""
 
@@ -42,6 +44,12 @@ class LessonPart:
 def lesson_parts() -> tuple[LessonPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("lesson", LessonPart)
+
+
+def names_of(roles: Iterable[Role]) -> list[str]:
+    """What texts of sizes call those of some roles that belong to parts, each name once."""
+    names = {role: name for part in lesson_parts() for role, name in part.names.items()}
+    return list(dict.fromkeys(names[role] for role in roles if role in names))
 
 
 @cache
