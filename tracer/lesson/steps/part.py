@@ -52,6 +52,8 @@ class LessonPart:
     computed_sizes: Mapping[Role, SizesOf] = field(default_factory=dict)
     """The same, where the sentences have numbers."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
+    names: Mapping[Role, str] = field(default_factory=dict)
+    """What texts of sizes call what has one of its roles, or what causes it."""
     cached: Mapping[Role, str] = field(default_factory=dict)
     """What self-attention caches in place of keys and values, in words, by the role of its rows."""
 
@@ -60,6 +62,12 @@ class LessonPart:
 def lesson_parts() -> tuple[LessonPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("lesson", LessonPart)
+
+
+def names_of(roles: Iterable[Role]) -> list[str]:
+    """What texts of sizes call those of some roles that belong to parts, each name once."""
+    names = {role: name for part in lesson_parts() for role, name in part.names.items()}
+    return list(dict.fromkeys(names[role] for role in roles if role in names))
 
 
 @cache

@@ -14,7 +14,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.steps.part import NamedSize, lesson_parts
+from tracer.lesson.steps.part import NamedSize, lesson_parts, names_of
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import RANKS, shared_norms, sub_layer_results, summands, where
@@ -207,6 +207,7 @@ def sizes(
         known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
         del known["d_v"]
     d_model = known.pop("d_model")
+    freezing = names_of(value.role for value in ctx.trace.values.values() if value.role.frozen)
     positions = ctx.trace.scenario.positions
     table = positions.table if positions else None
     rows = [
@@ -225,7 +226,11 @@ def sizes(
             f"{learned:,}" if learned else "",
             ADJUSTED if ctx.trace.scenario.optimizer.trains is None else ADJUSTED_IN_PART,
         ),
-        ("frozen", f"{frozen:,}" if frozen else "", "parameters that LoRA leaves as they are"),
+        (
+            "frozen",
+            f"{frozen:,}" if frozen else "",
+            f"parameters that {' and '.join(freezing)} leaves as they are",
+        ),
     ]
     found = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
     return (doc.Paragraph(SIZES), found)

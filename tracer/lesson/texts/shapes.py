@@ -14,7 +14,7 @@ from tracer.formula.expression import Expression
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
-from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts
+from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts, names_of
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.parts import what_part_does
@@ -224,7 +224,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
         yield (f"Of the {survey.parameters:,} parameters {share} in {part}: {learned[most]:,}.",)
     if survey.frozen:
         others = survey.parameters - survey.frozen
-        yield (f"LoRA freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
+        cause = " and ".join(names_of(each.role for each in survey.matrices if each.role.frozen))
+        yield (f"{cause} freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -288,9 +289,8 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
 def _staying(survey: Survey) -> Iterator[str]:
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
-    adapted = [each for each in survey.matrices if each.role.of_parameters]
-    if any(not each.place.encoder for each in adapted):
-        yield "the products of LoRA"
+    of_parameters = (each for each in survey.matrices if each.role.of_parameters)
+    yield from names_of(each.role for each in of_parameters if not each.place.encoder)
     if survey.cached[1]:
         yield "the keys and values of the encoder's tokens"
 
