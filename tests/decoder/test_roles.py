@@ -16,7 +16,7 @@ from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
-from tracer.decoder.part import all_roles, parts
+from tracer.decoder.part import all_roles, ffn_outputs, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.sampling import Sampling
@@ -198,6 +198,9 @@ def passes() -> Iterator[Trace]:
         yield from train("f", scenario, TrainingOptions(Optimizer())).steps
 
 
+GIVEN = (roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT)
+
+
 def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
     whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part())]
@@ -205,7 +208,7 @@ def attributions() -> Iterator[Trace]:
         plain = trace("f", scenario)
         yield from _attributions(plain)
         for value in one_of_each_role(plain):
-            if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
+            if value.role in (*VECTORS, *ffn_outputs(), *GIVEN):
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
                 yield from _attributions(trace("f", pinned))
@@ -304,7 +307,15 @@ BEFORE_ATTENTION = (
 """Sub-layers whose results an attention reads, and its own norm."""
 
 READ = (
-    *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, roles.ROTATED_QUERY, roles.ROTATED_KEY),
+    *(
+        *VECTORS,
+        *ffn_outputs(),
+        roles.INPUT,
+        roles.QUERY,
+        roles.KEY,
+        roles.ROTATED_QUERY,
+        roles.ROTATED_KEY,
+    ),
     *(norm.deviation for norm in (QUERIES.norm, KEYS.norm)),
     *(norm.layer_norm for norm in (QUERIES.norm, KEYS.norm)),
     *(norm.rms_norm for norm in (QUERIES.norm, KEYS.norm)),
