@@ -14,7 +14,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
-from tracer.decoder.part import all_norms, all_roles, parts
+from tracer.decoder.part import all_norms, all_roles, ffn_outputs, parts
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
@@ -120,7 +120,8 @@ def _read(record: Record, ctx: LessonContext) -> Sentence:
     """Say what weights multiply: the token's vector, or what a part of the model makes of it."""
     x = record.inputs[0]
     assert x.role.of is not None
-    if not any(x.role.of in own for part in parts() for own in part.roles.values()):
+    of_parts = {role for part in parts() for own in part.roles.values() for role in own}
+    if x.role.of not in of_parts - {*ffn_outputs()}:
         return ("vector",)
     return ("row of ", ctx.symbols[replace(x.place, phase="forward").address(x.role.of)])
 
