@@ -127,6 +127,13 @@ def softmax(at: Judge, said: Said) -> None:
     else:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address
     check_added(at, said)
+    row = at.row(at.result)
+    gone = [i for i in at.seen(row) if not row.data[i]]
+    if said["vanished"]:
+        names = re.findall("(?:the encoder's )?“.+?”", said["vanished"])
+        assert [at.key(name) for name in names] == gone
+    else:
+        assert not gone or said["added"]
 
 
 def check_added(at: Judge, said: Said) -> None:
@@ -245,11 +252,13 @@ CLAIMS: dict[str, Check] = {
     ),
     "The queries[all:, keys and values] belong to {tokens:“.+?”}[; keys and values belong to the encoder's {keys:“.+”}].[ A later part attends to the encoder's vectors for {others:“.+”}.]": starts_typed,
     softmax_of("score")
-    + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.]": softmax,
-    softmax_of("logit"): lambda at, said: (
+    + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.][ Before rounding, {vanished:(?:the encoder's )?“.+?”} {:gets a weight|get weights} greater than 0, printed as 0.]": softmax,
+    softmax_of("logit")
+    + "[vanished: Before rounding, every probability is greater than 0.]": lambda at, said: (
         at.address == "probabilities"
         and not at.pinned(at.address)
         and bool(said["shifted"]) == ("probabilities.shifted" in at.values)
+        and bool(said["vanished"]) == (not all(at.row(at.result).data))
     ),
     "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
     r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:num}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.] The angle is the position times the frequency.]": angles,

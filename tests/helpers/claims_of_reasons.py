@@ -539,7 +539,7 @@ CLAIMS: dict[str, Check] = {
     "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
         "W_3" in network_of(at) and at.address.endswith(".gated")
     ),
-    "There is no activation function here: the numbers are passed on {how:text}.": lambda at, said: (
+    "There is no activation function here: the numbers are passed on[how: unchanged].": lambda at, said: (
         network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
     ),
     "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+}": lambda at, said: (

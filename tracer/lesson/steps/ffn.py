@@ -38,7 +38,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(operation, Activate):
         return ACTIVATIONS[operation.function].goal
     goes_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the numbers are passed on {goes_on}.",)
+    return (f"There is no activation function here: the numbers are passed on{goes_on}.",)
 
 
 def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -198,7 +198,7 @@ def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient is multiplied by the slope of the activation function.",)
     passed_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the gradient is passed on {passed_on}.",)
+    return (f"There is no activation function here: the gradient is passed on{passed_on}.",)
 
 
 ACTIVATION_STEP = InnerKind(

@@ -210,7 +210,7 @@ def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
         acts = turns or any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
-        return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
+        return (f"{why}: {embeddings} are passed on{ctx.passed_on(step.last)}.",)
     return (
         f"The position vectors are added to {embeddings}, so that each vector encodes a token and "
         "its position.",

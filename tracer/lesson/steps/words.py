@@ -283,7 +283,9 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    return (softmax_goal("logit", shifted=shifted),)
+    row = step.last.output.array[ctx.row(step.last.output)]
+    positive = " Before rounding, every probability is greater than 0." * (not row.all())
+    return (softmax_goal("logit", shifted=shifted) + positive,)
 
 
 PROBABILITIES_STEP = StepKind(
