@@ -128,6 +128,12 @@ class LessonContext:
         return any(layer.attention or layer.cross_attention for layer in self.tower.layers)
 
     @property
+    def gathers(self) -> bool:
+        """Whether tokens can attend to others, or to the encoder's."""
+        crosses = self.attends_to_the_encoder and not self.in_encoder
+        return crosses or bool(self.visible_tokens)
+
+    @property
     def attends_to_the_encoder(self) -> bool:
         """Whether a layer of the decoder has cross-attention."""
         return any(layer.cross_attention for layer in self.trace.scenario.layers)

@@ -138,7 +138,7 @@ def test_the_judge_agrees(edge: str) -> None:
             "The largest score of “b” is that for the key of “b” with 7.09; “a” has 3.55. Most of "
             "the dot product comes from “what is big?”: 9.00 of 10.00.",
         ),
-        # The mask hides c, whose key has the largest product with the query of b: 1 × 9 is more than 1 × 4.
+        # The query of b is 1. The mask hides c, whose key is 9.
         (
             *(LARGEST_IS_HIDDEN, "scores", "2"),
             "The largest score of “b” among the keys that it can attend to is that for the key of "

@@ -125,7 +125,7 @@ OUTPUT_STEP = StepKind(
     {roles.OUTPUT: RoleText(Symbol("y"))},
     gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
-    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.layers and ctx.attends else (),
+    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.gathers else (),
     claim=_compared_with_the_input,
 )
 
