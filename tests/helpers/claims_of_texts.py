@@ -350,7 +350,7 @@ CLAIMS: dict[str, Check] = {
     "{n:int} position{:s have no target and do| has no target and does} not count in the {:mean|sum}.": not_counted,
     "Correct predictions: {right:int} of {all:int}.": right,
     "The model reads the token and predicts the next word.": forcing,
-    "At each position[asked: with a target], the model predicts the target beside it. One pass computes all positions.": forcing,
+    "At each position[asked: with a target], the model is trained to predict the target beside it. One pass computes all positions.": forcing,
     "Teacher forcing: at each position, the model reads the correct tokens, not its own predictions, and predicts the next token. A wrong prediction therefore does not affect later positions, and one pass computes all positions.[hides: The mask hides the later tokens, which contain the answers.]": forcing,
     "The batch has {n:int} example[s].[shifted: Each target is its input, shifted by one token: the text itself has the correct words (self-supervised learning).]": batch,
     "The worked example is “{example:text}”.": example_followed,

@@ -86,7 +86,7 @@ ANYWHERE = frozenset(
         "The merges in the order in which they are learned:",
         "The same model in formulas:",
         "Its sizes:",
-        "What each sub-layer changed most:",
+        "The largest change that each sub-layer adds, before any norm:",
         "The parts, in order:",
         "All steps in one table. The formula of like steps is that of the first.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",

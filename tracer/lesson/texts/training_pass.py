@@ -56,8 +56,8 @@ def _forcing(trace: Trace) -> doc.Sentence:
     follows = follows and all(targets[i] == tokens[i + 1] for i in asked if i + 1 < len(tokens))
     if not follows:
         return (
-            f"At each position{' with a target' * (len(asked) < len(tokens))}, the model predicts "
-            "the target beside it. One pass computes all positions.",
+            f"At each position{' with a target' * (len(asked) < len(tokens))}, the model is "
+            "trained to predict the target beside it. One pass computes all positions.",
         )
     of_decoder = [
         record.output
