@@ -18,9 +18,7 @@ from tracer.lesson.steps.sub_layers import AROUND, RESIDUAL_STEP
 from tracer.lesson.wiring import summands
 from tracer.parts.residual_scale.decoder import SCALED_OUTPUT
 
-SMALLER: Sentence = (
-    "A factor below 1 makes each change smaller, so that the sum grows more slowly.",
-)
+SMALLER: Sentence = ("A factor below 1 makes each change smaller.",)
 
 
 def _factor(step: Step) -> Number | None:
@@ -46,7 +44,7 @@ def _sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     factor = _factor(step)
-    return (AROUND, SMALLER) if factor and factor.value < 1 else (AROUND,)
+    return (AROUND, SMALLER) if factor and abs(factor.value) < 1 else (AROUND,)
 
 
 def _is_scaled(step: Step, ctx: LessonContext) -> bool:

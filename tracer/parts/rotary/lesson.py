@@ -15,7 +15,7 @@ from tracer.lesson.document import Block, Sentence, Sign
 from tracer.lesson.steps.attention_claims import reused
 from tracer.lesson.steps.attribution import texts_of
 from tracer.lesson.steps.illustrations import waves_of
-from tracer.lesson.steps.inputs import FACTOR, ORDER, POS
+from tracer.lesson.steps.inputs import FACTOR, POS, at_position, without_positions
 from tracer.lesson.steps.kind import (
     Gradient,
     InnerKind,
@@ -72,6 +72,7 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
         ),
         *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
         *(*divided, " The angle is the position times the frequency."),
+        *at_position(step, ctx),
     )
 
 
@@ -85,12 +86,10 @@ def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
     return f" of layers {', '.join(others)} and {last}" if others else f" of layer {last}"
 
 
-MARKED = f"{ORDER[0]} Rotation marks the position without changing a vector's length"
-
-
 def _why_angles(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    embeddings = "" if ctx.tower.embeddings is None else " or the embeddings"
-    return ((f"{MARKED}{embeddings}.",),)
+    embeddings = "" if ctx.tower.embeddings is None else " and leaves the embeddings as they are"
+    marks = f"Rotation marks the position{embeddings}; before rounding, it keeps each vector's "
+    return (without_positions(ctx), (f"{marks}length.",))
 
 
 def _both_waves(step: Step, ctx: LessonContext) -> list[Block]:
@@ -138,9 +137,9 @@ ANGLES_STEP = StepKind(
 # --- queries and keys ----------------------------------------------------------------------------
 
 RELATIVE: Sentence = (
-    "A dot product does not change when both vectors are rotated by the same angles. Therefore "
-    "positions affect a score only through their difference, and a query can look for “the token "
-    "before me” at any position.",
+    "Before rounding, a dot product does not change when both vectors are rotated by the same "
+    "angles. Therefore positions affect a score only through their difference, and a query can "
+    "look for “the token before me” at any position.",
 )
 
 
