@@ -14,7 +14,7 @@ from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import text
 from tracer.renderers.wrapping import fitting
 
-GAP = 4
+GAP = 5
 """Characters of plain text between two displays."""
 
 LABEL = 3

@@ -223,7 +223,7 @@ def _broken(lines: Iterable[str]) -> str:
 def _form(columns: Sequence[Sequence[doc.Cell]]) -> str:
     """The columns of a table; if too wide together, wide ones share what narrow ones leave.
 
-    Each is as wide as what cannot be broken in it; the widest one has the rest.
+    Each has room for what cannot be broken in it, and its part of the rest.
     """
     widths = [max(width(cell_text(cell)) for cell in column) for column in columns]
     wide = {i: min(each, LINE) for i, each in enumerate(widths) if each > NARROW}
@@ -231,12 +231,10 @@ def _form(columns: Sequence[Sequence[doc.Cell]]) -> str:
         return "l" * len(widths)
     narrow = sum(each for each in widths if each <= NARROW)
     room = 1 - SEPARATION * len(widths) - narrow / PAGE
-    shares = {
-        i: max(room * each / sum(wide.values()), max(map(_unbroken, columns[i])) / PAGE)
-        for i, each in wide.items()
-    }
-    widest = max(wide, key=wide.__getitem__)
-    shares[widest] += room - sum(shares.values())
+    shares = {i: max(map(_unbroken, columns[i])) / PAGE for i in wide}
+    spare = room - sum(shares.values())
+    for i, each in wide.items():
+        shares[i] += spare * each / sum(wide.values())
     return "".join(COLUMN.format(shares[i]) if i in wide else "l" for i in range(len(widths)))
 
 

@@ -131,7 +131,7 @@ class MeasureNotation(Notation):
         return max(of, "×".join(map(str, shape)), key=cells)
 
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
-        return f"∂{of}", Binding.ATOM
+        return max(f"∂{of}", f"∂{over}", key=cells), Binding.ATOM
 
 
 BROKEN, FRACTIONS = MeasureNotation(fractions=False), MeasureNotation(fractions=True)
@@ -187,8 +187,12 @@ class Mathematics:
         return sum(_margins(working)) + max(map(cells, written))
 
     def width_of_formula(self, chain: ex.Chain) -> int:
-        """The width of a chain in symbols, in characters of plain text."""
-        return cells(" = ".join(map(FRACTIONS.write, chain.sides)))
+        """The width of a chain in symbols, in characters of plain text.
+
+        On paper, where displays share a line, a capital is one and a half of them.
+        """
+        plain = " = ".join(map(FRACTIONS.write, chain.sides))
+        return (cells(plain) + width(plain)) // 2 if self.paper else cells(plain)
 
     def _rows(self, line: Line, room: int) -> list[str]:
         """The rows of a line; a side that fits into one has its quotients as fractions."""
