@@ -84,6 +84,9 @@ def test_what_is_missing_is_named(gone: str, told: str) -> None:
         ("Two words", "''", "1:1: title: empty"),
         ("[a, b]", "{a: b}", "2:1: tokens: expected a list, such as tokens: [big, cat], got a "),
         ("[a, b]", "[]", "2:1: tokens: empty, expected at least one entry"),
+        ("[a, b]", "' '", "2:1: tokens: empty, expected at least one entry"),
+        ("[a, b]", "[a, b]\nvocabulary: []", "3:1: vocabulary: empty, expected at least one"),
+        ("[a, b]", "[a, b]\nbatch: [' ']", "3:9: batch1: empty, expected at least one entry"),
         ("[[3], [4]]", "[3, [4]]", "10:17: layer1.attention.head1.W_K row 1: expected a list, got"),
         (
             "[[3], [4]]",

@@ -211,14 +211,16 @@ def _scenario(source: ScenarioSource, name: str) -> Scenario:
     if data_at(data, ("text",)) is not None:
         filled.add(("tokens",))  # without tokens, the text has a problem
     problems = list[Problem]()
+    misfits = dict.fromkeys([*of_text, *counted.problems])
     try:
         scenario = Scenario.model_validate({"title": name, **data})
     except ValidationError as error:
         from tracer.scenario.problems import problems_of  # only bad input needs it
 
         problems = list(problems_of(error, source, filled))
+        if not problems and not misfits:  # it was right as typed, and wrong once expanded
+            problems = list(problems_of(error, source, set()))
     told = {(problem.line, problem.column) for problem in problems}
-    misfits = dict.fromkeys([*of_text, *counted.problems])
     problems += [p for p in misfits if (p.line, p.column) not in told]
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))

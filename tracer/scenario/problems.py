@@ -28,9 +28,11 @@ def problems_of(
 
     Those are reported where they were typed.
     """
-    for detail in error.errors(include_url=False):
-        # Pydantic also calls a list with wrong entries too short.
-        if detail["type"] == "too_short" and detail["input"]:
+    details = error.errors(include_url=False)
+    around = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+    for detail in details:
+        # Pydantic counts only the right entries of a list, and reports the wrong ones as well.
+        if detail["type"] == "too_short" and detail["loc"] in around:
             continue
         place = place_of(detail, source.data)
         if any(place[:i] in filled for i in range(1, len(place) + 1)):
