@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
+from tracer.files.targets import refused
 from tracer.names import closest
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.parts import learned
@@ -27,6 +28,9 @@ Form = TypeVar("Form", bound=BaseModel)
 
 BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
 """Beginnings of addresses of values that are computed before the layers."""
+
+KEYS = (*Scenario.model_fields, "checkpoint", "dimensions")
+KEY_OF_SCENARIO = re.compile(rf"^({'|'.join(KEYS)})[ \t]*:", re.MULTILINE)
 
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
@@ -263,14 +267,23 @@ def _validated(form: type[Form], source: ScenarioSource, name: str) -> Form:
 
 def _is_scenario(source: ScenarioSource) -> None:
     """Refuse data that is no scenario, without quoting it: the file may be the wrong one."""
-    known = {*Scenario.model_fields, "checkpoint", "dimensions"}
-    if isinstance(source.data, dict) and any(key in known for key in source.data):
+    if isinstance(source.data, dict) and any(key in KEYS for key in source.data):
         return
     expected = "expected a scenario: a mapping with tokens, embeddings and layers"
     raise TracerError(Problem(expected, source.file, 1, 1))
 
 
+def refuse_to_replace(path: Path, hint: str = "") -> None:
+    """Keep a text from being written over a scenario; `hint` says how it can be.
+
+    Raises:
+        TracerError: there is a scenario at the path, or a file that cannot be read.
+    """
+    is_there = path.suffix in (".yaml", ".yml") and path.is_file()
+    if is_there and KEY_OF_SCENARIO.search(read_file(path, is_input=False)):
+        raise refused(path, f"there is a scenario of this name{hint}")
+
+
 def _shown(problems: Sequence[Problem], text: str) -> Iterable[Problem]:
     """Return the problems; a single one with the line that it is about."""
-    looks_so = re.search(rf"^({'|'.join(Scenario.model_fields)})[ \t]*:", text, re.MULTILINE)
-    return with_excerpts(problems, text) if looks_so else problems
+    return with_excerpts(problems, text) if KEY_OF_SCENARIO.search(text) else problems

@@ -72,9 +72,9 @@ def _section(content: str, name: str) -> Any:
     try:
         data: Any = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        message, _, place = str(error).partition(" (at ")
-        at = map(int, re.findall("[0-9]+", place) or (content.count("\n") + 1, 0))  # or at its end
-        raise TracerError(Problem(f"not TOML: {message}", name, *at)) from None
+        message, _, where = str(error).partition(" (at ")
+        line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
+        raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
     except RecursionError:
         raise _unreadable("nested too deeply", DEEP, content, name) from None
     except ValueError:
