@@ -54,6 +54,7 @@ class Check(options.Compared, Request):
     def answer(self, engine: Engine) -> Answer:
         """Report what differs."""
         loaded, in_json = engine.load(self.subject), self.format is Format.JSON
+        engine.charge(self.subject, engine.text, len(loaded.scenario.tokens))
         check_author(loaded)
         if self.against is None:
             file = self.figures_file or figures_beside(self.scenario, self.folder)

@@ -31,10 +31,10 @@ class PassRequest(Request):
     terms: Terms | None = None
 
     def answer(self, engine: Engine) -> Answer:
-        """Compute the pass and explain it. A text about a pass costs as much as the pass."""
-        computed = self.compute(engine)
-        engine.charge(self.subject, 1, len(computed.trace.tokens))
-        return Answer(self.text_about(computed))
+        """Compute the pass and explain it."""
+        length = len(engine.load(self.subject).scenario.tokens)
+        engine.charge(self.subject, engine.text, length)
+        return Answer(self.text_about(self.compute(engine)))
 
     def compute(self, engine: Engine) -> Computed:
         """Compute the pass."""
