@@ -95,6 +95,8 @@ def check_limits(loaded: Loaded, products: int, numbers: int) -> None:
         LimitError: a command computes, or keeps, too much.
     """
     scenario = loaded.scenario
+    if not scenario.has_numbers:
+        return  # nothing can be computed
     if scenario.on_demand:
         products, numbers = 0, numbers // SHOWN
     name, none = UNLIMITED
