@@ -354,8 +354,9 @@ def as_kind(array: NDArray[Any], kind: str) -> NDArray[Any]:
     """Numbers as a program stores them in a type."""
     if kind != "bfloat16":
         return array.astype(kind).astype(float)
-    bits = array.astype("<f4").view("<u4")
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view("<f4").astype(float)
+    bits: NDArray[Any] = array.astype("<f4").view("<u4")
+    cut: NDArray[Any] = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view("<f4")
+    return cut.astype(float)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -97,6 +97,12 @@ class EntryRequest(PassRequest):
 
     entry: tuple[str, ...]
     """The words of `ADDRESS[ROW,COLUMN] as percent`."""
+
+    def problems(self) -> Iterable[Problem]:
+        """A scenario is an option here."""
+        *entry, last = self.entry
+        if entry and last.endswith((".yaml", ".yml")):
+            yield Problem(f"got {last!r} after the address, expected -s {last}", address=entry[0])
 
     @property
     def is_of_loss(self) -> bool:

@@ -150,7 +150,10 @@ class Engine:
             LimitError: too much is computed, or kept.
         """
         subject = replace(subject, vary=None)
-        found = self.costs.get(subject) or self._cost(subject, self.load(subject))
+        try:
+            found = self.costs.get(subject) or self._cost(subject, self.load(subject))
+        except TracerError:
+            return  # the pass reports what is wrong
         products, numbers = found.at(length)
         products += found.records * PRODUCTS_OF_A_RECORD
         self._spend(subject, products * passes, numbers * copies)
