@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.helpers import mutations
+from tests.helpers.mutated_files import SEED
 from tests.helpers.small_scenario import SMALL
 from tracer.scenario.loading import text_of
 from tracer.serve.session import Session
@@ -99,3 +102,23 @@ def test_a_folder_that_is_gone_for_a_while_is_survived(file: Path) -> None:
     follow(
         file, (move_away, "Another"), (lambda: file.write_text(title("Yet another")), "Yet another")
     )
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(10), pytest.param(range(1000 * SEED, 1000 * SEED + 300), marks=pytest.mark.fuzz)],
+    ids=["few", "many"],
+)
+def test_whatever_is_saved_the_next_good_text_is_followed(seeds: range, file: Path) -> None:
+    def saves(seed: int) -> tuple[Callable[[], object], str]:
+        chance = random.Random(f"save {seed}")
+
+        def save() -> None:
+            text = mutations.mutated(SMALL, chance)
+            file.write_text(text, encoding="utf-8", newline="")
+            good = title(f"Save {seed}")
+            asyncio.get_running_loop().call_later(0.2, file.write_text, good)
+
+        return save, f"Save {seed}"
+
+    follow(file, *map(saves, seeds))
