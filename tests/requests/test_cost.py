@@ -86,7 +86,7 @@ def test_of_a_model_on_demand_only_the_memory_is_limited(
     file.write_text(LARGE)
     monkeypatch.setattr(cost, "MOST_PRODUCTS", 1)
     assert run("run", str(file)).exit_code == 0
-    monkeypatch.setattr(cost, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(cost, "MOST_FLOATS", 1)
     assert run("run", str(file)).exit_code == 2
 
 

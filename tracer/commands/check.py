@@ -45,8 +45,8 @@ class Check(options.Compared, Request):
         *("FILE", _FILE),
     )
     tolerance: Decimal | None = values.option(
-        "The allowed difference, relative to the largest number of the array. Default: what fits "
-        "the type of its numbers.",
+        "The allowed difference, relative to the largest number of the array; outliers count only "
+        "in their own row and column. Default: what fits the type of its numbers.",
         *("T", _TOLERANCE),
         rule=_AGAINST,
     )

@@ -31,7 +31,9 @@ MOST_PRODUCTS = 20_000_000
 """Products of two numbers in the passes of a command, and in its text: about ten seconds."""
 MOST_NUMBERS = 15_000_000
 """Numbers that a command keeps, in floats; they take about ten seconds, too."""
-SECONDS_OF_A_PRODUCT, SECONDS_OF_A_NUMBER, BYTES_OF_A_NUMBER = 5e-7, 8e-7, 40
+MOST_FLOATS = 375_000_000
+"""The same of a trained model, which computes only what is looked at: at most 3 GB."""
+SECONDS_OF_A_PRODUCT, SECONDS_OF_A_BYTE, BYTES_OF_A_NUMBER = 5e-7, 2e-8, 40
 """What they need on a usual computer, a shown number with its text."""
 UNLIMITED = ("DECODER_TRACE_LIMITS", "none")
 """An environment variable, and its value without limits for commands."""
@@ -97,17 +99,16 @@ def check_limits(loaded: Loaded, products: int, numbers: int) -> None:
     scenario = loaded.scenario
     if not scenario.has_numbers:
         return  # nothing can be computed
-    if scenario.on_demand:
-        products, numbers = 0, numbers // SHOWN
-    name, none = UNLIMITED
-    if (products <= MOST_PRODUCTS and numbers <= MOST_NUMBERS) or os.environ.get(name) == none:
+    lazily, (name, none) = scenario.on_demand, UNLIMITED
+    most, size = (MOST_FLOATS, 8) if lazily else (MOST_NUMBERS, BYTES_OF_A_NUMBER)
+    is_fast = lazily or products <= MOST_PRODUCTS
+    if (is_fast and numbers <= most) or os.environ.get(name) == none:
         return
-    seconds = products * SECONDS_OF_A_PRODUCT + numbers * SECONDS_OF_A_NUMBER
-    memory = numbers * BYTES_OF_A_NUMBER / 1e9
+    seconds = products * SECONDS_OF_A_PRODUCT + numbers * size * SECONDS_OF_A_BYTE
     tokens, layers = len(scenario.tokens), len(scenario.layers)
     message = (
         f"{count(tokens, 'token')} in {count(layers, 'layer')} would take about {seconds:,.0f} s "
-        f"and {memory:,.1f} GB, expected less; {name}={none} computes it"
+        f"and {numbers * size / 1e9:,.1f} GB, expected less; {name}={none} computes it"
     )
     place = "layers" if layers > tokens else "tokens"
     raise LimitError(loaded.source.problem((place,), message))
