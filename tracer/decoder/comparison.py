@@ -89,7 +89,7 @@ def align(first: Names, second: Names) -> Alignment:
     if not left + right:
         lengths = f"{len(first)} and {len(second)} tokens"
         message = f"the texts have {lengths} and share none at the beginning or at the end"
-        raise TracerError(Problem(message))
+        raise TracerError(Problem(message, yaml_path=("tokens",)))
     return Alignment(first, second, left, right)
 
 
