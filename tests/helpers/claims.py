@@ -15,6 +15,7 @@ from tests.helpers import (
     claims_of_blocks,
     claims_of_experts,
     claims_of_given,
+    claims_of_latents,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -35,9 +36,10 @@ from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
 TABLES = (
-    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_learning, claims_of_lora),
-    *(claims_of_losses, claims_of_parts, claims_of_reasons, claims_of_scores, claims_of_steps),
-    *(claims_of_texts, claims_of_tokens, claims_of_trained, claims_of_words),
+    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
+    *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
+    *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
+    claims_of_words,
 )
 
 
@@ -141,7 +143,7 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
-OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[QKVO][¹²³]*)(?![¹²³{OF_ENCODER}])")
+OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[A-Z]+[¹²³]*)(?![A-Z¹²³{OF_ENCODER}])")
 """W_Q¹, b₁: what an encoder's weights are not called."""
 
 

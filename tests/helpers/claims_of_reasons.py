@@ -49,6 +49,8 @@ def inside(address: str) -> list[str]:
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped", "logits.unscaled"),
         "residual": ("residual.scaled",),
+        "rotated_key": ("key",) if place.endswith(".latent") else (),
+        "rotated": ("",) if place.endswith("rotary_query") else (),
         "scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
@@ -101,6 +103,8 @@ def norm_of(at: Judge) -> dict[str, Any]:
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
     if of_heads := norm_of_heads(at):
         norm = part_of(at)[f"{of_heads}_norm"]
+    if latent := re.search(r"\.latent\.(norm|query_norm)$", at.address):
+        norm = part_of(at)["latent"][latent[1]]
     if at.address.endswith("norm_after"):
         norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
     if norm is None:
@@ -160,7 +164,8 @@ def divided(at: Judge, said: Said) -> None:
     asked = part_of(at).get("scale", "sqrt")
     assert at.address.endswith(".scores") and asked != "none"
     assert (said["scale"] == "c") == (asked != "sqrt")
-    by = at.near("query")["shape"][1] if asked == "sqrt" else number(str(asked))
+    query = at.near("joined_query") or at.near("query")
+    by = query["shape"][1] if asked == "sqrt" else number(str(asked))
     assert by > 1
 
 
@@ -343,7 +348,8 @@ def measured(at: Judge, said: Said) -> None:
         else None
     )
     assert said["together"] == several
-    assert said["whose"] == ("token" if several else of_heads or "token")
+    latent = "latent vector" if ".latent." in at.address else "token"
+    assert said["whose"] == ("token" if several else of_heads or latent)
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)
@@ -578,7 +584,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
-    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
         spans_heads(at, norm_of(at))
         and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]

@@ -61,20 +61,8 @@ def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple
     )
 
 
-def sub_layers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The attentions and FFNs of both towers."""
-    for tower in (spec, spec.get("encoder") or {}):
-        for layer in tower.get("layers") or []:
-            yield from (part for part in layer.values() if isinstance(part, dict))
-
-
 def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") -> list[str]:
-    """The sentences of a command that are unknown or false.
-
-    The judge does not know those of latent attention: tests/parts/latent/test_lesson.py reads them.
-    """
-    if any("latent" in part for part in sub_layers(spec)):
-        return []
+    """The sentences of a command that are unknown or false."""
     both = told(command, spec, *options, stdin=stdin or to_yaml(spec))
     if both is None:
         return []
@@ -139,7 +127,8 @@ SEEN: Counter[str] = Counter()
 PINNED = re.compile(
     r"mask|input|position(\.(angle|sin|cos))?|embedding|output|logits|probabilities(\.exp)?|"
     r".*\.(query|key|scores|masked|weights|output|concat|hidden|activation|residual|norm|W_Q|dot|"
-    r"scale|d_k|exp|shifted|up|projected|norm\.(std|rms|variance))|final_norm(\.(std|rms))?"
+    r"scale|latent(\.norm|\.query(_norm)?|\.(rotated_)?key)?|rotary_query(\.rotated)?|"
+    r"joined_(query|key)|d_k|exp|shifted|up|projected|norm\.(std|rms|variance))|final_norm(\.(std|rms))?"
 )
 
 

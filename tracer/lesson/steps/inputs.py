@@ -18,6 +18,7 @@ from tracer.lesson.steps.illustrations import waves
 from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.working.formula_shapes import described
 from tracer.scenario.model import FixedPositions
+from tracer.scenario.part import rotates_all
 from tracer.scenario.rotary import Rotary
 
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
@@ -150,8 +151,9 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if not isinstance(frequencies, DivTerm):
         return (rotated,)
     width = ex.Number.of(frequencies.width)
-    queries = {layer.attention.heads[0].d_k for layer in ctx.tower.layers if layer.attention}
-    is_whole = asked.share == 1 and frequencies.width in queries
+    attentions = [layer.attention for layer in ctx.tower.layers if layer.attention]
+    rotating = [part for part in attentions if ctx.tower.rotary_of(part) == asked]
+    is_whole = asked.share == 1 and all(map(rotates_all, rotating))
     letter = D_K if is_whole else ROTATED
     meaning = "width of a query" if is_whole else "number of rotated columns"
     frequency: ex.Expression = ex.Power(
