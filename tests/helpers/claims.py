@@ -31,7 +31,7 @@ from tests.helpers import (
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
-from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
+from tests.helpers.known_sentences import GOALS, PHRASES, is_known, is_true
 
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
@@ -152,16 +152,15 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
     line = line.replace(OF_ENCODER, "") if at.outside else line
-    if line in ANYWHERE or line in OF_TRAINING:
-        if seen is not None:
-            seen[line] += 1
-        return None
-    if line in GOALS or line in PHRASES:
+    if is_known(line):
         if seen is not None:
             seen[line] += 1
         at.made["a phrase"] += line in PHRASES
-        computed = not (at.address and partly_given(at))
-        return None if computed == (line in GOALS) else "pinned, or not"
+        if line in GOALS or line in PHRASES:
+            computed = not (at.address and partly_given(at))
+            if computed != (line in GOALS):
+                return "pinned, or not"
+        return None if is_true(line, at) else "not true here"
     for claim in FORMS:
         if match := claim.pattern.fullmatch(line):
             if seen is not None:

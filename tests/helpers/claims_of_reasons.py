@@ -6,9 +6,13 @@ A condition is decided on the scenario as it is typed, and on numbers where it s
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.reference import reference
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
@@ -208,12 +212,50 @@ def turned_together(at: Judge, said: Said) -> None:
     assert settings is not None and at.address.endswith(".rotated_query")
     where = prefix(at.spec, settings)
     assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
+    assert at.rounding["carry"] == "never" or "efore rounding" in said[""]
 
 
 def order(at: Judge, said: Said) -> None:
     assert not said["turned"] or bool(said["embeddings"]) != at.typed
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
     assert attends(at) and bool(said["turned"]) == rotary and not partly_given(at)
+    assert at.typed or not order_counts_without_positions(at)
+
+
+def order_counts_without_positions(at: Judge) -> bool:
+    """Whether a token's output depends on the order of the others, with no positions at all."""
+    n = len(at.tokens)
+    spec = at.outside[1] if at.outside else at.spec
+    for i, j in combinations(range(n), 2):
+        plain, swapped = (_without_positions(at, order) for order in _both_orders(n, i, j))
+        for token in set(range(n)) - {i, j}:
+            if at.outside is None and "attention" in str(spec) and token < j:
+                continue  # it may see one of the two alone: nothing is reordered before it
+            if not np.allclose(plain[token], swapped[token], rtol=1e-6, atol=1e-8, equal_nan=True):
+                return True
+    return False
+
+
+def _both_orders(n: int, i: int, j: int) -> tuple[list[int], list[int]]:
+    """The tokens' places, and the same with two of them exchanged."""
+    order = list(range(n))
+    swapped = [{i: j, j: i}.get(at, at) for at in order]
+    return order, swapped
+
+
+def _without_positions(at: Judge, order: list[int]) -> Any:
+    """The output for each token, in such an order, computed without positions."""
+    table, tokens = at.spec["embeddings"], at.tokens
+    rows = [table[token] for token in tokens] if isinstance(table, dict) else table
+    memory = at.spec.get("encoder")
+    tower = {
+        **{key: value for key, value in at.spec.items() if key not in ("given", "unembedding")},
+        "tokens": [tokens[i] for i in order],
+        "embeddings": [rows[i] for i in order],
+        "positions": "none",
+        **({"encoder": memory} if memory else {}),
+    }
+    return reference(tower)["output"]
 
 
 # --- the FFN -------------------------------------------------------------------------------------
@@ -261,6 +303,9 @@ def normalized(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert (said["names"] or "") == of_the_norm(norm) and not partly_given(at)
     if "which" in said:
+        # Numbers of which only a copy is normalized grow with the norm, too.
+        assert re.search(r"layer\d+\.\w+\.norm$", at.address)
+        assert norm.get("placement", "post") == "post"
         assert (said["which"] == "RMSNorm") == (norm.get("kind") == "rms_norm")
     else:
         words = (("gain", "a scale"), ("shift", "an offset"))
@@ -274,6 +319,13 @@ def norms_of_heads(at: Judge, said: Said) -> None:
         assert len(part["heads"]) > 1 and of_the_norm(norm) and not spans_heads(at, norm)
     else:
         assert isinstance(part["query_norm"], dict) and isinstance(part["key_norm"], dict)
+        assert not divides_by_little(part)
+
+
+def divides_by_little(part: dict[str, Any]) -> bool:
+    """Whether the scale of the scores makes them larger than the dot products are."""
+    scale = part.get("scale", "sqrt")
+    return scale not in ("sqrt", "none") and abs(number(str(scale))) < 1
 
 
 def one_more_than_the_gain(at: Judge, said: Said) -> None:
@@ -309,6 +361,24 @@ def adds_a_multiple(at: Judge, said: Said) -> None:
 
 def multiple(at: Judge, said: Said) -> bool:
     return at.address.endswith(".residual") and "residual_scale" in part_of(at)
+
+
+def smaller_change(at: Judge, said: Said) -> None:
+    """The sum grows more slowly where it grows, in each row, and more without the factor."""
+    factor = number(str(part_of(at)["residual_scale"]))
+    assert at.address.endswith(".residual") and not partly_given(at) and 0 <= factor < 1
+    if said["slowly"]:
+        came, change = (at.values[address] for address in at.result["operands"])
+        change = at.values[change["operands"][0]] if change["operands"] else change
+        for x, more in zip(came["data"], change["data"], strict=True):
+            row, added = np.array(x, float), np.array(more, float)
+            sizes = [np.linalg.norm(row + f * added) for f in (0, factor, 1)]
+            assert sizes[0] <= sizes[1] <= sizes[2]
+
+
+def _weights(network: dict[str, Any], which: str) -> Any:
+    """A matrix of an FFN with its bias, as numbers; LoRA's frozen matrix and its factors."""
+    return [re.findall(r"-?[\d.]+", str(network.get(f"{name}_{which}"))) for name in ("W", "b")]
 
 
 def adds_to_attention(at: Judge, said: Said) -> None:
@@ -472,11 +542,18 @@ def gradient_of(at: Judge) -> list[float]:
 def against_its_gradient(at: Judge, said: Said) -> None:
     decays = decay(at) > 0
     assert decays == ("decay" in said[""])
+    assert "toward 0" not in said[""] or pulls_toward_0(at)
     assert decays or bool(said["other"]) == (not all(gradient_of(at)))
 
 
+def pulls_toward_0(at: Judge) -> bool:
+    """Whether one step of weight decay stops short of 0, or there."""
+    rate = -float(at.values[f"update.{updated(at)}"]["parameters"]["b"])
+    return 0 < rate * decay(at) <= 1
+
+
 def decayed(at: Judge, said: Said) -> None:
-    assert decay(at) > 0
+    assert decay(at) > 0 and pulls_toward_0(at)
 
 
 def velocity(at: Judge, said: Said) -> None:
@@ -543,7 +620,8 @@ CLAIMS: dict[str, Check] = {
     "Without the activation, W₁ and W₂ could be replaced by a single matrix[bias: and a bias].": bent,
     "{left} is the sum of the rows of W₂{e:[¹²³⁴ˢ]?}, each multiplied by its unit's number in {of:[agh]}{=e}[bias:, plus b₂{=e}], so that a hidden unit of 0 adds nothing.": of_rows,
     "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
-        "W_3" in network_of(at) and at.address.endswith(".gated")
+        at.address.endswith(".gated")
+        and _weights(network_of(at), "1") != _weights(network_of(at), "3")
     ),
     "There is no activation function here: the numbers are passed on {how:text}.": lambda at, said: (
         network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
@@ -560,11 +638,7 @@ CLAIMS: dict[str, Check] = {
     "Many models then multiply each feature by a learned γ[shift: and add a learned β]; this {which:LayerNorm|RMSNorm} does not.": bare_norm,
     "Attention and the FFN are parallel here: neither reads the other's result, so that a program can compute both at the same time.": in_parallel,
     r"The sub-layer's output is multiplied by {scale}, a constant of the model; then {what:its input|\S+} is added.": adds_a_multiple,
-    "A factor below 1 makes each change smaller, so that the sum grows more slowly.": lambda at, _: (
-        at.address.endswith(".residual")
-        and not partly_given(at)
-        and number(str(part_of(at)["residual_scale"])) < 1
-    ),
+    "A factor below 1 makes each change smaller[slowly:, so that the sum grows more slowly].": smaller_change,
     "The output, multiplied by the factor:": multiple,
     "The product is added:": multiple,
     "{what} is added to the sub-layer's output.": adds_to_attention,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from tests.helpers.claims_of_reasons import part_of, partly_given
-from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.judge import Check, Judge, Said, exact, number
 from tests.helpers.unembeddings import unembedding_of
 
 # --- the soft cap --------------------------------------------------------------------------------
 
-CAPPED = "The soft cap {cap:num}×tanh({of:s|z′} / {by:num}) keeps each {noun:score|logit} between -{low:num} and {high:num}; {:score|logit}s much smaller than {far:num} hardly change."
+CAPPED = "The soft cap {cap:num}×tanh({of:s|z′} / {by:num}) keeps each {noun:score|logit} between -{low:num} and {high:num}; {:score|logit}s much smaller than {far:num}[size: in size] hardly change."
 LOGIT = "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable word."
 DIVIDED = "All logits are divided by {divisor:num}, a constant of the model."
 
@@ -29,6 +30,10 @@ def capped(at: Judge, said: Said) -> None:
     assert {number(said[key]) for key in ("cap", "by", "low", "high", "far")} == {cap}
     assert (said["of"], said["noun"]) == (("s", "score") if scores else ("z′", "logit"))
     assert all(abs(x) <= cap for x in at.row(at.result).data)
+    before = at.near("scores") if scores else at.values["logits.uncapped"]
+    for x in [number(str(x)) for row in before["data"] for x in row]:
+        if x < cap / 10 and not said["size"]:  # much smaller: tanh then changes it by 1 % at most
+            assert abs(cap * math.tanh(x / cap) - x) <= abs(x) / 100
 
 
 def not_cut(at: Judge, said: Said) -> None:
@@ -62,6 +67,10 @@ def sink(at: Judge, said: Said) -> bool:
 
 def penalized(at: Judge, said: Said) -> bool:
     assert at.spec["positions"]["alibi"] and at.address.endswith(".biased")
+    unit = 10.0 ** max(int(exact(x).as_tuple().exponent) for x in at.row(at.result).shown)
+    if "the nearer one" in said[""] and at.rounding["carry"] != "never":
+        # A penalty that is smaller than the last digit may leave both scores alike.
+        assert "efore rounding" in said[""] or float(at.near("slope")["data"]) >= unit
     return not partly_given(at) and float(at.near("slope")["data"]) > 0
 
 
