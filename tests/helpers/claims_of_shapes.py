@@ -180,7 +180,7 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 FORMS = {
     r"This text counts numbers.*": read_as,
-    r"(Tokens gather information from each other|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
+    r"(Tokens gather information from each other|Values are added up, weighted by attention|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
     r"The width of a token's vector: # → # → #\.": of_a_token,

@@ -11,10 +11,8 @@ from collections.abc import Callable
 
 from tests.helpers.claims_of_reasons import (
     inside,
-    layers,
     network_of,
     part_of,
-    seen,
     updated,
 )
 from tests.helpers.judge import Judge
@@ -236,27 +234,6 @@ def adds_its_input(at: Judge) -> bool:
     return ends(at, "residual") and part_of(at).get("residual", True) is True
 
 
-def gathers(at: Judge) -> bool:
-    """In the first layer, some token attends to another one; the second can then read of both."""
-    first = layers(at)[0]
-    attention = first.get("attention")
-    at_first = first.get("cross_attention") is not None
-    if attention is not None:
-        rows = seen(at)
-        at_first |= any(sees for i, row in enumerate(rows) for j, sees in enumerate(row) if i != j)
-    return at.heading == "Stacking layers" and at_first
-
-
-def all_are_trained(at: Judge) -> bool:
-    """No parameter is kept: neither by the optimizer nor below LoRA."""
-    frozen = any(address.endswith(".frozen") for address in at.values)
-    return (
-        at.heading == "Learned parameters"
-        and not frozen
-        and ("trains" not in at.spec.get("optimizer", {}))
-    )
-
-
 def reads_whole_texts(at: Judge) -> bool:
     return at.turn > 0 and not at.cached
 
@@ -297,7 +274,6 @@ REASONS: dict[str, Condition] = {
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "What each sub-layer changed most:": in_the_summary,
     "All steps in one table. The formula of like steps is that of the first.": in_the_summary,
-    "Training can adjust these numbers; each row names a step that uses them.": all_are_trained,
     # Tokens.
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.": of_a_text,
     "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.": of_a_text,
@@ -315,7 +291,6 @@ REASONS: dict[str, Condition] = {
         at.address == "encoder.output"
     ),
     "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.": adds_its_input,
-    "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": gathers,
     "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
         at.address == "prediction"
     ),

@@ -133,10 +133,10 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Sin(), [wide], np.sin
     yield el.Cos(), [wide], np.cos
     yield el.Exp(), [wide], np.exp
-    yield el.VanishingExp(), [wide], np.exp
     yield el.Sigmoid(), [wide], sigmoid
     yield el.NegativeLog(), [share], lambda p: -np.log(p)
-    yield el.OfTarget(), [share, wider], lambda p, t: t * p + (1 - t) * (1 - p)
+    yield el.OfTarget(), [wide, wider], lambda z, t: sigmoid((2 * t - 1) * z)
+    yield el.OfGivenTarget(), [share, wider], lambda p, t: t * p + (1 - t) * (1 - p)
     yield el.Scale(a), [wide], lambda x: f * x
     yield el.DivideBy(a), [wide], lambda x: x / f
     yield el.SoftCap(a), [wide], lambda x: f * np.tanh(x / f)

@@ -13,7 +13,7 @@ from functools import partial
 from tracer.decoder import operations as op, roles
 from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_rows_before
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
+from tracer.decoder.elementwise import Add, Divide, Mask, SquareRoot
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
 from tracer.decoder.softmax import softmax
@@ -147,14 +147,14 @@ def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Valu
     for part in parts():
         if part.scores:
             scores = part.scores(tape, scores, at)
-    masked, exp = scores, Exp()
+    masked = scores
     if inputs.mask and inputs.only_hides:
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
     elif inputs.mask:
-        masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, at, exp)
+        masked = tape.record(roles.MASKED, Add(), scores, inputs.mask)
+    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, at)
     if inputs.mask and inputs.unmasked:
-        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, at, Exp())
+        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, at)
     output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), weights, v)
     for part in parts():
         if part.beside:
@@ -162,11 +162,9 @@ def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Valu
     return output
 
 
-def softmax_of_head(
-    tape: Tape, own: roles.SoftmaxRoles, scores: Value, at: HeadContext, exp: Exp
-) -> Value:
+def softmax_of_head(tape: Tape, own: roles.SoftmaxRoles, scores: Value, at: HeadContext) -> Value:
     """softmax(S), as the parts of the model change it: (n, m) → (n, m)."""
-    compute = partial(softmax, tape, shifted=at.attention.inputs.shifted, exp=exp)
+    compute = partial(softmax, tape, shifted=at.attention.inputs.shifted)
     for part in parts():
         if part.softmax:
             compute = partial(part.softmax, tape, at, compute)

@@ -137,18 +137,10 @@ class DivideByRowSum(Elementwise):
 
 
 class Exp(Elementwise):
-    """e^a; e^-∞ is 0."""
+    """e^a; 0 if that is too small a number to compute with, as for a score that -1e9 masks."""
 
     name = "exp"
     entry = ex.Exponential(A)
-
-
-class VanishingExp(Exp):
-    """e^a, and 0 if that is too small a number to compute with.
-
-    For a mask such as -1e9, which makes scores far smaller than the largest of their row. The
-    largest exponent of a row must be at most 0.
-    """
 
 
 class Square(Elementwise):
@@ -289,7 +281,18 @@ class Sigmoid(Elementwise):
 
 
 class OfTarget(Elementwise):
-    """t p + (1 - t) (1 - p): the probability of a target t, which is 0 or 1; p is that of 1."""
+    """1 / (1 + e^((1 - 2t) z)): the probability of a target t, which is 0 or 1; σ(z) is that of 1.
+
+    1 - σ(z), computed of a rounded σ(z), would be 0 for a large logit.
+    """
+
+    name = "of_target"
+    _power = ex.Exponential(ex.Product((ex.Difference(ONE, ex.Product((TWO, B))), A)))
+    entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(_power)))))
+
+
+class OfGivenTarget(Elementwise):
+    """t p + (1 - t) (1 - p): the same of a probability p of 1 that is given."""
 
     name = "of_target"
     entry = ex.Sum((ex.Product((B, A)), ex.Product((ex.Difference(ONE, B), ex.Difference(ONE, A)))))

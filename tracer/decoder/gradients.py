@@ -176,10 +176,11 @@ class _BackwardPass:
                 operation = el.SquaredErrorGrad(n)
                 yield inner.inputs[0], GradientPath(record, "left", operation, (inner.output,))
             case el.NegativeLog(), el.OfTarget():
-                sigmoid = self.producers[inner.inputs[0]]
-                if isinstance(sigmoid.operation, el.Sigmoid):
-                    grad = el.BinaryCrossEntropyGrad(n)
-                    yield sigmoid.inputs[0], GradientPath(record, "left", grad, inner.inputs)
+                z, target = inner.inputs
+                sigmoids = (v for v in self.producers if v.role is roles.SIGMOID)
+                p = next(v for v in sigmoids if v.place == entries.output.place)
+                grad = el.BinaryCrossEntropyGrad(n)
+                yield z, GradientPath(record, "left", grad, (p, target))
 
     def exponents(self, share: Record) -> Value:
         """The scores of the softmax that ends in `share`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, Overflow
+from decimal import Decimal, Underflow
 from typing import assert_never, get_args
 
 import numpy as np
@@ -35,7 +35,7 @@ def _result(
     match operation:  # the most frequent first
         case Contract():
             return operation.result(arithmetic, x, part)
-        case el.VanishingExp():
+        case el.Exp():
             hidden = arithmetic.array(Decimal("-Infinity"))
             far = x[0] < -arithmetic.largest_exponent
             return arithmetic.exp(np.where(far, hidden, x[0]) if far.any() else x[0])
@@ -97,11 +97,13 @@ def _entries(
             masked = x[1] == -np.inf
             finite = np.where(masked, arithmetic.array(0), x[1])
             return np.asarray(compute([x[0], finite], arithmetic, part))
+        case el.NegativeLog() if not x[0].all():
+            raise Underflow
         case el.NegativeLogLikelihood(columns):
             rows, correct = _with_target(columns)
             right = x[0][rows, correct]
             if not all(right):
-                raise Overflow
+                raise Underflow
             losses = _zeros((len(columns),), arithmetic, x[0])
             losses[rows] = compute([right], arithmetic, part)
             return losses

@@ -23,16 +23,22 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     entry = value.read(index)
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
         return Number(entry, Entry(value, index))
-    exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
-    if not exact.is_finite():
-        return Number(exact, Entry(value, index))
+    precise = exact(value, index)
+    if not precise.is_finite():
+        return Number(precise, Entry(value, index))
     if value.form is Form.AS_THEY_ARE:
         # A float has no digits of its own: the 2 that was typed is stored as 2.0.
-        return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
-    places = pencil.places(value.role, value.base_address, exact)
+        return Number(trimmed(precise or precise.copy_abs()), Entry(value, index))
+    places = pencil.places(value.role, value.base_address, precise)
     if guard:
-        places = guarded(exact, places, guard)
-    return Number(pencil.printed(exact, places), Entry(value, index))
+        places = guarded(precise, places, guard)
+    return Number(pencil.printed(precise, places), Entry(value, index))
+
+
+def exact(value: Value, index: Index) -> Decimal:
+    """Return an entry with all its digits."""
+    entry = value.read(index)
+    return entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
 
 
 def rows(

@@ -91,8 +91,10 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     def key(index: int) -> Sentence:
         return _key(step, ctx, index)
 
-    visible = len(row.labels) - len(hidden_tokens(step, ctx))
-    largest: Sentence = ("The largest score of ", ctx.name, " is that for the key of ")
+    unseen = hidden_tokens(step, ctx)
+    visible = len(row.labels) - len(unseen)
+    among = " among the keys that it can attend to" * bool(unseen)
+    largest: Sentence = ("The largest score of ", ctx.name, f"{among} is that for the key of ")
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
@@ -149,6 +151,17 @@ def largest_shares(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*gives, *receiver(first), *then)
 
 
+def vanished(step: Step, ctx: LessonContext) -> Sentence:
+    """Say which keys that are not hidden get a weight that is printed as 0, if any do."""
+    row, unseen = FollowedRow.of(step.last.output, ctx), hidden_tokens(step, ctx)
+    visible = (i for i in range(len(row.labels)) if i not in unseen)
+    keys = [_key(step, ctx, i) for i in visible if not row.computed[i]]
+    if not keys:
+        return ()
+    gets = "gets a weight" if len(keys) == 1 else "get weights"
+    return (" Before rounding, ", *joined(keys), f" {gets} greater than 0, printed as 0.")
+
+
 def left_out(weights: Record) -> str | None:
     """Return what takes part in a softmax and is left out of the weights: the label of a column."""
     if not isinstance(weights.operation, DropColumn):
@@ -186,7 +199,8 @@ def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     return (
         *("Without the mask, ", ctx.name, " would ", *much, which),
         *listed([ctx.names[i] for i in later]),
-        ". This is data leakage: when a text is generated, later tokens do not exist yet.",
+        ". This is data leakage when the model is trained to predict the next token: later tokens "
+        "contain the answer.",
     )
 
 

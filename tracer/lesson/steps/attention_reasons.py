@@ -36,9 +36,9 @@ FIT: Sentence = (
 )
 
 TURNED: Sentence = (
-    "A dot product does not change when both vectors are rotated by the same angles. Therefore "
-    "positions affect a score only through their difference, and a query can look for “the token "
-    "before me” at any position.",
+    "Before rounding, a dot product does not change when both vectors are rotated by the same "
+    "angles. Therefore positions affect a score only through their difference, and a query can "
+    "look for “the token before me” at any position.",
 )
 
 EXPONENTIAL: Sentence = (

@@ -78,19 +78,18 @@ def _routing_goal(step: Step, ctx: LessonContext) -> Sentence:
         all_of_them = {1: "the only expert", 2: "both experts"}
         goes = all_of_them.get(experts, f"all {experts} experts")
         return (f"Each token goes to {goes}. {softmax}{weights}",)
-    noun = "logit" if normalized else "share"
-    which = f"the {top} experts with the largest {noun}s"
-    goes = f"Each token goes to {which if top > 1 else f'the expert with its largest {noun}'}"
+    which = f"the {top} experts with" if top > 1 else "the expert with its"
+    goes = f"Each token goes to {which} {'the ' * (top > 1)}largest logit{'s' * (top > 1)}"
     if not normalized:
-        kept = "These shares are the weights" if top > 1 else "This share is the weight"
+        kept = "Their shares are the weights" if top > 1 else "Its share is the weight"
         return (f"{softmax} {goes}. {kept}; the other experts get the weight 0.",)
     zero: Sentence = (" ", Exponential(HIDDEN), " is 0, so the other experts get the weight 0.")
     return (f"{goes}; the other logits become ", HIDDEN, f". {softmax}", *zero)
 
 
 RENORMALIZED: Sentence = (
-    "The same weights result from a softmax over all experts if the shares of the chosen experts "
-    "are divided by their sum.",
+    "Before rounding, the same weights result from a softmax over all experts if the shares of the "
+    "chosen experts are divided by their sum.",
 )
 
 
@@ -139,10 +138,21 @@ def _tie(step: Step, ctx: LessonContext) -> Sentence:
     equal = [e for e, number in enumerate(numbers) if number == least]
     first = sum(e in equal for e in chosen)
     if first == len(equal):
-        return ()
+        return _printed_tie(logits, row, chosen, ctx)
     names = joined([(Number.of(e + 1),) for e in equal])
     are = "the first of them is" if first == 1 else f"the first {first} of them are"
     return (" The logits of experts ", *names, f" are equal; {are} chosen.")
+
+
+def _printed_tie(logits: Value, row: int, chosen: Sequence[int], ctx: LessonContext) -> Sentence:
+    """Say which experts' logits differ only before rounding, if that decides the choice."""
+    printed = [ctx.number(logits, row, e).value for e in range(logits.shape[1])]
+    least = min(printed[e] for e in chosen)
+    equal = [e for e, number in enumerate(printed) if number == least]
+    if all(e in chosen for e in equal):
+        return ()
+    names = joined([(Number.of(e + 1),) for e in equal])
+    return (" Before rounding, the logits of experts ", *names, " differ.")
 
 
 def _reads(step: Step, ctx: LessonContext) -> Sentence:

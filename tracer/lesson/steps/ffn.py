@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, Multiply, Slope
 from tracer.decoder.operations import Copy
@@ -38,7 +40,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(operation, Activate):
         return ACTIVATIONS[operation.function].goal
     goes_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the numbers are passed on {goes_on}.",)
+    return (f"There is no activation function here: the numbers are passed on{goes_on}.",)
 
 
 def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -93,9 +95,17 @@ NO_BIAS: Sentence = (
 
 GATED_ANEW: Sentence = (
     "The gate and the gated numbers are computed with different weights, so that a unit can pass "
-    "on "
-    "something other than what opens its gate.",
+    "on something other than what opens its gate.",
 )
+
+
+def _why_gated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what a gate is for, if its weights are not those of the gated numbers."""
+    at = step.place.address
+    pairs = ((roles.W_1, roles.W_3), (roles.B_1, roles.B_3))
+    weights = [[ctx.trace.values.get(at(role)) for role in pair] for pair in pairs]
+    same = all(a is b or (a and b and np.array_equal(a.array, b.array)) for a, b in weights)
+    return () if same else (GATED_ANEW,)
 
 
 def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -198,7 +208,7 @@ def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient is multiplied by the slope of the activation function.",)
     passed_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the gradient is passed on {passed_on}.",)
+    return (f"There is no activation function here: the gradient is passed on{passed_on}.",)
 
 
 ACTIVATION_STEP = InnerKind(
@@ -231,7 +241,7 @@ GATE_STEP = InnerKind(
         "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
     ),
     sign=(Symbol("W", "3"), ", gate"),
-    reasons=(GATED_ANEW,),
+    reasons=_why_gated,
     claim=_largest_behind_gate,
 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
@@ -81,12 +83,9 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     own = "Each position has its own vector."
-    index = step.records[0].output
     if not _waves(step):
         return (own,)
-    here, features = ctx.number(index, ctx.row(index)), step.last.output.shape[1]
-    first = here.value - ctx.token
-    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
+    features = step.last.output.shape[1]
     return (
         *(f"{own} Its numbers are waves: at position ", POS, ", column ", TWO_K, " holds ", WAVE),
         *(", and the next column holds the cosine of the same angle. ", D, " is the number of "),
@@ -97,8 +96,17 @@ def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
             ex.Symbol("k"),
             " counts the pairs ",
         ),
-        *("of columns from 0. ", ctx.name, " is at position ", here, *counted, "."),
+        *("of columns from 0.", *_at_position(step, ctx)),
     )
+
+
+def _at_position(step: Step, ctx: LessonContext) -> doc.Sentence:
+    """Say at which position the followed token is, and from which they are counted."""
+    index = step.records[0].output
+    here = ctx.number(index, ctx.row(index))
+    first = here.value - ctx.token
+    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
+    return (" ", ctx.name, " is at position ", here, *counted, ".")
 
 
 def _waves(step: Step) -> bool:
@@ -106,10 +114,38 @@ def _waves(step: Step) -> bool:
     return any(isinstance(record.operation, DivTerm) for record in step.records)
 
 
-ORDER: doc.Sentence = (
-    "Attention adds up values. Because a sum does not depend on the order of its terms, positions "
-    "are needed to make the order count.",
-)
+FEWEST_TO_REORDER = 2
+"""The least number of tokens that have an order."""
+
+
+def without_positions(ctx: LessonContext) -> doc.Sentence:
+    """Say what would not depend on the order of the tokens without positions."""
+    which, many = _reorderable(ctx)
+    if many >= FEWEST_TO_REORDER and not ctx.trace.scenario.given:
+        return (
+            f"Without positions, reordering the {which} tokens would not change the result of ",
+            *(ctx.name, "."),
+        )
+    return (
+        "Without positions, a score in the first attention layer would depend only on the vectors "
+        "of the two tokens, not on where they are.",
+    )
+
+
+def _reorderable(ctx: LessonContext) -> tuple[str, int]:
+    """Which tokens the followed one would attend to in any order, and how many they are.
+
+    Where no token is masked, that are all others; in a single layer with a causal mask, the earlier
+    ones, which in a second layer could have seen different tokens.
+    """
+    n = len(ctx.names)
+    masks = [mask.array for mask in ctx.masks if mask is not None and mask.array.any()]
+    if not masks:
+        return "other", n - 1
+    causal = np.triu(np.full((n, n), -np.inf), 1)
+    is_causal = len(ctx.masks) == 1 and np.array_equal(masks[0], causal)
+    return "earlier", ctx.token if is_causal else 0
+
 
 SHORT_AND_LONG: doc.Sentence = (
     "The waves become longer from pair to pair: short waves tell neighboring positions apart, long "
@@ -122,7 +158,7 @@ FROM_A_TABLE: doc.Sentence = (
 
 
 def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    order = (ORDER,) if ctx.attends else ()
+    order = (without_positions(ctx),) if ctx.attends else ()
     positions = ctx.tower.positions
     if positions and positions.table is not None:
         return order if isinstance(positions, FixedPositions) else (*order, FROM_A_TABLE)
@@ -173,6 +209,7 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         ),
         *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
         *(*divided, " The angle is the position times the frequency."),
+        *_at_position(step, ctx),
     )
 
 
@@ -186,12 +223,10 @@ def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
     return f" of layers {', '.join(others)} and {last}" if others else f" of layer {last}"
 
 
-TURNED = f"{ORDER[0]} Rotation marks the position without changing a vector's length"
-
-
 def _why_turned(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    embeddings = "" if ctx.tower.embeddings is None else " or the embeddings"
-    return ((f"{TURNED}{embeddings}.",),)
+    embeddings = "" if ctx.tower.embeddings is None else " and leaves the embeddings as they are"
+    marks = f"Rotation marks the position{embeddings}; before rounding, it keeps each vector's "
+    return (without_positions(ctx), (f"{marks}length.",))
 
 
 def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -212,7 +247,7 @@ def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
         acts = turns or any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
-        return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
+        return (f"{why}: {embeddings} are passed on{ctx.passed_on(step.last)}.",)
     return (
         f"The position vectors are added to {embeddings}, so that each vector encodes a token and "
         "its position.",

@@ -32,7 +32,10 @@ def keys_of(step: Step, ctx: LessonContext) -> int | None:
 
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    saves = f" This head shares the keys and values of head {shared}, which saves computation."
+    saves = (
+        f" This head shares the keys and values of head {shared}, so that a cache keeps fewer of "
+        "them."
+    )
     what = (
         "a decoder token looks for among the encoder's tokens"
         if crosses(step)

@@ -81,12 +81,8 @@ AROUND: Sentence = (
 
 def _why_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     scale = _scale(step)
-    if scale is None or scale >= 1:
-        return (AROUND,)
-    smaller: Sentence = (
-        "A factor below 1 makes each change smaller, so that the sum grows more slowly.",
-    )
-    return (AROUND, smaller)
+    smaller: Sentence = ("A factor below 1 makes each change smaller.",)
+    return (AROUND,) if scale is None or abs(scale) >= 1 else (AROUND, smaller)
 
 
 OF_A_SUM: Sentence = (
@@ -160,10 +156,7 @@ def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
     before = f" before {names}" * bool(names)
-    yield (
-        f"{norm} brings large numbers back to a moderate size{before}; without it, they could grow "
-        "from layer to layer.",
-    )
+    yield (f"{norm} brings large numbers back to a moderate size{before}.",)
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)

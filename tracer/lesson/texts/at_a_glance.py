@@ -198,7 +198,8 @@ def sizes(
         if isinstance(record.operation, Dot) and record.output.place in widths:
             widths[record.output.place] = record.inputs[0].shape[1]
     known["d_k"] = (_several(widths.values()), known["d_k"][1])
-    if known["d_v"][0] == known["d_k"][0]:
+    values = {v.place: v.shape[1] for v in forward if v.role is roles.VALUE}
+    if values and all(widths.get(place, width) == width for place, width in values.items()):
         known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
         del known["d_v"]
     d_model = known.pop("d_model")

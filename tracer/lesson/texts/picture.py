@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import is_dataclass, replace
 from itertools import groupby
 
@@ -169,13 +169,28 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
             settings = operation if is_dataclass(operation) else None
             form.append((record.output.role, type(operation), settings, record.output.shape, read))
             names[record.output] = len(names)
-    return form
+    return [*form, *_form_of_undrawn({step.place for step in steps}, ctx)]
+
+
+def _form_of_undrawn(places: Set[Place], ctx: LessonContext) -> Iterator[object]:
+    """Yield what is printed at places in steps that the diagram leaves out, such as blocks."""
+    for record in ctx.trace.records:
+        value, operation = record.output, record.operation
+        if _is_undrawn(value) and replace(value.place, block=None) in places:
+            settings = operation if is_dataclass(operation) else None
+            shapes = [each.shape for each in (*record.inputs, value)]
+            yield value.role, value.place.sub_layer, type(operation), settings, shapes
+
+
+def _is_undrawn(value: Value) -> bool:
+    """Whether it is computed in a step that is not drawn."""
+    kind = KIND_OF.get(value.role)
+    return kind is not None and kind.sign is None
 
 
 def _is_weight(value: Value) -> bool:
     """Whether it is a parameter, or computed of parameters in a step that is not drawn."""
-    kind = KIND_OF.get(value.role)
-    return value.role.parameter or (kind is not None and kind.sign is None)
+    return value.role.parameter or _is_undrawn(value)
 
 
 def _parts(

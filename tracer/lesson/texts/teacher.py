@@ -37,6 +37,8 @@ from tracer.scenario.parts import learned
 SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
+ROUNDED_AGAIN = " are rounded again, because digits are set for them."
+
 SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
 
@@ -251,7 +253,7 @@ class Teacher:
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
-        return [*written, self.matrix(value)] if gathered else written
+        return [*written, *self.rounded_again(record), self.matrix(value)] if gathered else written
 
     def lines(self, record: Record) -> tuple[doc.Line, ...]:
         """The worked lines of a record for the followed token."""
@@ -331,7 +333,8 @@ class Teacher:
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
         self.tables.add(value)
-        return [*written, self.matrix(value, self.figure(value, step))]
+        matrix = self.matrix(value, self.figure(value, step))
+        return [*written, *self.rounded_again(record), matrix]
 
     def other_rows(self, value: Value) -> list[doc.Block]:
         """That the rows of the other tokens are computed in the same way, once."""
@@ -351,6 +354,13 @@ class Teacher:
         if before is None or before.shape != record.output.shape:
             return False
         return self.shown_as(before) in self.tables and self.ctx.keeps_digits(record)
+
+    def rounded_again(self, record: Record) -> list[doc.Block]:
+        """That moved numbers have digits of their own, if the author has set some."""
+        if self.ctx.keeps_digits(record):
+            return []
+        symbol = self.ctx.symbols[record.output.address]
+        return [doc.Paragraph(("The numbers of ", symbol, ROUNDED_AGAIN))]
 
     def equal(self, record: Record) -> list[doc.Block]:
         """That a value is another one, which stands above; nothing where both have one symbol."""

@@ -72,6 +72,7 @@ class TrainingTeacher(Teacher):
         if lines:
             written += [doc.Working(lines), *self.other_rows(value)]
         if value.axes and value not in self.tables:
+            written += self.rounded_again(record)
             written += self.without_rows_of_0(value) if not worked else [self.matrix(value)]
         self.tables.add(value)
         return written
