@@ -31,7 +31,7 @@ from tests.helpers import (
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
-from tests.helpers.known_sentences import GOALS, PHRASES, is_known, is_true
+from tests.helpers.known_sentences import GOALS, KNOWN, PHRASES, is_true
 
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
@@ -152,7 +152,7 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
     line = line.replace(OF_ENCODER, "") if at.outside else line
-    if is_known(line):
+    if line in KNOWN:
         if seen is not None:
             seen[line] += 1
         at.made["a phrase"] += line in PHRASES

@@ -350,8 +350,8 @@ MORE: dict[str, Condition] = {
 """What else must hold of a goal."""
 
 
-def is_known(line: str) -> bool:
-    return any(line in table for table in (GOALS, PHRASES, BACKWARD, CAPTIONS, REASONS))
+KNOWN = frozenset({*GOALS, *PHRASES, *BACKWARD, *CAPTIONS, *REASONS})
+"""All sentences that stand here, each in one table."""
 
 
 def is_true(line: str, at: Judge) -> bool:
