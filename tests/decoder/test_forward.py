@@ -275,6 +275,16 @@ def test_scores_far_apart_give_the_weight_0(key: str, weights: list[int], arithm
         assert list(found) == weights
 
 
+def test_a_row_of_given_exponents_that_all_vanish_is_refused() -> None:
+    text = NO_RESULT.replace("ARITHMETIC", "decimal").replace("KEY", "3000000")
+    given = "given: {layer1.attention.head1.shifted: [[0, 0], [-9000000, -9000001]]}\n"
+    with pytest.raises(TracerError) as caught:
+        traced(text.replace("NORM", "none") + given)
+    (problem,) = caught.value.problems
+    told = ("layer1.attention.head1.exp", "the number is too small to compute with: it would be 0")
+    assert (problem.address, problem.message) == told
+
+
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 @pytest.mark.parametrize("activation", ["silu", "gelu", "gelu_tanh"])
 def test_activations_of_large_numbers_give_their_limit(activation: str, arithmetic: str) -> None:

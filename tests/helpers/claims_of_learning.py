@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
-from tests.helpers.reference import losses, reduced
+from tests.helpers.reference import losses, reduced, shares_norm
 from tests.helpers.unembeddings import is_tied, untied
 
 RAISED = 0.01
@@ -131,6 +131,8 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
+    if norm == "norm" and shares_norm(part) and norm not in part[sub_layer]:
+        return ("layers", int(number) - 1, norm, name)  # attention and the FFN read it
     if norm in ("norm", "norm_after") and norm not in part[sub_layer]:
         part[sub_layer][norm] = copy.deepcopy(part[norm])
     inside = ("heads", int(head) - 1) if head else (norm,) if norm else ()

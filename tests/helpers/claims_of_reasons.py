@@ -622,7 +622,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}].": normalized,
     "With learned {names:γ|β|γ and β}, a model can choose {what:a scale|an offset|a scale and an offset} for each feature.": normalized,
-    "A dot product is at most the product of both vectors' lengths. Those of normalized queries and keys are therefore of a moderate size, unless γ or β is large.": norms_of_heads,
+    "A dot product is at most the product of both vectors' lengths. Therefore, dot products of normalized queries and keys are of a moderate size, unless γ or β is large.": norms_of_heads,
     "All heads use the same learned numbers here.": norms_of_heads,
     "The factor is 1 + γ, so that a feature with γ = 0 is not rescaled.": one_more_than_the_gain,
     "Many models then multiply each feature by a learned γ[shift: and add a learned β]; this {which:LayerNorm|RMSNorm} does not.": bare_norm,

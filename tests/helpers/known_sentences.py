@@ -272,7 +272,7 @@ REASONS: dict[str, Condition] = {
     "The parts, in order:": before_all_sections,
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
-    "What each sub-layer changed most:": in_the_summary,
+    "The largest change that each sub-layer adds, before any norm:": in_the_summary,
     "All steps in one table. The formula of like steps is that of the first.": in_the_summary,
     # Tokens.
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.": of_a_text,
@@ -315,6 +315,9 @@ REASONS: dict[str, Condition] = {
     "From the other examples, computed in the same way:": lambda at: (
         at.address.startswith("gradient.") and has_examples(at)
     ),
+    "From the backward pass, without worked lines:": lambda at: (
+        at.address.startswith("gradient.") and not has_examples(at)
+    ),
     "The losses of all examples:": lambda at: has_examples(at),
     "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.": sink_of_several_rows,
     "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, each row adds up to 0, because the probabilities add up to 1.": lambda at: (
@@ -324,7 +327,7 @@ REASONS: dict[str, Condition] = {
     "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.": lambda at: (
         "gradient.norm" in at.values
     ),
-    "Clipping keeps the direction of the gradient and limits its length, so that one very large gradient cannot cause a very large step.": lambda at: (
+    "Clipping keeps the direction of the gradient and limits its length.": lambda at: (
         "gradient.norm" in at.values
     ),
     "The gradient describes the loss only near the current weights; therefore each step of training computes it again.": lambda at: (

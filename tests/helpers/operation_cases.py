@@ -133,6 +133,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Sin(), [wide], np.sin
     yield el.Cos(), [wide], np.cos
     yield el.Exp(), [wide], np.exp
+    yield el.VanishingExp(), [wide], np.exp
     yield el.Sigmoid(), [wide], sigmoid
     yield el.NegativeLog(), [share], lambda p: -np.log(p)
     yield el.OfTarget(), [wide, wider], lambda z, t: sigmoid((2 * t - 1) * z)

@@ -253,7 +253,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "targets that are no shift": (
         TRAINING,
         ("loss",),
-        ("The batch has 1 example.", "At each position, the model predicts the target beside it."),
+        (
+            "The batch has 1 example.",
+            "At each position, the model is trained to predict the target beside it.",
+        ),
     ),
     "a batch of different lengths": (
         LENGTHS,

@@ -137,10 +137,14 @@ class DivideByRowSum(Elementwise):
 
 
 class Exp(Elementwise):
-    """e^a; 0 if that is too small a number to compute with, as for a score that -1e9 masks."""
+    """e^a; 0 if that is too small a number to compute with, but not for all scores of a row."""
 
     name = "exp"
     entry = ex.Exponential(A)
+
+
+class VanishingExp(Exp):
+    """The same in a block of keys, of which all may be 0."""
 
 
 class Square(Elementwise):

@@ -74,12 +74,7 @@ CLIP_STEP = StepKind(
     },
     gradient=None,
     sign=None,
-    reasons=(
-        (
-            "Clipping keeps the direction of the gradient and limits its length, so that one very "
-            "large gradient cannot cause a very large step.",
-        ),
-    ),
+    reasons=(("Clipping keeps the direction of the gradient and limits its length.",),),
     claim=_nothing_to_shrink,
     everywhere=True,
     only_with="decoder-trace train --clip 1",

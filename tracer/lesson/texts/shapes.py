@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from itertools import groupby
 from math import isqrt, prod
 
 from tracer.decoder import roles
 from tracer.decoder.cost import multiply_adds
 from tracer.decoder.part import all_roles
-from tracer.formula.expression import Expression
+from tracer.formula.expression import Expression, Number
+from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
@@ -292,10 +295,22 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
     if four_times:
-        yield (
-            f"From {_tokens(_half(survey))} on, the terms that grow with the square of the length "
-            "are more than half of the total.",
-        )
+        yield _squared_terms(survey)
+
+
+def _squared_terms(survey: Survey) -> doc.Sentence:
+    """How much the terms with the square of the length are of the total, at most or from where."""
+    terms = "the terms that grow with the square of the length are"
+    positions, half = survey.trace.scenario.positions, _half(survey)
+    context = len(positions.table) if positions and positions.table else half
+    if half <= context:
+        return (f"From {_tokens(half)} on, {terms} more than half of the total.",)
+    longer = Fraction(context, survey.length)
+    grown = {power: cost * longer**power for power, cost in survey.by_degree.items()}
+    share = grown[2] / sum(grown.values())
+    rounded = round_half_away(Decimal(share.numerator) / share.denominator, 2)
+    most = f"With {_tokens(context)}, the most that it can read, {terms} "
+    return (most, doc.Percent(Number(rounded)), " of the total.")
 
 
 def _staying(survey: Survey) -> Iterator[str]:

@@ -12,17 +12,17 @@ from tracer.decoder import operations as op, roles
 from tracer.decoder.elementwise import (
     BelowMaximum,
     DivideByRowSum,
-    Exp,
     MaximumChange,
     Rescale,
     RescaleRows,
+    VanishingExp,
 )
 from tracer.decoder.part import HeadContext, Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
-EXP = Exp()
+EXP = VanishingExp()
 
 BLOCK_SCORES = Role("scores", hides=True)
 BLOCK_VALUES = Role("values")

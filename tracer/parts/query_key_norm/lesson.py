@@ -22,8 +22,8 @@ from tracer.parts.query_key_norm.scenario import AttentionKeys
 from tracer.scenario.part import keys_of
 
 MODERATE: Sentence = (
-    "A dot product is at most the product of both vectors' lengths. Those of normalized queries "
-    "and keys are therefore of a moderate size, unless γ or β is large.",
+    "A dot product is at most the product of both vectors' lengths. Therefore, dot products of "
+    "normalized queries and keys are of a moderate size, unless γ or β is large.",
 )
 
 
