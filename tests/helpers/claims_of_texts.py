@@ -405,7 +405,7 @@ CLAIMS: dict[str, Check] = {
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
     "The predictions come from the given probabilities, not from the model's weights.": lambda at, _: (
-        at.heading == "Targets and predictions" and at.pinned("probabilities")
+        at.heading.endswith("Targets and predictions") and at.pinned("probabilities")
     ),
     "The numbers of {symbol:.+?} are rounded again, because digits are set for them.": rounded_again,
     "There are no positions here: the [scaled:scaled ]embeddings are passed on[how: unchanged].": inputs,

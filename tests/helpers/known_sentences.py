@@ -136,7 +136,6 @@ CAPTIONS: dict[str, str] = {
     "The largest number of the row:": "max",
     "Each number minus the largest:": "shifted",
     "The exponentials:": "exp",
-    "Their sum:": r"exp_sum|loss\..*|loss",
     "The largest score so far:": r"block\d+\.max",
     "The change of the maximum:": r"block\d+\.change",
     "The factor for the blocks before:": r"block\d+\.factor",
@@ -190,10 +189,8 @@ CAPTIONS: dict[str, str] = {
 def is_computed(at: Judge, name: str) -> bool:
     """Whether a section has a value of such a name."""
     parent = at.address.rpartition(".")[0]
-    update = updated(at)
-    begins = (
-        ("update.", "gradient.") if update or "Clipping" in at.heading else ("loss", "sampling")
-    )
+    moves = bool(updated(at)) or "Clipping" in at.heading
+    begins: tuple[str, ...] = ("update.", "gradient.") if moves else ("loss", "sampling")
     if parent and parent != "gradient":
         begins = (f"{parent}.", *begins)
     own = {*inside(at.address), *inside(at.address.removeprefix("gradient."))}
@@ -253,7 +250,7 @@ def sink_of_several_rows(at: Judge) -> bool:
 
 def has_examples(at: Judge) -> bool:
     """The model is trained on several examples."""
-    return any(address.startswith("example2.") for address in at.values)
+    return any(re.match(r"example\d+\.", address) for address in at.values)
 
 
 def always(at: Judge) -> bool:
