@@ -290,7 +290,7 @@ class OfTarget(Elementwise):
     1 - σ(z), computed of a rounded σ(z), would be 0 for a large logit.
     """
 
-    name = "of_target"
+    name = "sigmoid_of_target"
     _power = ex.Exponential(ex.Product((ex.Difference(ONE, ex.Product((TWO, B))), A)))
     entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(_power)))))
 

@@ -77,7 +77,6 @@ CLIP_STEP = StepKind(
     reasons=(("Clipping keeps the direction of the gradient and limits its length.",),),
     claim=_nothing_to_shrink,
     everywhere=True,
-    only_with="decoder-trace train --clip 1",
 )
 
 
@@ -109,7 +108,6 @@ UPDATE_STEP = StepKind(
             "training computes it again.",
         ),
     ),
-    only_with="decoder-trace train",
 )
 
 KINDS = (CLIP_STEP, UPDATE_STEP)
