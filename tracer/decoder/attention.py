@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import partial
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_rows_before
+from tracer.decoder.attention_inputs import AttentionInputs, with_rows_before
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Mask, SquareRoot
 from tracer.decoder.parameters import bias, columns, features_of, weights
@@ -109,13 +109,11 @@ def keys_and_values(
 def with_positions(
     tape: Tape, at: HeadContext, sources: Sources, q: Value, k: Value | None
 ) -> tuple[Value, Value | None]:
-    """Queries and keys that depend on positions: rotated, or as a part of the model does it."""
+    """Queries and keys, with their positions if a part of the model encodes them there."""
     for part in parts():
         if part.positions and (found := part.positions(tape, at, sources, q, k)):
             return found
-    rotary = at.attention.inputs.rotary
-    q = apply_rotary(tape, roles.ROTATED_QUERY, q, rotary)
-    return q, apply_rotary(tape, roles.ROTATED_KEY, k, rotary) if k else None
+    return q, k
 
 
 def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tuple[Value, Value]:
@@ -123,7 +121,7 @@ def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tup
     earlier = inputs.earlier
     if earlier is None or not inputs.new:
         return k, v
-    together = {roles.KEY: roles.KEYS, roles.ROTATED_KEY: roles.ROTATED_KEYS}
+    together = {roles.KEY: roles.KEYS}
     for part in parts():
         together |= part.with_earlier
     k = with_rows_before(tape, together[k.role], k, earlier)

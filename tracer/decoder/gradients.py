@@ -269,9 +269,9 @@ class _BackwardPass:
             case el.NegativeLogLikelihood() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
             case op.LargestSoFar():
-                return  # the blocks are computed beside the softmax that is differentiated
+                return  # a running maximum is beside the softmax that is differentiated
             case op.PowerOfTwo():
-                return  # the slopes of ALiBi are not learned
+                return  # it depends on no value
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
                 return  # sinusoidal positions are not learned
             case el.Elementwise() if all(operand.shape == g.shape for operand in x):

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from tracer.decoder.axes import Axis
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import Network
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Number
@@ -65,8 +66,8 @@ def labels(entry: Entry) -> tuple[str, ...]:
     return tuple(name_text(distinct(axis.labels)[i]) for axis, i in axes)
 
 
-def index_of(axis: Axis, label: str, address: str) -> int:
-    """Return the index of a label.
+def index_of(axis: Axis, label: str, address: str, network: Network | None = None) -> int:
+    """Return the index of a label; the rows of a network may be those of no token.
 
     Raises:
         TracerError: no label is so, or several are.
@@ -79,8 +80,8 @@ def index_of(axis: Axis, label: str, address: str) -> int:
     hint = (
         f"; did you mean {' or '.join(map(repr, alike[:3]))}?" if alike else closest(wanted, names)
     )
-    if not names:
-        hint = "; no token goes to this expert"
+    if network and not names:
+        hint = f"; no token goes to this {network.noun}"
     hint = hint or f", expected 1 to {len(names)} or a label, such as {names[0]!r}"
     message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))

@@ -10,13 +10,14 @@ from decimal import Decimal
 
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Append, DropColumn
-from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
+from tracer.decoder.roles import MASKED, QUERY, WEIGHTS
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.steps.claims import FollowedRow, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Claim, Step
+from tracer.lesson.steps.part import lesson_parts
 from tracer.names import distinct
 
 NEARLY_ALL = Decimal("0.99")
@@ -98,9 +99,10 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
-    # Each column of a rotated query is a mixture of two; a rotary part has columns behind its own.
-    turned = ctx.value(step.place, ROTATED_QUERY)
-    if turned or part is None or part.index >= len(asked) or not is_named(asked[part.index]):
+    mixed = (role for each in lesson_parts() for role in each.mixed)
+    is_mixed = any(ctx.value(step.place, role) for role in mixed)
+    # The query that is multiplied may have columns behind those of the query.
+    if is_mixed or part is None or part.index >= len(asked) or not is_named(asked[part.index]):
         return best
     source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
     return (*best, " Most of the dot product comes from ", *source)

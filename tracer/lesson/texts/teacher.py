@@ -10,7 +10,7 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Columns
+from tracer.decoder.operations import Columns, Rows
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -19,7 +19,6 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.declared import OPERANDS
-from tracer.lesson.steps.experts import EXPERT_INPUT_STEP, NO_TOKENS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
@@ -130,8 +129,10 @@ class Teacher:
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
         ctx = self.ctx.at(step.place)
-        if step.kind is not EXPERT_INPUT_STEP and all(0 in r.output.shape for r in step.records):
-            return [doc.Paragraph(NO_TOKENS)]
+        network, chooses = step.place.network, isinstance(step.last.operation, Rows)
+        if network and not chooses and all(0 in r.output.shape for r in step.records):
+            why = f"No token goes to this {network.noun}, so there is nothing to compute."
+            return [doc.Paragraph((why,))]
         goal = step.kind.goal_of(step, ctx)
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
@@ -239,7 +240,7 @@ class Teacher:
         gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
-        caption = step.kind.caption_of(record) if told_of else None
+        caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None
         if caption and (caption not in self.captions or value.role in SQUARES):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
