@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
-from tests.helpers.reference import losses, reduced
+from tests.helpers.reference import losses, reduced, shares_norm
 from tests.helpers.unembeddings import is_tied, untied
 
 RAISED = 0.01
@@ -29,6 +29,11 @@ OF_STEPS = {
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
     "scores_and_sink": "sink",
 }
+OF_LATENTS = {
+    **{r"latent": "latent.W_DKV", r"latent\.query": "latent.W_DQ"},
+    **{r"latent\.rotated_key": "latent.W_KR", r"rotary_query\.rotated": "W_QR"},
+    **{rf"latent\.{n}": f"latent.{n}.gain latent.{n}.shift" for n in ("norm", "query_norm")},
+}
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
@@ -36,6 +41,7 @@ NAMES = {
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
+    **{f"W_{of}": f"latent.W_{of}" for of in ("DKV", "DQ", "KR")},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
 }
 """Parameters whose symbols say something else than their names."""
@@ -62,9 +68,10 @@ def place_of(at: Judge) -> str:
 
 def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     """The address and the index of the largest gradient of a section's parameters."""
+    is_latent = ".latent" in at.address or ".rotary_query" in at.address
     ends = [
         names
-        for end, names in OF_STEPS.items()
+        for end, names in (OF_LATENTS if is_latent else OF_STEPS).items()
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
@@ -118,10 +125,14 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
         where = ("experts", int(expert[2]) - 1) if expert[2] else ("shared",)
         lora = (expert[4],) if expert[4] else ()
         return ("layers", int(expert[1]) - 1, "ffn", *where, expert[3], *lora)
+    if latent := re.fullmatch(r"layer(\d+)\.(\w+)\.(latent\..+)", address):
+        return ("layers", int(latent[1]) - 1, latent[2], *latent[3].split("."))
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
+    if norm == "norm" and shares_norm(part) and norm not in part[sub_layer]:
+        return ("layers", int(number) - 1, norm, name)  # attention and the FFN read it
     if norm in ("norm", "norm_after") and norm not in part[sub_layer]:
         part[sub_layer][norm] = copy.deepcopy(part[norm])
     inside = ("heads", int(head) - 1) if head else (norm,) if norm else ()
@@ -147,7 +158,9 @@ def _losses(spec: dict[str, Any]) -> list[float | None]:
 
 def of_a_product(at: Judge, said: Said) -> None:
     place = at.address.rpartition(".")[0]
-    names = (at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2")))
+    names = [at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2"))]
+    if ".latent" in at.address:
+        names += [f"{at.address}.left", f"{at.address}.right"]
     passed = [at.values[name]["operation"] for name in names if name in at.values]
     assert {"dot", "transposed_matmul"} & set(passed)
 
@@ -158,7 +171,7 @@ def raised(at: Judge, said: Said) -> None:
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
     named, scale = NAMES.get(symbol, symbol), at.address.removesuffix(".gain")
-    norm = re.search(r"\w+_norm$|norm_after$", scale)
+    norm = re.search(r"latent\.\w+$|\w+_norm$|norm_after$", scale)
     named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
     assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]

@@ -184,15 +184,19 @@ def angles(at: Judge, said: Said) -> None:
         queries = [
             v
             for a, v in at.values.items()
-            if any(a.startswith(f"layer{n}.") for n in turned) and a.endswith(".rotated_query")
+            if any(a.startswith(f"layer{n}.") for n in turned)
+            and a.endswith((".rotated_query", ".rotary_query.rotated"))
         ]
         share = number(str(settings.get("share", 1)))
+        apart = any("latent" in parts[n] for n in turned)
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
         index = at.values[f"{where}position.index"]["data"]
         assert said["who"] == at.who and int(said["position"]) == index[at.followed]
         assert int(said["start"] or 1) == index[0]
-        assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
+        assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (
+            share < 1 or apart
+        )
 
 
 def turned(at: Judge, said: Said) -> None:

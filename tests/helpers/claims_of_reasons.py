@@ -6,9 +6,13 @@ A condition is decided on the scenario as it is typed, and on numbers where it s
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.reference import reference
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
@@ -49,6 +53,8 @@ def inside(address: str) -> list[str]:
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped", "logits.unscaled"),
         "residual": ("residual.scaled",),
+        "rotated_key": ("key",) if place.endswith(".latent") else (),
+        "rotated": ("",) if place.endswith("rotary_query") else (),
         "scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
@@ -101,6 +107,8 @@ def norm_of(at: Judge) -> dict[str, Any]:
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
     if of_heads := norm_of_heads(at):
         norm = part_of(at)[f"{of_heads}_norm"]
+    if latent := re.search(r"\.latent\.(norm|query_norm)$", at.address):
+        norm = part_of(at)["latent"][latent[1]]
     if at.address.endswith("norm_after"):
         norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
     if norm is None:
@@ -160,7 +168,8 @@ def divided(at: Judge, said: Said) -> None:
     asked = part_of(at).get("scale", "sqrt")
     assert at.address.endswith(".scores") and asked != "none"
     assert (said["scale"] == "c") == (asked != "sqrt")
-    by = at.near("query")["shape"][1] if asked == "sqrt" else number(str(asked))
+    query = at.near("joined_query") or at.near("query")
+    by = query["shape"][1] if asked == "sqrt" else number(str(asked))
     assert by > 1
 
 
@@ -235,6 +244,32 @@ def order(at: Judge, said: Said) -> None:
     assert may_be_in_any_order == ("which" in said)
     if may_be_in_any_order:
         assert (said["which"], said["who"]) == (which, at.who)
+        assert at.typed or not order_counts_without_positions(at, which)
+
+
+def order_counts_without_positions(at: Judge, which: str) -> bool:
+    """Whether the followed token's output, without positions, depends on the order of others."""
+    n, token = len(at.tokens), at.followed
+    others = range(token) if which == "earlier" else [i for i in range(n) if i != token]
+    plain = _without_positions(at, list(range(n)))[token]
+    swaps = ([{i: j, j: i}.get(k, k) for k in range(n)] for i, j in combinations(others, 2))
+    found = (_without_positions(at, order)[token] for order in swaps)
+    return not all(np.allclose(plain, each, rtol=1e-6, atol=1e-8, equal_nan=True) for each in found)
+
+
+def _without_positions(at: Judge, order: list[int]) -> Any:
+    """The output for each token, in such an order, computed without positions."""
+    table, tokens = at.spec["embeddings"], at.tokens
+    rows = [table[token] for token in tokens] if isinstance(table, dict) else table
+    memory = at.spec.get("encoder")
+    tower = {
+        **{key: value for key, value in at.spec.items() if key not in ("given", "unembedding")},
+        "tokens": [tokens[i] for i in order],
+        "embeddings": [rows[i] for i in order],
+        "positions": "none",
+        **({"encoder": memory} if memory else {}),
+    }
+    return reference(tower)["output"]
 
 
 def rotates(at: Judge, said: Said) -> None:
@@ -374,7 +409,8 @@ def measured(at: Judge, said: Said) -> None:
         else None
     )
     assert said["together"] == several
-    assert said["whose"] == ("token" if several else of_heads or "token")
+    latent = "latent vector" if ".latent." in at.address else "token"
+    assert said["whose"] == ("token" if several else of_heads or latent)
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)
@@ -622,7 +658,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
-    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
         spans_heads(at, norm_of(at))
         and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
