@@ -283,8 +283,8 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    row = step.last.output.array[ctx.row(step.last.output)]
-    positive = " Before rounding, every probability is greater than 0." * (not row.all())
+    row = step.last.output.read((ctx.row(step.last.output),))
+    positive = " Before rounding, every probability is greater than 0." * (not all(row))
     return (softmax_goal("logit", shifted=shifted) + positive,)
 
 
