@@ -102,6 +102,12 @@ def network_of(at: Judge) -> dict[str, Any]:
     return dict(part["experts"][int(expert[1]) - 1]) if expert else part
 
 
+def _parameter(at: Judge, name: str) -> Any:
+    """A parameter of the FFN, from the values of the pass if they have it."""
+    address = f"{at.address.rpartition('.')[0]}.{name}"
+    return at.values[address]["data"] if address in at.values else network_of(at).get(name)
+
+
 def norm_of(at: Judge) -> dict[str, Any]:
     """The norm that a section works out."""
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
@@ -609,7 +615,7 @@ CLAIMS: dict[str, Check] = {
         at.address.endswith(".gated")
         and ("W_3" in network_of(at))
         and any(
-            network_of(at).get(one) != network_of(at).get(other)
+            _parameter(at, one) != _parameter(at, other)
             for one, other in (("W_1", "W_3"), ("b_1", "b_3"))
         )
     ),

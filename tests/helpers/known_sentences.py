@@ -161,7 +161,6 @@ CAPTIONS: dict[str, str] = {
     "Each probability divided by this sum:": r"sampling\.renormalized",
     "Their running sums:": r"sampling\.cumulative",
     "The loss at each position with a target:": r"loss\.token",
-    "The probability of its word:": r"loss\.correct",
     "Each number minus its target:": r"loss\..*",
     "The sigmoid of each logit:": r"loss\.sigmoid",
     "The probability of each target:": r"loss\.correct",
@@ -259,6 +258,7 @@ def always(at: Judge) -> bool:
 
 
 REASONS: dict[str, Condition] = {
+    "The probability of its word:": lambda at: not at.address,
     # Definitions, and what a table or a diagram has.
     "The rank of a word is 1 plus the number of words with a larger logit.": always,
     "The logit as the sum of its parts, the largest first:": always,
