@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,8 @@ def follow(file: Path, *saves: tuple[Callable[[], object], str]) -> None:
         assert not watching.done()
         watching.cancel()
 
-    asyncio.run(followed())
+    with ThreadPoolExecutor(1) as thread:  # a browser's tests leave a loop in this one
+        thread.submit(lambda: asyncio.run(followed())).result()
 
 
 @pytest.fixture
