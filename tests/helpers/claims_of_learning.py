@@ -297,7 +297,9 @@ def other_rows_of_0(at: Judge, said: Said) -> None:
     table = {"W_E": "embeddings", "W_P": "positions.table"}[said["symbol"]]
     gradient = at.values[f"gradient.{table}"]
     rows = dict(zip(told_apart(gradient["axes"][0]["labels"]), gradient["data"], strict=True))
-    shown = {re.split(" {2,}", line.strip("▸ "))[0] for line in at.lines}
+    cells = [re.split(" {2,}", line.strip("▸ ")) for line in at.lines]
+    header = max(i for i, row in enumerate(cells) if row[0] == gradient["symbol"])
+    shown = {row[0] for row in cells[header + 1 :]}
     others = [row for label, row in rows.items() if as_shown(label) not in shown]
     assert others and not any(number(str(x)) for row in others for x in row)
 

@@ -371,7 +371,6 @@ def test_many_extremes_for_every_token(spec: Scenario) -> None:
     assert wrong_for_any_token(spec) == []
 
 
-@pytest.mark.fuzz
 @settings(few, max_examples=8)
 @given(learning_scenarios(any_loss=True, max_layers=1, max_tokens=3), st.data())
 def test_extreme_optimizers(spec: Scenario, data: st.DataObject) -> None:
