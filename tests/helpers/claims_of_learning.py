@@ -352,6 +352,14 @@ CLAIMS: dict[str, Check] = {
     ),
     "Compute the gradient at {what:γ|β|γ and β}[several:: add up the contributions of all heads].": of_all_heads,
     "Compute the gradient at the encoder output. {:The backward pass of the encoder begins here|(?P<ends>This output is given, so the gradient goes no further)}.": at_the_encoder,
+    "Compute the gradient at each {what:query|key|value}. The {all:queries|keys|values} are given, so the gradient goes no further.": lambda at, said: (
+        at.typed
+        and said["all"] == {"query": "queries", "key": "keys", "value": "values"}[said["what"]]
+        and bool(re.fullmatch(rf"gradient\.layer1\.attention\.head\d+\.{said['what']}", at.address))
+    ),
+    "No parameter is trained: only typed queries, keys and values have gradients. Lines are worked for one token only.": lambda at, _: (
+        at.typed and not any(address.startswith("update.") for address in at.values)
+    ),
     "Every gradient is shown, but lines are worked for one token and one parameter only. The worked parameter is {symbol}, {address}.": one_of_them,
     "The backward pass computes the gradients step by step, from {begins:the loss|what is given} back to the inputs. By the chain rule, the gradient at a step's input a is the gradient at its output b times the step's own derivative. Where a value is used in several places, the contributions are added.": lambda at, said: (
         (said["begins"] == "the loss") == (not upstream(at))

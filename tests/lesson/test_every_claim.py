@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.helpers import claims
 from tests.helpers.claims import FORMS, Judge, faults, judged
 from tests.helpers.claims_due import CLAIMS
-from tests.helpers.command import run
+from tests.helpers.command import printed, run
 from tests.helpers.every_part import ADAPTED
 from tests.helpers.extreme_scenarios import OPTIMIZERS, extreme
 from tests.helpers.known_sentences import KNOWN
@@ -390,6 +390,23 @@ def test_each_sentence_has_one_judge() -> None:
     assert len(set(templates)) == len(templates)
     assert [line for line in KNOWN if any(c.pattern.fullmatch(line) for c in FORMS)] == []
     assert judged("Attention is all there is.", Judge({}, {}, 0, {})) == "unknown"
+
+
+def test_gradients_of_typed_values_alone() -> None:
+    """With equal scores each weight is ½, and the gradient at V is Aᵀ times the given one."""
+    typed = {"Q": [[0], [0]], "K": [[1], [2]], "V": [[1, 1], [2, 0]]}
+    address = "gradient.layer1.attention.head1"
+    spec = {
+        **{"title": "A gradient of typed values", "tokens": ["a", "b"], "mask": "none"},
+        "layers": [{"attention": {"residual": False, "heads": [typed]}}],
+        "given": {f"{address}.output": [[1, 0], [0, 3]]},
+    }
+    assert wrong("train", spec) == []
+    text = to_yaml(spec)
+    assert "No parameter is trained" in " ".join(printed("train", "-", stdin=text).split())
+    found = json.loads(printed("train", "-", "-f", "json", stdin=text))["values"]
+    [of_values] = [value["data"] for value in found if value["address"] == f"{address}.value"]
+    assert of_values == [[0.5, 1.5], [0.5, 1.5]]
 
 
 LOSSES = (

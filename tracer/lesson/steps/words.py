@@ -358,7 +358,7 @@ SAMPLING_STEP = StepKind(
     },
     gradient=None,
     sign=("draw",),
-    reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),
+    reasons=lambda step, ctx: (SELDOM,) if _can_be_drawn(step) > 1 else (),
     outcome=_drawn,
     only_with="decoder-trace generate --seed 1",
 )

@@ -39,7 +39,7 @@ class TrainingTeacher(Teacher):
     Of the gradients of parameters, only the one that is `worked`, by its address, has lines.
     """
 
-    def __init__(self, trace: Trace, token: int | None, worked: str, *, full: bool) -> None:
+    def __init__(self, trace: Trace, token: int | None, worked: str | None, *, full: bool) -> None:
         super().__init__(trace, token, full=full)
         self.worked = worked
 

@@ -221,7 +221,7 @@ ROTATED_KEY_STEP = InnerKind(
     },
     gradient=Gradient("at the rotary key", "each rotated key"),
     sign=_rotated_sign("K"),
-    claim=lambda step, told: reused(step),
+    claim=lambda step, ctx: reused(step),
     groups=("rotary",),
 )
 
