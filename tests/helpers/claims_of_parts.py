@@ -139,10 +139,13 @@ def softmax(at: Judge, said: Said) -> None:
 def check_added(at: Judge, said: Said) -> None:
     """What the most negative number of the mask, if it has any, leaves of a key's weight."""
     masked = at.near("masked")
-    if masked is None or at.pinned(masked["address"]) or not any(at.row(at.result).data):
+    if masked is None or at.pinned(masked["address"]):
         assert said["added"] is None
         return
     row = at.row(at.mask()).data
+    if all(x == -math.inf for x in row):
+        assert said["added"] is None
+        return
     negative = [x for x in row if -1e300 < x < 0]
     assert bool(negative) == (said["added"] is not None)
     if negative:
