@@ -312,9 +312,7 @@ REASONS: dict[str, Condition] = {
     "From the other examples, computed in the same way:": lambda at: (
         at.address.startswith("gradient.") and has_examples(at)
     ),
-    "From the backward pass, without worked lines:": lambda at: (
-        at.address.startswith("gradient.") and not has_examples(at)
-    ),
+    "From the backward pass, without worked lines:": lambda at: at.address.startswith("gradient."),
     "The losses of all examples:": lambda at: has_examples(at),
     "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.": sink_of_several_rows,
     "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, each row adds up to 0, because the probabilities add up to 1.": lambda at: (
