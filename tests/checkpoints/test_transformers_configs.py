@@ -124,6 +124,11 @@ OF_NEOX: tuple[Json, ...] = (
     {"use_parallel_residual": False},
     {"rotary_pct": 0.5},
     {"rotary_pct": 1.0, "rotary_emb_base": 50},
+    *(
+        {"rotary_pct": share, "num_attention_heads": heads, "hidden_size": width * heads}
+        for width, heads in ((6, 6), (12, 3), (5, 4), (10, 2))
+        for share in (*(k / width for k in range(1, width + 1)), 0.37, 1.2)
+    ),
     {"rope_parameters": {"rope_type": "default", "rope_theta": 99.0}},
     {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.75}, "rotary_pct": 0.5},
     {"rope_scaling": {"type": "linear", "factor": 2.0}},

@@ -14,6 +14,14 @@ RotaryFactor: TypeAlias = Callable[[int, int], float]
 """Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
 
 
+def columns_of_share(width: int, share: float) -> int:
+    """Return how many of the columns a share is, rounded down in floats as frameworks do.
+
+    2/3 of 12 columns, written 0.6666666666666666, are 8.
+    """
+    return int(width * share)
+
+
 @dataclass(frozen=True)
 class RotaryPositions:
     """Rotary positions (Su et al. 2021) of queries and keys.
@@ -133,13 +141,13 @@ class Architecture:
 
     def factors_of(self, rotary: RotaryPositions) -> tuple[float, ...] | None:
         """Return the factor of each pair of some rotary angles; None if all are 1."""
-        factor, d = rotary.factor, int(self.rotated)
+        factor, d = rotary.factor, self.rotated
         return tuple(factor(i, d) for i in range(d // 2)) if factor else None
 
     @property
-    def rotated(self) -> float:
-        """The number of each head's columns that are rotated."""
-        return self.d_k * self.rotary.share if self.rotary else 0
+    def rotated(self) -> int:
+        """The number of each head's columns that are rotated; if it is odd, one more is."""
+        return columns_of_share(self.d_k, self.rotary.share) if self.rotary else 0
 
     def misfits(self) -> Iterator[str]:
         """Yield the sizes that do not fit together."""
@@ -149,7 +157,7 @@ class Architecture:
             yield f"{self.heads} heads, expected at most {self.width}, the width"
         if self.experts and self.top > self.experts:
             yield f"{self.top} experts for each token, expected at most {self.experts}"
-        if self.rotated % 2 or (self.rotary and not self.rotated):
-            yield f"{self.rotated:g} numbers per head are rotated, expected pairs of them"
+        if self.rotated + self.rotated % 2 > self.d_k:
+            yield f"{self.rotated} of {self.d_k} numbers per head are rotated, expected pairs"
         if self.encoder:
             yield from (f"encoder: {misfit}" for misfit in self.encoder.misfits())
