@@ -56,7 +56,7 @@ GPT2 = Architecture(
     rotary=None,
     windows=(None,) * 2,
     tied=True,
-    biases="QKVO",
+    biases="QKVOF",
 )
 
 
