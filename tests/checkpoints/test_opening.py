@@ -228,15 +228,15 @@ def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Pat
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "deepseek_v3", tensors)
     config = folder / "config.json"
     assert refused(folder) == (
-        f"{config}: model_type: got 'deepseek_v3', which needs multi-head "
-        f"latent attention, not supported\n{config}: model_type: {FOLDERS}"
+        f"{config}: model_type: got 'deepseek_v3', which needs multi-head latent attention and "
+        "a router with sigmoid scores, not supported"
     )
     file = tiny_checkpoints.write_gguf(
         tmp_path / "x.gguf", "deepseek2", tiny_checkpoints.gguf_llama()
     )
     assert refused(file) == (
         f"{file}: general.architecture: got 'deepseek2', which needs multi-head "
-        f"latent attention, not supported\n{file}: general.architecture: {FILES}"
+        "latent attention, not supported"
     )
 
 
@@ -252,18 +252,14 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("said", "told"), [
-    ({"model_type": "my_own", "architectures": ["Other"], "num_local_experts": 4, "qk_norm": True},
-     "got 'my_own', not known here; its keys belong to a mixture of experts and a norm of queries "
-     "and keys"),
-    ({"model_type": "my_own", "architectures": [3], "num_local_experts": None},
+    ({"model_type": "my_own", "architectures": [3], "num_local_experts": 4},
      "got 'my_own', not known here"),
+    ({"model_type": "my_own", "auto_map": {"AutoConfig": "mine.Config"}},
+     "got 'my_own', not known here: it brings its own code"),
     ({"model_type": None, "architectures": ["LlamaForCausalLM"]},
      "got null, expected 'llama' for LlamaForCausalLM"),
-    ({"model_type": "qwen2_vl"},
-     "got 'qwen2_vl', which needs an image encoder and rotary positions on three axes, "
-     "not supported"),
 ])  # fmt: skip
-def test_a_class_or_keys_tell_what_an_unknown_family_needs(
+def test_an_unknown_family_is_told_with_those_that_are_known(
     said: dict[str, Any], told: str, tmp_path: Path
 ) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
@@ -271,6 +267,28 @@ def test_a_class_or_keys_tell_what_an_unknown_family_needs(
     config = folder / "config.json"
     expected = f"model_type: {told}\n{config}: model_type: {FOLDERS}"
     assert refused(folder) == f"{config}: {expected}"
+
+
+@pytest.mark.parametrize(("said", "missing"), [
+    ({"model_type": "my_own", "kv_lora_rank": 8, "num_local_experts": 4},
+     "multi-head latent attention"),
+    ({"model_type": "my_own", "vision_config": {"depth": 2}, "audio_config": {"depth": 2}},
+     "an image encoder and an encoder of sound"),
+    ({"model_type": "qwen2_vl"}, "an image encoder and rotary positions on three axes"),
+    ({"model_type": "qwen3_5", "vision_config": {"depth": 2}}, "gated and linear attention"),
+    ({"model_type": "gemma3n", "vision_config": {"depth": 2}},
+     "a norm of the values, embeddings of each layer and several residual streams"),
+    ({"model_type": "gemma4"}, "a norm of the values"),
+    ({"model_type": "glm"}, "rotary positions of adjacent columns"),
+])  # fmt: skip
+def test_a_refusal_names_only_the_parts_that_are_missing(
+    said: dict[str, Any], missing: str, tmp_path: Path
+) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama", tensors, said)
+    name = said["model_type"]
+    told = f"got '{name}', which needs {missing}, not supported"
+    assert refused(folder) == f"{folder / 'config.json'}: model_type: {told}"
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

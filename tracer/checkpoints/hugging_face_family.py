@@ -101,6 +101,8 @@ class HuggingFaceFamily:
     """The encoder that the decoder attends to."""
     only: Only = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
-    """Other names of keys."""
+    """Other names of keys, each with the key that is read."""
+    equal: Mapping[str, str] = field(default_factory=dict)
+    """Keys that are supported only with the value of another key."""
     harmless: str = ""
-    """Keys that change nothing in this family."""
+    """Patterns of keys that change nothing in this family."""

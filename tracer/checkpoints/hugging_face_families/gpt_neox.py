@@ -19,7 +19,6 @@ GPT_NEOX = HuggingFaceFamily(
     parallel="use_parallel_residual",
     whole_heads=True,
     only={"attention_bias": (True, "the projections have no biases")},
-    harmless="classifier_dropout",
     layout=layout(
         {
             "embeddings": "embed_in",

@@ -20,7 +20,7 @@ PHI3 = replace(
     rotary=rotary(scalings=("default",)),
     windows=one_window,
     only=WITHOUT_WINDOW_KEY,
-    harmless="resid_pdrop embd_pdrop original_max_position_embeddings",
+    harmless="original_max_position_embeddings",
     layout=with_fused_matrices(LLAMA.layout, "self_attn.qkv_proj", "mlp.gate_up_proj"),
 )
 FAMILIES: Mapping[str, HuggingFaceFamily] = {"phi3": PHI3}
