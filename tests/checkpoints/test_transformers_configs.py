@@ -241,6 +241,7 @@ OF_THE_OTHERS: tuple[Json, ...] = (
     {"rope_parameters": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": {**OLDER, "attention_factor": 2.0}},
+    {"rope_scaling": {**OLDER, "finetuned": True}},
     {"rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5}},
     {"partial_rotary_factor": 0.5},
     {"sliding_window": 3},
