@@ -52,6 +52,7 @@ OPT: Json = {
 OTHERS = ("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3")
 BASE: Mapping[str, Json] = {
     "gpt2": GPT2,
+    "gpt_bigcode": {**GPT2, "model_type": "gpt_bigcode"},
     "gpt_neox": {"model_type": "gpt_neox", **NEOX},
     "opt": {"model_type": "opt", **OPT},
     **{family: {"model_type": family, "pad_token_id": 0, **LLAMA} for family in OTHERS},
@@ -267,6 +268,7 @@ OF_GRANITE: tuple[Json, ...] = (
     },
 )
 CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GRANITE}
+CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softmax_in_fp32": False})}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
 CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
 
@@ -418,7 +420,7 @@ NOT_SUPPORTED = {
     *("clip_qkv", "decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
     *("do_layer_norm_before", "_remove_final_layer_norm", "enable_bias", "word_embed_proj_dim"),
     *("layer_norm_elementwise_affine", "layer_norm_eps"),
-    *("hidden_activation", "sliding_window_size"),
+    *("hidden_activation", "sliding_window_size", "multi_query"),
     *("activation_function", "hidden_act", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"),
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
