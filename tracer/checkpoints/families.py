@@ -46,7 +46,7 @@ _FAMILIES: Mapping[str, str] = {
     "SparseMixer routing": "phimoe",
     "a norm of the embeddings": "bart bloom mbart",
     "token types": "bert roberta xlm-roberta",
-    "rotary positions of adjacent columns": "chatglm glm glm4",
+    "rotary positions of adjacent columns": "glm glm4",
     "a clamped gate": "gpt_oss gpt-oss",
     "the square of ReLU": "arcee nemotron",
     "an activation function with its own parameters": "apertus",
@@ -60,6 +60,11 @@ _FAMILIES: Mapping[str, str] = {
 A family that is not listed is described by its keys.
 """
 
+_OWN_CODE = (
+    "aquila baichuan chatglm deepseek internlm internlm2 jais mimo minicpm orion phi-msft "
+    "phi3small qwen xverse yuan"
+)
+"""Families that no transformers has: their folders have Python files, which are not run."""
 _PARTS_OF_OTHERS: Mapping[str, str] = {
     EXPERTS: "num_local_experts num_experts n_routed_experts n_shared_experts num_experts_per_tok "
     "num_experts_per_token moe_intermediate_size moe_num_experts moe_top_k moe_layer_freq "
@@ -83,8 +88,10 @@ _PARTS_OF_OTHERS: Mapping[str, str] = {
     "attention_types full_attn_mod "
     "global_attn_every_n_layers attention.sliding_window attention.sliding_window_pattern",
     "rotary angles that are divided": "interpolate_factor rope_ratio",
+    "layers that predict further tokens": "num_nextn_predict_layers num_mtp_layers "
+    "mtp_num_hidden_layers nextn_predict_layers",
     "ALiBi positions": "alibi use_alibi attention.max_alibi_bias",
-    "multi-query attention": "multi_query",
+    "keys and values that all heads share": "multi_query",
     BIASES: "attention_bias mlp_bias attn_bias qkv_bias use_bias bias attention_out_bias "
     "use_qkv_bias add_bias_linear add_qkv_bias",
 }
@@ -100,8 +107,6 @@ _PARTS_OF_NONE: Mapping[str, str] = {
     LAYER_EMBEDDINGS: "hidden_size_per_layer_input embedding_length_per_layer_input",
     "the reuse of keys and values by later layers": "num_kv_shared_layers "
     "attention.shared_kv_layers",
-    "layers that predict further tokens": "num_nextn_predict_layers num_mtp_layers "
-    "mtp_num_hidden_layers nextn_predict_layers",
     IMAGES: "vision_config image_token_index",
     SOUND: "audio_config",
     CODES: "compression_config quantization",
@@ -162,6 +167,8 @@ def family_of(settings: CheckpointSettings, key: str, known: Collection[str]) ->
     missing = _missing(settings, name)
     if missing:
         settings.wrong(key, f"which needs {_listed(missing)}, not supported")
+    elif name in _OWN_CODE.split() or settings.get("auto_map"):
+        settings.wrong(key, "not supported: it brings its own code, which is not run")
     else:
         settings.wrong(key, _unknown(settings, name, known))
         settings.refuse(key, f"supported are {', '.join(known)}")
@@ -184,7 +191,7 @@ def _unknown(settings: CheckpointSettings, name: object, known: Collection[str])
             family = re.sub(r"(For[A-Z]|Model|LMHead).*", "", str(each)).lower()
             if family in known:
                 return f"expected {family!r} for {each}"
-    return f"not known here{': it brings its own code' if settings.get('auto_map') else ''}"
+    return "not known here"
 
 
 def _listed(parts: list[str]) -> str:

@@ -147,7 +147,7 @@ def _architecture(
         d_k=settings.whole(HEAD_DIM, share) if family.shares_keys else share,
         hidden=settings.whole(family.hidden, of_width and of_width * width),
         words=words,
-        context=settings.whole(family.context),
+        context=settings.whole(family.context, 2048 if family.rotary else None),
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
         activation=settings.one_of(activation[0], activations, activation[1]),

@@ -66,6 +66,7 @@ QWEN3_MOE = replace(
     normalize=("norm_topk_prob", False),
     only={
         **WITHOUT_WINDOW_KEY,
+        "use_qk_norm": (True, "transformers computes the norm of queries and keys"),
         "decoder_sparse_step": (1, "only some layers have experts"),
     },
     harmless="intermediate_size",
