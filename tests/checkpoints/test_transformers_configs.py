@@ -26,6 +26,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 safetensors = pytest.importorskip("safetensors.torch")
 torch.set_num_threads(1)  # which is faster for matrices this small
 
+MISSING = "missing"
 IDS = [3, 1, 4, 1, 5, 9, 2, 6]
 Json = dict[str, Any]
 Weights = dict[str, Any]
@@ -118,7 +119,6 @@ BASE: Mapping[str, Json] = {
         **{"num_experts_per_tok": 2, "head_dim": 8},
     },
 }
-MISSING = "missing"
 TOLERANCE = 1e-6
 """Relative; transformers computes the angles of rotary positions in float32."""
 
@@ -134,7 +134,25 @@ OLDER = {"type": "linear", "factor": 2.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8}
 FULL, SLIDING = "full_attention", "sliding_attention"
 
+ACTIVATIONS = (
+    *("gelu", "gelu_python", "gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast"),
+    *("gelu_accurate", "silu", "swish", "relu", "tanh", "mish", "relu6", "gelu_10", "quick_gelu"),
+)
+EARLIER: Json = {
+    **{"xla_device": None, "output_past": True, "eos_token_ids": None, "num_labels": 1},
+    **{"pruned_heads": {}, "finetuning_task": None, "torchscript": False, "use_bfloat16": False},
+    **{"is_decoder": False, "do_sample": False, "num_beams": 1, "custom_pipelines": {}},
+    **{"attention_probs_dropout_prob": 0.1, "ffn_dropout": 0.1, "tf_legacy_loss": False},
+}
+"""What transformers 2 to 4 and programs of those years wrote."""
+LATER: Json = {
+    **{"dtype": "float32", "_attn_implementation_internal": None, "base_model_tp_plan": None},
+    **{"auto_map": {"AutoModelForCausalLM": "modeling.Model"}, "num_nextn_predict_layers": 0},
+    **{"max_window_layers": 28, "use_mrope": False, "qk_layernorm": False, "bias": False},
+}
 OF_ALL: tuple[Json, ...] = (
+    EARLIER,
+    LATER,
     {},
     {"tie_word_embeddings": True},
     {"tie_word_embeddings": False},
@@ -147,14 +165,15 @@ OF_ALL: tuple[Json, ...] = (
     {"some_other_key": 1},
 )
 OF_GPT2: tuple[Json, ...] = (
-    *({"activation_function": name} for name in ("gelu", "relu", "silu", "gelu_fast", "tanh")),
+    *({"activation_function": name} for name in ACTIVATIONS),
     {"n_inner": 24},
     {"n_head": 1},
     {"n_head": 3},
-    {"layer_norm_epsilon": 0.1},
+    *({"layer_norm_epsilon": said} for said in (0.1, 0.0)),
     {"scale_attn_weights": False},
     {"scale_attn_by_inverse_layer_idx": True},
     {"num_hidden_layers": 2, "hidden_size": 32},
+    {"num_hidden_layers": 2, "n_layer": MISSING, "num_attention_heads": 4, "n_head": MISSING},
     {"num_hidden_layers": 1},
     {"n_ctx": 4, "summary_type": "first", "resid_pdrop": 0.5},
     {"n_positions": 4},
@@ -214,7 +233,7 @@ OF_FALCON: tuple[Json, ...] = (
     {"num_attention_heads": 3},
 )
 OF_NEOX: tuple[Json, ...] = (
-    *({"hidden_act": name} for name in ("gelu_fast", "gelu_new", "relu", "silu")),
+    *({"hidden_act": name} for name in ("gelu_fast", "silu")),
     {"use_parallel_residual": False},
     {"rotary_pct": 0.5},
     {"rotary_pct": 1.0, "rotary_emb_base": 50},
@@ -233,7 +252,8 @@ OF_NEOX: tuple[Json, ...] = (
     {"classifier_dropout": 0.5, "max_position_embeddings": 4},
 )
 OF_OPT: tuple[Json, ...] = (
-    *({"activation_function": name} for name in ("gelu", "silu", "gelu_fast")),
+    *({"activation_function": name} for name in ("gelu", "silu")),
+    {"word_embed_proj_dim": None},
     {"do_layer_norm_before": False},
     {"_remove_final_layer_norm": True},
     {"enable_bias": False},
@@ -255,7 +275,9 @@ OF_BIO_GPT: tuple[Json, ...] = (
     {"layerdrop": 0.5, "activation_dropout": 0.5},
 )
 OF_GEMMAS: tuple[Json, ...] = (
-    *({"hidden_activation": name} for name in ("gelu", "silu")),
+    *({"hidden_activation": name, "hidden_act": "relu"} for name in ("gelu", "silu")),
+    {"sliding_window_size": 3},
+    {"sliding_window_size": 4},
     *({"query_pre_attn_scalar": said} for said in (8, 4, None)),
     *({"attn_logit_softcapping": said} for said in (0.5, None)),
     *({"final_logit_softcapping": said} for said in (5.0, None)),
@@ -307,7 +329,7 @@ OF_EXPERTS: tuple[Json, ...] = (
     {"rope_theta": 50.0},
 )
 OF_THE_OTHERS: tuple[Json, ...] = (
-    *({"hidden_act": name} for name in ("gelu", "gelu_pytorch_tanh", "relu", "relu2", "mish")),
+    *({"hidden_act": name, "hidden_activation": "gelu"} for name in ("gelu", "silu", "relu2")),
     {"num_key_value_heads": 4},
     {"num_key_value_heads": 1},
     {"num_key_value_heads": 3},
@@ -327,6 +349,7 @@ OF_THE_OTHERS: tuple[Json, ...] = (
     {"rope_parameters": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": {**OLDER, "attention_factor": 2.0}},
+    {"rope_scaling": {**OLDER, "finetuned": True}},
     {"rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5}},
     {"partial_rotary_factor": 0.5},
     {"sliding_window": 3},
@@ -389,7 +412,8 @@ OF_GRANITE: tuple[Json, ...] = (
     },
 )
 CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GRANITE}
-CHANGES |= {"gptj": OF_GPT_J, "codegen": OF_GPT_J, "gpt_bigcode": OF_GPT2}
+CHANGES |= {"gptj": OF_GPT_J, "codegen": OF_GPT_J}
+CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softmax_in_fp32": False})}
 CHANGES |= {"gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
 CHANGES |= {"biogpt": OF_BIO_GPT, "vaultgemma": OF_GEMMAS}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
@@ -425,6 +449,10 @@ def without_prefix(weights: Weights, folder: Path) -> Weights:
     return {re.sub(r"^(model|transformer)\.", "", name): weights[name] for name in weights}
 
 
+def without_model(weights: Weights, folder: Path) -> Weights:
+    return {name.removeprefix("model."): weights[name] for name in weights}
+
+
 def changed(part: str, change: Callable[[Any], Any] | None) -> Edit:
     """Change the last tensor whose name has a part, or remove it."""
 
@@ -446,6 +474,7 @@ EDITS: Mapping[str, Edit] = {
     "a pickle": pickled,
     **{kind: of_type(kind) for kind in ("float16", "bfloat16", "float64")},
     "no prefix": without_prefix,
+    "no model": without_model,
     "another unembedding": added("lm_head.weight", 40, 32),
     "whole numbers": changed("mlp", lambda numbers: (numbers * 100).to(torch.int8)),
     "8 bits": changed("mlp", lambda numbers: numbers.to(torch.float8_e4m3fn)),
@@ -462,11 +491,14 @@ OF_LLAMA = ("a turned matrix", "fewer words")
 TIED = ("shards", "no prefix", "another unembedding")
 """The edits for which it matters whether the embeddings are the unembedding."""
 EDITED = [
-    (family, name, tied)
-    for family in ("gpt2", "llama", "qwen2")
-    for name in EDITS
-    for tied in ((False, True) if name in TIED else (False,))
-    if family != "gpt2" or name not in OF_LLAMA
+    ("opt", "no model", True),
+    *(
+        (family, name, tied)
+        for family in ("gpt2", "llama", "qwen2")
+        for name in EDITS
+        for tied in ((False, True) if name in TIED else (False,))
+        if name != "no model" and (family != "gpt2" or name not in OF_LLAMA)
+    ),
 ]
 
 
@@ -535,6 +567,7 @@ NOT_SUPPORTED = {
     *("clip_qkv", "decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
     *("do_layer_norm_before", "_remove_final_layer_norm", "enable_bias", "word_embed_proj_dim"),
     *("layer_norm_elementwise_affine", "layer_norm_eps"),
+    *("hidden_activation", "sliding_window_size", "multi_query"),
     *("activation_function", "hidden_act", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"),
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
@@ -582,7 +615,7 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str)
 
 
 ACCEPTED = {
-    *("shards", "stale shards", "a pickle", "no prefix", "another unembedding"),
+    *("shards", "stale shards", "a pickle", "no prefix", "no model", "another unembedding"),
     *("float16", "bfloat16", "float64"),
 }
 

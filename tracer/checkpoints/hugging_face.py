@@ -11,7 +11,7 @@ from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
 )
-from tracer.checkpoints.families import MEANINGS, family_of
+from tracer.checkpoints.families import MEANINGS, ONES, family_of
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.hugging_face_family import (
     HEAD_DIM,
@@ -20,30 +20,10 @@ from tracer.checkpoints.hugging_face_family import (
     HuggingFaceFamily,
     Only,
 )
+from tracer.checkpoints.hugging_face_harmless import HARMLESS
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
-_CHANGES_NOTHING = {
-    "where it comes from and how it was stored": "_name_or_path name_or_path architectures "
-    "transformers_version torch_dtype dtype tokenizer_class model_max_length unsloth_fixed "
-    "unsloth_version transformers.js_config _commit_hash",
-    "how it was trained": "initializer_range attention_dropout hidden_dropout "
-    "gradient_checkpointing neftune_noise_alpha task_specific_params finetuning_task id2label "
-    "label2id num_labels _num_labels problem_type",
-    "how it is run, and what that returns": "use_cache output_attentions output_hidden_states "
-    "output_scores return_dict_in_generate torchscript use_bfloat16 tf_legacy_loss "
-    "attn_implementation _attn_implementation _attn_implementation_autoset "
-    "_flash_attn_2_enabled chunk_size_feed_forward is_decoder",
-    "which tokens have a use, and how another program goes on with a text": "bos_token_id "
-    "pad_token_id sep_token_id cls_token_id unk_token_id decoder_start_token_id prefix do_sample "
-    "temperature top_k top_p typical_p min_length max_length num_beams num_beam_groups "
-    "diversity_penalty early_stopping length_penalty repetition_penalty no_repeat_ngram_size "
-    "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences remove_invalid_values "
-    "forced_bos_token_id forced_eos_token_id suppress_tokens begin_suppress_tokens "
-    "exponential_decay_length_penalty",
-}
-HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
-"""Keys that never affect the computation, in any family."""
 ONLY: Only = {
     "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
     "is_encoder_decoder": (False, "the model has an encoder and cross-attention"),
@@ -51,15 +31,19 @@ ONLY: Only = {
     "add_cross_attention": (False, "the model has cross-attention"),
     "cross_attention_hidden_size": (None, "the model has cross-attention"),
     "quantization_config": (None, "the weights are stored as codes"),
-    "auto_map": (None, "the model brings its own code, which is not run"),
     "pruned_heads": ({}, "heads are removed from the weights"),
     "return_dict": (True, "with false, transformers raises an error"),
 }
 """Keys that affect the computation: the value without effect, and what other values mean."""
-ACTIVATIONS: dict[str, Activation] = {
-    **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
-    **{"silu": "silu", "swish": "silu", "relu": "relu"},
+_NAMES: Mapping[Activation, str] = {
+    "gelu": "gelu gelu_python",
+    "gelu_tanh": "gelu_new gelu_pytorch_tanh gelu_python_tanh gelu_accurate gelu_fast",
+    "silu": "silu swish",
+    "relu": "relu",
 }
+ACTIVATIONS = {name: function for function, names in _NAMES.items() for name in names.split()}
+"""The activation functions by transformers' names, some of which differ by rounding alone."""
+ACTIVATION_KEYS = ("activation", "activation_function", "hidden_act", "hidden_activation")
 
 
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
@@ -71,15 +55,17 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     settings = CheckpointSettings(file, config)
     name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
+    for other, key in family.same.items():
+        settings.also_called(key, other)
     architecture = _architecture(settings, name, family)
-    settings.get(EOS)  # which `ends` reads
     family.check(settings)
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
         settings.only(key, value, otherwise)
-    for key, other in family.same.items():
-        if settings.says(key) and settings.says(other):
-            settings.only(key, settings.get(other), f"it is another name of {other}")
-    settings.nothing_else({*HARMLESS, *family.harmless.split()}, MEANINGS)
+    for key, other in family.equal.items():
+        if settings.get(key) is not None:
+            settings.only(key, settings.get(other), f"it must be {other}")
+    _check_activation(settings, family, architecture)
+    settings.nothing_else((*HARMLESS, *family.harmless.split()), MEANINGS, ONES)
     settings.check()
     if family.whole_heads and architecture.width % architecture.heads:
         settings.wrong(family.width, f"expected a multiple of the {architecture.heads} heads")
@@ -167,9 +153,9 @@ def _architecture(
         d_k=_head_size(settings, family, share),
         hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context),
+        context=settings.whole(family.context, 2048 if family.rotary else None),
         norm=family.norm,
-        epsilon=settings.number(epsilon_key, epsilon) if epsilon_key else epsilon,
+        epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
         activation=settings.one_of(activation_key, activations, activation)
         if activation_key
         else activations[activation],
@@ -199,7 +185,7 @@ def _architecture(
         shares_norm=parallel and family.shares_norm,
         first_position=family.first_position,
         bounded=family.bounded,
-        experts=_experts(settings, family) if family.experts else None,
+        experts=settings.whole(family.experts) if family.experts else None,
         top=settings.whole(*family.top) if family.experts else 1,
         normalize=settings.flag(*family.normalize) if family.normalize else True,
     )
@@ -243,9 +229,18 @@ def _head_size(settings: CheckpointSettings, family: HuggingFaceFamily, share: i
     return settings.whole(HEAD_DIM, missing or share)
 
 
-def _experts(settings: CheckpointSettings, family: HuggingFaceFamily) -> int:
-    other = next((key for key, name in family.same.items() if name == family.experts), None)
-    return settings.whole(family.experts, settings.get(other) if other else None)
+def _check_activation(
+    settings: CheckpointSettings, family: HuggingFaceFamily, architecture: Architecture
+) -> None:
+    """Record a problem if a key that transformers does not read names another activation."""
+    same = [name for name in ACTIVATIONS if ACTIVATIONS[name] == architecture.activation]
+    if family.gated and architecture.activation == "silu":
+        same.append("swiglu")
+    read = family.activation[0]
+    for key in ACTIVATION_KEYS:
+        if key in (read, *family.harmless.split()) or settings.get(key) in (None, *same):
+            continue
+        settings.wrong(key, f"supported are {', '.join(same)}, as in {read}")
 
 
 def _divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:

@@ -121,9 +121,11 @@ class HuggingFaceFamily:
     """Checks keys that no other field names."""
     only: Only = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
-    """Other names of keys."""
+    """Other names of keys, each with the key that is read."""
+    equal: Mapping[str, str] = field(default_factory=dict)
+    """Keys that are supported only with the value of another key."""
     harmless: str = ""
-    """Keys that change nothing in this family."""
+    """Patterns of keys that change nothing in this family."""
 
 
 def check_head_size(settings: CheckpointSettings) -> None:

@@ -127,7 +127,7 @@ def _factor(
     read = scaling.one_of(kind, {name: FACTORS[name] for name in scalings}, "default")
     factor = read(scaling, base)
     if scaling.get(kind, "default") in scalings:  # else any key may belong to it
-        scaling.nothing_else({"type"})
+        scaling.nothing_else({"type", "finetuned"})
     return factor
 
 

@@ -37,8 +37,7 @@ OPT = HuggingFaceFamily(
         "enable_bias": (True, "matrices without biases"),
         "layer_norm_elementwise_affine": (True, "LayerNorm without gain and shift"),
     },
-    same={"word_embed_proj_dim": "hidden_size"},
-    harmless="dropout layerdrop init_std",
+    equal={"word_embed_proj_dim": "hidden_size"},
     layout=layout(
         {
             **_OF_BART,
@@ -59,7 +58,7 @@ BIO_GPT = replace(
     embedding_scale=("scale_embedding", True),
     only={},
     same={},
-    harmless="layerdrop activation_dropout",
+    harmless="",
     layout=layout(
         {
             **_OF_BART,
@@ -126,14 +125,13 @@ MARIAN = HuggingFaceFamily(
         "normalize_embedding": (False, "there is a norm of the embeddings"),
         "static_position_embeddings": (True, "the positions are learned"),
     },
+    equal={"decoder_vocab_size": "vocab_size"},
     same={
-        "decoder_vocab_size": "vocab_size",
         "hidden_size": "d_model",
         "num_attention_heads": "encoder_attention_heads",
         "num_hidden_layers": "encoder_layers",
     },
-    harmless="dropout activation_dropout classif_dropout classifier_dropout encoder_layerdrop "
-    "decoder_layerdrop init_std force_bos_token_to_be_generated extra_pos_embeddings save_step",
+    harmless="extra_pos_embeddings",
     layout=Layout(
         _names_of_marian(),
         transposed=True,

@@ -29,7 +29,7 @@ COHERE_2 = replace(
     rotary=rotary_within_windows(rotary()),
     windows=windows_but_every(4),
     only=WITHOUT_WINDOW_KEY,
-    harmless=f"{LLAMA.harmless} cache_implementation layer_switch order_of_interleaved_layers "
+    harmless="layer_switch order_of_interleaved_layers "
     "position_embedding_type rotary_pct use_embedding_sharing use_gated_activation "
     "use_parallel_block use_parallel_embedding",
 )

@@ -22,6 +22,7 @@ GEMMA = replace(
     missing_d_k=256,
     whole_heads=False,
     not_null=HEAD_DIM,
+    harmless="hidden_activation",
     only={
         **LLAMA.only,
         "use_bidirectional_attention": (None, "tokens attend to later tokens"),
@@ -39,7 +40,8 @@ GEMMA_2 = replace(
     score_cap=("attn_logit_softcapping", 50.0),
     logit_cap=("final_logit_softcapping", 30.0),
     only={key: GEMMA.only[key] for key in GEMMA.only if key != WINDOW},
-    harmless="cache_implementation",
+    harmless="hidden_act",
+    equal={"sliding_window_size": WINDOW},
     layout=with_norms_after(LLAMA.layout),
 )
 GEMMA_3 = replace(
@@ -49,7 +51,6 @@ GEMMA_3 = replace(
     query_key_norm="head",
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
-    harmless="cache_implementation _sliding_window_pattern",
     only={
         **GEMMA_2.only,
         "use_bidirectional_attention": (False, "tokens attend to later tokens"),

@@ -31,9 +31,7 @@ GPT2 = HuggingFaceFamily(
         "num_attention_heads": "n_head",
         "num_hidden_layers": "n_layer",
     },
-    harmless="n_ctx n_special predict_special_tokens reorder_and_upcast_attn resid_pdrop "
-    "embd_pdrop attn_pdrop summary_type summary_use_proj summary_activation "
-    "summary_proj_to_labels summary_first_dropout",
+    harmless="n_ctx n_special",
     layout=layout(
         {
             "embeddings": "wte",

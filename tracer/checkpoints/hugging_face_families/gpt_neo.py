@@ -40,8 +40,7 @@ GPT_NEO = HuggingFaceFamily(
     squared_divisor=(None, 1.0),
     windows=_windows,
     same={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
-    harmless="attention_layers resid_dropout embed_dropout classifier_dropout summary_type "
-    "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout",
+    harmless="attention_layers",
     layout=layout(
         {
             "embeddings": "wte",

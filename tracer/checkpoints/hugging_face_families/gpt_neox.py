@@ -18,8 +18,8 @@ GPT_NEOX = HuggingFaceFamily(
     rotary=rotary(key="rotary_emb_base", share=("rotary_pct", 0.25)),
     parallel=("use_parallel_residual", True),
     whole_heads=True,
+    harmless="rope_theta partial_rotary_factor",
     only={"attention_bias": (True, "the projections have no biases")},
-    harmless="classifier_dropout",
     layout=layout(
         {
             "embeddings": "embed_in",

@@ -28,7 +28,6 @@ LLAMA = HuggingFaceFamily(
         "rope_interleaved": (False, "pairs of the rotary positions are adjacent columns"),
         WINDOW: (None, "tokens attend within a window"),
     },
-    harmless="pretraining_tp max_sequence_length is_llama_config",
     layout=layout(
         {
             "embeddings": "embed_tokens",

@@ -50,8 +50,8 @@ MIXTRAL = replace(
     windows=one_window,
     rotary=rotary(1e6),
     experts="num_local_experts",
+    same={"num_experts": "num_local_experts"},
     top=("num_experts_per_tok", 2),
-    harmless="router_aux_loss_coef output_router_logits router_jitter_noise",
     layout=with_experts(
         LLAMA.layout, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")
     ),

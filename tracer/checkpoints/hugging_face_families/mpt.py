@@ -54,7 +54,7 @@ MPT = HuggingFaceFamily(
         "num_attention_heads": "n_heads",
         "num_hidden_layers": "n_layers",
     },
-    harmless="learned_pos_emb resid_pdrop emb_pdrop init_device init_config tokenizer_name verbose",
+    harmless="learned_pos_emb init_config tokenizer_name verbose",
     layout=layout(
         {
             "embeddings": "wte",

@@ -47,7 +47,6 @@ OLMOE = replace(
     top=("num_experts_per_tok", 8),
     normalize=("norm_topk_prob", False),
     only={**LLAMA.only, **_NOT_CLAMPED},
-    harmless="router_aux_loss_coef output_router_logits",
     layout=with_experts(
         with_query_key_norms(LLAMA.layout),
         *("mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")),

@@ -20,7 +20,7 @@ PHI3 = replace(
     rotary=rotary(scalings=("default",)),
     windows=one_window,
     only=WITHOUT_WINDOW_KEY,
-    harmless="resid_pdrop embd_pdrop original_max_position_embeddings",
+    harmless="original_max_position_embeddings",
     layout=with_fused_ffn(
         with_fused_attention(LLAMA.layout, "self_attn.qkv_proj"), "mlp.gate_up_proj"
     ),
@@ -40,7 +40,7 @@ PHI = replace(
     parallel=True,
     shares_norm=True,
     only={**LLAMA.only, "qk_layernorm": (False, "a norm of queries and keys")},
-    harmless=f"{LLAMA.harmless} resid_pdrop embd_pdrop",
+    harmless="rotary_dim",
     layout=layout(
         {
             "embeddings": "embed_tokens",

@@ -66,9 +66,10 @@ QWEN3_MOE = replace(
     normalize=("norm_topk_prob", False),
     only={
         **WITHOUT_WINDOW_KEY,
+        "use_qk_norm": (True, "transformers computes the norm of queries and keys"),
         "decoder_sparse_step": (1, "only some layers have experts"),
     },
-    harmless="router_aux_loss_coef output_router_logits intermediate_size max_window_layers",
+    harmless="intermediate_size",
     layout=with_experts(
         QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
     ),

@@ -14,6 +14,5 @@ SEED_OSS = replace(
     missing_key_heads=8,
     missing_d_k=128,
     whole_heads=False,
-    harmless=f"{LLAMA.harmless} residual_dropout",
 )
 FAMILIES: Mapping[str, HuggingFaceFamily] = {"seed_oss": with_ffn_biases(SEED_OSS)}
