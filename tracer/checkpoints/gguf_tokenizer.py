@@ -10,6 +10,7 @@ from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.splitting import SPLITTINGS
+from tracer.tokenization.added import WholeTokens
 from tracer.tokenization.alphabets import BYTE, ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.sentence_piece import SentencePiece, TokenRanks
@@ -114,8 +115,9 @@ def _sentence_piece(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
         id: word.encode() if word in added else alphabet.content(word)
         for word, id in vocabulary.items()
     }
-    library = SentencePiece(content_of, before, after, space_first)
     merging = Merging(TokenRanks(score_of), alphabet, method="scores")
+    whole = WholeTokens(added)
+    library = SentencePiece(merging, whole, content_of, before, after, space_first)
     return Tokenizer(library, vocabulary, added, merging, alphabet)
 
 

@@ -58,7 +58,7 @@ def _byte_pairs(
     alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
     whole = vocabulary if model.flag("ignore_merges", False) else ()
     merging = Merging(ranks([*_pairs(model.get("merges"))]), alphabet, whole)
-    return Tokenizer(library, vocabulary, added, merging, alphabet)
+    return Tokenizer(library, vocabulary, added, merging, alphabet, model.get("unk_token"))
 
 
 def _unigram(
@@ -67,7 +67,9 @@ def _unigram(
     scores = [(word, float(score)) for word, score in model.get("vocab")]
     vocabulary = {word: id for id, (word, _) in enumerate(scores)}
     alphabet = ByteLetters() if of_bytes else Characters(vocabulary)
-    return Tokenizer(library, vocabulary, added, dict(scores), alphabet)
+    number = model.get("unk_id")
+    unknown = None if number is None else scores[number][0]
+    return Tokenizer(library, vocabulary, added, dict(scores), alphabet, unknown)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

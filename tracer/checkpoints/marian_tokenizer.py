@@ -14,6 +14,7 @@ from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.spm_file import scores_in
 from tracer.checkpoints.tensor import mapped
+from tracer.tokenization.added import WholeTokens
 from tracer.tokenization.alphabets import Alphabet, Characters
 from tracer.tokenization.bpe import Merging
 from tracer.tokenization.marian import UNKNOWN, MarianPieces
@@ -52,13 +53,14 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
     }
     surrounded = MarianPieces(
         library,
+        WholeTokens(added),
         vocabulary,
         content_of,
         {*added.values()},
         () if start is None else (start,),
         (vocabulary[END],) if start is None else (),
     )
-    return Tokenizer(surrounded, vocabulary, added, scores, alphabet)
+    return Tokenizer(surrounded, vocabulary, added, scores, alphabet, UNKNOWN)
 
 
 def _vocabulary(path: Path) -> Mapping[str, int]:

@@ -32,6 +32,14 @@ class Alphabet:
         """Return the symbols of a piece of text before any merge."""
         return list(piece)
 
+    def symbols_of_token(self, token: str) -> list[str]:
+        """Return the symbols that were merged to a token."""
+        return list(token)
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it."""
+        return text
+
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol."""
         return symbol.encode()
@@ -39,6 +47,10 @@ class Alphabet:
 
 class ByteLetters(Alphabet):
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it: `Ġa` for ` a`."""
+        return "".join(LETTERS[byte] for byte in text.encode())
 
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol; a symbol with other characters is encoded in UTF-8."""
@@ -64,6 +76,14 @@ class Characters(Alphabet):
             for character in piece
         )
         return [*chain.from_iterable(parts)]
+
+    def symbols_of_token(self, token: str) -> list[str]:
+        """Return the symbols that were merged to a token; the token of a byte is one symbol."""
+        return [token] if BYTE.fullmatch(token) else list(token)
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it: `▁a` for ` a`."""
+        return text.replace(" ", SPACE)
 
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet, as_text
@@ -30,19 +28,18 @@ class Tokenizer:
         added: Mapping[str, int],
         model: Merging | Mapping[str, float],
         alphabet: Alphabet,
+        unknown: str | None = None,
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
         `added`: the tokens that are matched as a whole. `model`: the merges
         of a piece, or the scores of tokens that the library's unigram language model chooses.
+        `unknown`: the token for characters that the vocabulary does not have.
         """
         self._library, self._model = library, model
-        self._added, self._alphabet = added, alphabet
+        self._added, self._alphabet, self._unknown = added, alphabet, unknown
         self._ids = {**vocabulary, **self._added}
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
-        # The longest first: if one name begins with another, the longer one is matched.
-        names = sorted(self._added, key=len, reverse=True)
-        self._names = re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
 
     def encode(self, text: str) -> Tokenization:
         """Return the pieces of a text, with the tokens that the model adds before and after it.
@@ -54,18 +51,18 @@ class Tokenizer:
             files = "in a folder, tokenizer.json; for Marian, vocab.json, source.spm and target.spm"
             message = f"the model has no tokenizer ({files}), which a text needs"
             raise TracerError(Problem(f"{message}: use token_ids instead"))
-        parts = [*filter(None, self._names.split(text) if self._names else [text])]
-        split = [part for part in parts if part not in self._added]
-        theirs = self._library.encode(_utf_8(text), split)
+        theirs = self._library.encode(_utf_8(text))
+        if self._unknown is None:
+            for symbol in self._alphabet.symbols(self._alphabet.written(theirs["skipped"])):
+                self._known(symbol)  # without it, the library leaves it out
         pieces = (
             *(_put_in(self.token(id)) for id in theirs["before"]),
-            *self._pieces(parts, iter(theirs["pieces"])),
+            *map(self._piece, theirs["pieces"]),
             *(_put_in(self.token(id)) for id in theirs["after"]),
         )
         tokenization = self._tokenization(text, pieces)
         if theirs["ids"] not in (None, list(tokenization.ids)):
-            message = f"{text!r} is split into tokens by a method that is not supported"
-            raise TracerError(Problem(message))
+            raise _not_supported(text)
         return tokenization
 
     def _tokenization(self, text: str, pieces: tuple[Piece, ...]) -> Tokenization:
@@ -107,25 +104,31 @@ class Tokenizer:
     def _content(self, symbol: str) -> bytes:
         return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
-    def _pieces(self, parts: Sequence[str], split: Iterator[Any]) -> Iterator[Piece]:
-        for part in parts:
-            if part in self._added:
-                yield Piece(part, (part,), (), (self.token(self._added[part]),))
-            else:
-                yield from (self._piece(*piece) for piece in next(split))
+    def _piece(self, found: Sequence[tuple[str, str]]) -> Piece:
+        """Return a piece with its symbols and merges.
 
-    def _piece(self, piece: str, chosen: Sequence[str] | None) -> Piece:
-        """Return a piece, given as the library writes it, with its symbols, merges and tokens.
-
-        `chosen`: the tokens that a unigram model chooses.
+        `found`: its tokens, each with the part of the text that it covers.
         """
-        text = as_text(self._alphabet.content(piece))
-        if isinstance(self._model, Merging):
-            symbols, merges = self._model.split(piece)
-        else:
-            symbols, merges = tuple(chosen or ()), ()
-        tokens = tuple(map(self._known, merged(symbols, merges)))
-        return Piece(text, symbols, merges, tokens)
+        tokens = tuple(self._known(symbol) for symbol, _ in found)
+        text = as_text(b"".join(map(self._covered, found)))
+        [(first, part), *others] = found
+        is_added = first in self._added and not others
+        if is_added and part.strip() == first:
+            return Piece(part, (first,), (), tokens)
+        names = tuple(symbol for symbol, _ in found)
+        if not isinstance(self._model, Merging):
+            return Piece(text, names, (), tokens)
+        symbols, merges = self._model.explained(names)
+        if merged(symbols, merges) == names:
+            return Piece(text, symbols, merges, tokens)
+        if is_added:  # matched after the text was normalized
+            return Piece(first, (first,), (), tokens)
+        raise _not_supported(text)
+
+    def _covered(self, found: tuple[str, str]) -> bytes:
+        """Return the bytes of a token: of an unknown one, those that it covers."""
+        symbol, part = found
+        return self._alphabet.content(part if symbol == self._unknown else symbol)
 
     def _known(self, symbol: str) -> Token:
         if symbol not in self._ids:
@@ -141,6 +144,10 @@ def tokenizer_of_ids() -> Tokenizer:
 def _put_in(token: Token) -> Piece:
     """Return the piece of a token that represents no part of the text."""
     return Piece("", (token.symbol,), (), (token,))
+
+
+def _not_supported(text: str) -> TracerError:
+    return TracerError(Problem(f"{text!r} is split into tokens by a method that is not supported"))
 
 
 def text_of_id(id: int) -> str:
