@@ -112,7 +112,7 @@ def test_tokens_may_have_numbers_alone(tmp_path: Path) -> None:
     assert (ran.exit_code, ran.stderr) == (0, "")
     ran = run("run", naming(folder, text="the"))
     assert ran.exit_code == 2
-    assert "the model has no tokenizer (in a folder, tokenizer.json;" in ran.stderr
+    assert "the folder has no tokenizer.json, nor vocab.json and merges.txt, which" in ran.stderr
 
 
 def test_embeddings_may_have_more_rows_than_there_are_tokens(tmp_path: Path) -> None:

@@ -221,6 +221,10 @@ def test_what_cannot_be_tokenized_is_told() -> None:
     tokenizer = ours(library, [], ByteLetters())
     with pytest.raises(TracerError, match="'b' is not in the vocabulary"):
         tokenizer.encode("ab")
+    library = Theirs(BPE({"a": 0, "c": 1, "ac": 2}, [("a", "c")]))
+    assert library.encode("abc").ids == [2]  # what it has no symbol for is left out
+    with pytest.raises(TracerError, match="'b' is not in the vocabulary"):
+        ours(library, [("a", "c")], Alphabet()).encode("abc")
     with pytest.raises(TracerError, match="is not UTF-8"):
         tokenizer.encode("a\ud800")
     for number in (2, -1, 2**40):

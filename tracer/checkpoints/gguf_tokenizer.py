@@ -56,7 +56,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     """
     settings = CheckpointSettings(read.file, read.values, PREFIX)
     if settings.get("model") in (None, "none", "no_vocab"):
-        return tokenizer_of_ids()
+        return tokenizer_of_ids("the file has no tokenizer")
     made = settings.one_of("model", _KINDS)
     settings.check()
     return made(settings, read)

@@ -1,7 +1,7 @@
-"""The tokenizer of a Hugging Face folder: tokenizer.json.
+"""The tokenizer of a Hugging Face folder: tokenizer.json, or older files.
 
-Its post-processor adds tokens before and after a text. As in transformers 5, add_bos_token and
-add_eos_token in the tokenizer_config.json beside it are ignored.
+The post-processor of tokenizer.json adds tokens before and after a text. As in transformers 5,
+add_bos_token and add_eos_token in the tokenizer_config.json beside it are ignored.
 
 The file says how a text is split. transformers 5 ignores that for classes such as GPT2Tokenizer,
 Qwen2Tokenizer and LlamaTokenizer, and splits as their models usually do.
@@ -13,24 +13,26 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tracer.checkpoints.json_file import read_json
+from tracer.checkpoints.older_tokenizers import older_tokenizer
 from tracer.checkpoints.settings import CheckpointSettings
+from tracer.checkpoints.tokenizer_folder import BESIDE
 from tracer.checkpoints.tokenizer_json import Description, byte_levels, described_tokenizer
 from tracer.files.reading import read_file
-from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
+from tracer.tokenization.tokenizer import Tokenizer
 
-FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
+FILE = "tokenizer.json"
 PREFIX_SPACE = "add_prefix_space"
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """Return a tokenizer with merges or a unigram model; without a file, it knows only ids.
+    """Return a tokenizer with merges or a unigram model; without files, it knows only ids.
 
     Raises:
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
     """
     path = folder / FILE
     if not path.exists():
-        return tokenizer_of_ids()
+        return older_tokenizer(folder)
     described = read_json(path)
     tokenizer = described_tokenizer(described, str(path), content=read_file(path))
     _check_prefix_space(folder / BESIDE, byte_levels(described.get("pre_tokenizer")))

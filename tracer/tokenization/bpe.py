@@ -59,11 +59,20 @@ class Merging:
         symbols = tuple(self.alphabet.symbols(piece))
         return symbols, tuple(bpe(symbols, self.ranks))
 
-    def explained(self, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
-        """Return the symbols of a piece with these tokens before any merge, and its merges."""
+    def explained(
+        self, tokens: Sequence[str], unknown: str | None
+    ) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
+        """Return the symbols of a piece with these tokens before any merge, and its merges.
+
+        `unknown`: the token for unknown characters, which is never merged.
+        """
         if len(tokens) == 1 and tokens[0] in self.whole:
             return (tokens[0],), ()
-        symbols = tuple(chain.from_iterable(map(self.alphabet.symbols_of_token, tokens)))
+        parts = (
+            [token] if token == unknown else self.alphabet.symbols_of_token(token)
+            for token in tokens
+        )
+        symbols = tuple(chain.from_iterable(parts))
         return symbols, tuple(bpe(symbols, self.ranks))
 
 

@@ -35,10 +35,10 @@ class SentencePiece:
 
         The ids of the text are None, because only the merges define them.
         """
-        parts = (
-            (part,) if is_whole else self._tokens(part) for part, is_whole in self.whole.split(text)
-        )
-        pieces = [[(token, token) for token in part] for part in parts]
+        pieces = [
+            [(part, part)] if is_whole else [(token, "") for token in self._tokens(part)]
+            for part, is_whole in self.whole.split(text)
+        ]
         around = {"before": self.before, "after": self.after}
         return {"ids": None, **around, "pieces": pieces, "skipped": ""}
 

@@ -29,16 +29,23 @@ class Tokenizer:
         model: Merging | Mapping[str, float],
         alphabet: Alphabet,
         unknown: str | None = None,
+        missing: str = "",
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
         `added`: the tokens that are matched as a whole. `model`: the merges
         of a piece, or the scores of tokens that the library's unigram language model chooses.
-        `unknown`: the token for characters that the vocabulary does not have.
+        `unknown`: the token for characters that the vocabulary does not have. `missing`: why there
+        is no library.
         """
         self._library, self._model = library, model
         self._added, self._alphabet, self._unknown = added, alphabet, unknown
+        self._missing = missing
         self._ids = {**vocabulary, **self._added}
+        needed = alphabet.for_any_text
+        self._writes_any_text = unknown is not None or (
+            bool(needed) and all(symbol in self._ids for symbol in needed)
+        )
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
 
     def encode(self, text: str) -> Tokenization:
@@ -48,13 +55,10 @@ class Tokenizer:
             TracerError: the text cannot be tokenized.
         """
         if not self._library:
-            files = "in a folder, tokenizer.json; for Marian, vocab.json, source.spm and target.spm"
-            message = f"the model has no tokenizer ({files}), which a text needs"
-            raise TracerError(Problem(f"{message}: use token_ids instead"))
+            message = f"{self._missing}, which a text needs: use token_ids instead"
+            raise TracerError(Problem(message))
         theirs = self._library.encode(_utf_8(text))
-        if self._unknown is None:
-            for symbol in self._alphabet.symbols(self._alphabet.written(theirs["skipped"])):
-                self._known(symbol)  # without it, the library leaves it out
+        self._check_known(theirs["skipped"])
         pieces = (
             *(_put_in(self.token(id)) for id in theirs["before"]),
             *map(self._piece, theirs["pieces"]),
@@ -115,10 +119,11 @@ class Tokenizer:
         is_added = first in self._added and not others
         if is_added and part.strip() == first:
             return Piece(part, (first,), (), tokens)
+        self._check_known("".join(part for _, part in found))
         names = tuple(symbol for symbol, _ in found)
         if not isinstance(self._model, Merging):
             return Piece(text, names, (), tokens)
-        symbols, merges = self._model.explained(names)
+        symbols, merges = self._model.explained(names, self._unknown)
         if merged(symbols, merges) == names:
             return Piece(text, symbols, merges, tokens)
         if is_added:  # matched after the text was normalized
@@ -130,20 +135,37 @@ class Tokenizer:
         symbol, part = found
         return self._alphabet.content(part if symbol == self._unknown else symbol)
 
+    def _check_known(self, characters: str) -> None:
+        """Raise for a character that the library has left out, because it has no symbols.
+
+        Raises:
+            TracerError: there is such a character.
+        """
+        if self._writes_any_text:
+            return
+        for character in characters:
+            symbols = self._alphabet.symbols(self._alphabet.written(character))
+            if not all(symbol in self._ids for symbol in symbols):
+                raise _unknown(character)
+
     def _known(self, symbol: str) -> Token:
         if symbol not in self._ids:
-            raise TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
+            raise _unknown(symbol)
         return self.token(self._ids[symbol])
 
 
-def tokenizer_of_ids() -> Tokenizer:
-    """Return the tokenizer of a model without one: it knows only ids."""
-    return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
+def tokenizer_of_ids(missing: str) -> Tokenizer:
+    """Return the tokenizer of a model without one: it knows only ids; `missing` says why."""
+    return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet(), missing=missing)
 
 
 def _put_in(token: Token) -> Piece:
     """Return the piece of a token that represents no part of the text."""
     return Piece("", (token.symbol,), (), (token,))
+
+
+def _unknown(symbol: str) -> TracerError:
+    return TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
 
 
 def _not_supported(text: str) -> TracerError:
