@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as 
 
 from tests.helpers.command import printed
 from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
@@ -106,8 +107,8 @@ NEW = {
     ),
     "a word": (
         ("FFN", "properties", "activation", "enum"),
-        ["relu", "gelu", "gelu_tanh", "silu", "none", "relu_squared"],
-        ["FFN.activation = relu_squared"],
+        [*ACTIVATIONS, "softplus"],
+        ["FFN.activation = softplus"],
     ),
     "a form": (
         ("Attention", "properties", "W_O"),

@@ -78,7 +78,7 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
                 scaled = np.vectorize(rounded, otypes=[object])(scaled, decimals)
             return scaled + b
         case "square", [a]:
-            return a * a
+            return a * a * given["factor"]
         case "multiply", [a, b]:
             return a * b
         case "rotate", [a, cos, sin]:
@@ -134,6 +134,10 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.array(capped).reshape(a.shape)
         case "relu", [a]:
             return a * (a > 0)
+        case "relu_squared", [a]:
+            return (a * (a > 0)) ** 2
+        case "tanh", [a]:
+            return np.array([Decimal(math.tanh(x)) for x in a.flat]).reshape(a.shape)
         case "silu", [a]:
             return np.array([x / (1 + (-x).exp()) for x in a.flat]).reshape(a.shape)
         case ("gelu" | "gelu_tanh") as name, [a]:

@@ -186,7 +186,6 @@ OF_TRAINING = frozenset(
         "Compute the gradient at the vector of each position.",
         "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
-        "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, each row adds up to 0, because the probabilities add up to 1.",
         "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.",
         "Clipping keeps the direction of the gradient and limits its length, so that one very large gradient cannot cause a very large step.",
         "The gradient describes the loss only near the current weights; therefore each step of training computes it again.",

@@ -39,6 +39,9 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
     "gelu_tanh": lambda x: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
     "silu": lambda x: x * sigmoid(x),
+    "sigmoid": sigmoid,
+    "tanh": np.tanh,
+    "relu_squared": lambda x: np.maximum(0, x) ** 2,
 }
 
 
@@ -130,6 +133,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.TwiceProduct(), [wide, wider], lambda x, y: 2 * x * y
     yield el.Outer(), [by_row, some(m)], np.outer
     yield el.Square(), [wide], lambda x: x * x
+    yield el.Square(Decimal("0.5")), [wide], lambda x: x * x / 2
     yield el.Sin(), [wide], np.sin
     yield el.Cos(), [wide], np.cos
     yield el.Exp(), [wide], np.exp
@@ -148,6 +152,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Adapt(a, m), [wide, wider], lambda x, y: x + f * y / m
     yield el.AdaptGrad(a, m), [wide], lambda x: f * x / m
     yield el.SquaredErrorGrad(k), [wide], lambda x: 2 * x / k
+    yield el.SquaredErrorGrad(k, Decimal("0.5")), [wide], lambda x: x / k
     yield el.BinaryCrossEntropyGrad(k), [wide, wider], lambda p, t: (p - t) / k
     yield el.Combine(a, -b), [wide, wider], lambda x, y: f * x - g * y
     yield el.Combine(Decimal(1), b), [wide, wider], lambda x, y: x + g * y
@@ -184,6 +189,14 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
         el.NegativeLogLikelihood(targets, tuple(map(str, targets))),
         [share],
         lambda p: [0 if j is None else -np.log(p[i, j]) for i, j in enumerate(targets)],
+    )
+    yield (
+        el.SoftmaxCrossEntropyGrad(targets, k, Decimal("0.1"), m),
+        [share],
+        lambda p: [
+            np.zeros(m) if j is None else (p[i] - 0.9 * (np.arange(m) == j) - 0.1 / m) / k
+            for i, j in enumerate(targets)
+        ],
     )
     yield (
         el.SoftmaxCrossEntropyGrad(targets, k),

@@ -38,7 +38,7 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
         case "negative_log", [a]:
             return np.vectorize(lambda x: -x.ln(), otypes=[object])(a)
         case "squared_error_gradient", [a]:
-            return a * 2 / int(given["n"])
+            return a * 2 * given["factor"] / int(given["n"])
         case "binary_cross_entropy_gradient", [p, t]:
             return (p - t) / int(given["n"])
         case "transposed_matmul", [a, b]:
@@ -148,6 +148,12 @@ def slope(function: str, x: float) -> float:
             return (aside * (1 + cmath.tanh(inner)) / 2).imag / 1e-30
         case "silu":
             return (aside / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "sigmoid":
+            return (1 / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "tanh":
+            return cmath.tanh(aside).imag / 1e-30
+        case "relu_squared":
+            return 2 * max(x, 0)
     raise AssertionError(function)
 
 

@@ -109,7 +109,8 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("      residual: maybe", "7: layer1.ffn.residual: expected true or false, got 'maybe'"),
         (
             "      activation: x",
-            "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu or none, got 'x'",
+            "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu, sigmoid, tanh, "
+            "relu_squared or none, got 'x'",
         ),
         ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, such as norm: {epsilon: "),
         ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),

@@ -108,8 +108,17 @@ def _came(value: Any) -> str:
     return f"got {kinds.get(type(value), value)}"
 
 
+NO_KEY = {
+    "dropout": "a pass is computed without dropout, as a trained model is used",
+    "temperature": "an option of the command generate",
+}
+"""Keys of other programs, and what takes their place here."""
+
+
 def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
     """Return the message for an unknown key: the most similar one here, or where it belongs."""
+    if name in NO_KEY:
+        return f"unknown key; {NO_KEY[name]}"
     here = closest(name, _fields_at(place[:-1], form))
     everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:

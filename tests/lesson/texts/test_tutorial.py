@@ -138,7 +138,7 @@ def test_the_stages_of_training_name_their_steps() -> None:
     ]
     trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
     assert [row[1] for row in trained] == [
-        *("where", "below", "steps 1 to 30 of decoder-trace run", "step 31", "steps 32 to 58"),
+        *("where", "below", "steps 1 to 30 of run", "step 31", "steps 32 to 58"),
         "from step 59 on",
     ]
 

@@ -36,7 +36,7 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
         else:
             where = _between(numbers)
             if is_trained and stage == "forward pass":
-                where += " of decoder-trace run"
+                where += " of run"
             elif stage == "update":  # only one of them is worked
                 where = f"from step {numbers[0]} on"
         rows.append((stage, where, what))

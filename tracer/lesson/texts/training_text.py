@@ -145,6 +145,9 @@ def _learned(trace: Trace) -> list[str]:
     return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
+NO_DECAY = " The weight decay is 0 here; PyTorch's AdamW has 0.01 unless told otherwise."
+
+
 def _how(optimizer: Optimizer) -> doc.Sentence:
     match optimizer.kind:
         case "sgd":
@@ -170,6 +173,7 @@ def _added_to_the_gradient(optimizer: Optimizer) -> doc.Sentence:
     return (
         *(velocity if has_velocity else ()),
         *((" Weight decay is added to the gradient first.",) if decays else ()),
+        *((NO_DECAY,) if optimizer.kind == "adamw" and not optimizer.weight_decay else ()),
     )
 
 
