@@ -78,6 +78,8 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
                 scaled = np.vectorize(rounded, otypes=[object])(scaled, decimals)
             return scaled + b
         case "square", [a]:
+            return a * a
+        case "multiplied_square", [a]:
             return a * a * given["factor"]
         case "multiply", [a, b]:
             return a * b
@@ -329,7 +331,10 @@ def attributed(scenario: str) -> dict[str, Any]:
 def test_every_operation_can_be_done_again() -> None:
     done = assert_the_same(values("loss", "pizza", *NEVER))
     done |= assert_the_same(values("loss", "comics", "--example", "2", *NEVER))
-    for loss in ("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"):
+    for loss in (
+        *("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"),
+        *("{kind: squared, target: [1, 2, -1], factor: 0.5}", "{smoothing: 0.1}"),
+    ):
         text = f"{WITHOUT_TARGETS}loss: {loss}\n"
         done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
     text = changed(("    ffn:\n", "    norm: {epsilon: 0.25, gain: [1.5, -2], shift: [1, 0.1]}\n"))

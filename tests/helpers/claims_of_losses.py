@@ -88,6 +88,8 @@ def at_the_numbers(at: Judge, said: Said) -> None:
     n = None if is_sum(at) or numbers == 1 else str(numbers)
     assert said["n"] == said["mean"] == n
     assert ("sigmoid" in said[""]) == (asked(at)["kind"] == "binary")
+    if "times" in said:
+        assert float(said["times"] or 1) == 2 * float(asked(at).get("factor", 1))
     assert bool(said["batch"]) == (n is not None and len(outputs) > 1)
 
 
@@ -106,13 +108,13 @@ CLAIMS: dict[str, Check] = {
     "Label smoothing: the loss at a position is {own} times -ln(p) of the correct word, plus {other} times the mean of -ln(p) over all words, where p is a word's probability. "
     + AVERAGED
     + "positions with a target.": of_words,
-    "The loss grows without bound as the probability of any word approaches 0, so training gives no word all of the probability.": smooth,
-    "The loss of the correct word:": smooth,
-    "The loss of every word:": smooth,
-    "The mean over all words:": smooth,
-    "The probabilities at the positions with a target:": smooth,
+    "The loss grows without bound as the probability of any word approaches 0, so training gives no word all of the probability.": lambda at, _: (
+        bool(asked(at)["smoothing"])
+    ),
     "The perplexity:": perplexity,
-    "A model that gave each correct word the probability 1/k would have the perplexity k.": perplexity,
+    "A model that gave each correct word the probability 1/k would have the perplexity k.": lambda at, _: (
+        "loss.perplexity" in at.values
+    ),
     "The square of each difference, times {factor}:": multiplied,
     "The loss of a number ŷ is {factor}×(ŷ - t)², where t is the correct number. "
     + NUMBERS: squared,
@@ -130,7 +132,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "The {what:logits|decoder's output} at the positions with a target:": compared,
     "{n:int} position[s] {:have no target and do|has no target and does} not count.": left_out,
-    r"The gradient at each number is {:2×\(ŷ - t\)|\(2×\(ŷ - t\)\) / (?P<n>\d+)}, where ŷ is the number and t its target."
+    r"The gradient at each number is {:\(?((?P<times>[\d.]+)×)?\(?ŷ - t\)*( / (?P<n>\d+))?}, where ŷ is the number and t its target."
     + MEAN: at_the_numbers,
     r"The gradient at each logit is {:p₁ - t|\(p₁ - t\) / (?P<n>\d+)}, where p₁ is its sigmoid and t its target."
     + MEAN: at_the_numbers,

@@ -22,7 +22,7 @@ def adapt(spec: dict[str, Any], rng: random.Random) -> None:
     if plain and rng.random() < 0.5:
         unembedding["W_U"] = _with_lora(unembedding["W_U"], rng)
     if trains := spec.get("optimizer", {}).get("trains"):
-        trains[:] = [f"{each}*" if each.startswith("*.W_") else each for each in trains]
+        trains[:] = [f"{each}*" if ".W_" in each else each for each in trains]
 
 
 def _parts(*towers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -133,7 +133,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.TwiceProduct(), [wide, wider], lambda x, y: 2 * x * y
     yield el.Outer(), [by_row, some(m)], np.outer
     yield el.Square(), [wide], lambda x: x * x
-    yield el.Square(Decimal("0.5")), [wide], lambda x: x * x / 2
+    yield el.MultipliedSquare(Decimal("0.5")), [wide], lambda x: x * x / 2
     yield el.Sin(), [wide], np.sin
     yield el.Cos(), [wide], np.cos
     yield el.Exp(), [wide], np.exp

@@ -348,6 +348,10 @@ LOSSES = (
     {"kind": "binary", "target": [1, 0], "reduction": "sum"},
     {"kind": "binary"},
     {"kind": "cross_entropy", "reduction": "sum"},
+    {"kind": "cross_entropy", "smoothing": "0.1"},
+    {"kind": "cross_entropy"},
+    {"kind": "squared", "target": ["0.5", 1], "factor": "0.5"},
+    {"kind": "squared", "target": ["0.5", 1], "factor": 3, "reduction": "sum"},
 )
 
 

@@ -152,15 +152,22 @@ class VanishingExp(Exp):
     """
 
 
-@dataclass(frozen=True)
 class Square(Elementwise):
-    """a², or c a² with a constant c."""
+    """a²."""
 
     name = "square"
-    factor: Decimal = Decimal(1)
+    entry = ex.Power(A, TWO)
+
+
+@dataclass(frozen=True)
+class MultipliedSquare(Elementwise):
+    """c a², with a constant c."""
+
+    name = "multiplied_square"
+    factor: Decimal
 
     def expression(self) -> ex.Expression:
-        return times(ex.Number(self.factor), ex.Power(A, TWO))
+        return ex.Product((ex.Number(self.factor), ex.Power(A, TWO)))
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,8 @@ class _BackwardPass:
         entries = self.producers[record.inputs[0]]
         inner = self.producers[entries.inputs[0]]
         match entries.operation, inner.operation:
-            case el.Square(factor), el.Difference():
+            case el.Square() | el.MultipliedSquare() as square, el.Difference():
+                factor = square.factor if isinstance(square, el.MultipliedSquare) else Decimal(1)
                 operation = el.SquaredErrorGrad(n, factor)
                 yield inner.inputs[0], GradientPath(record, "left", operation, (inner.output,))
             case el.NegativeLog(), el.OfTarget():
@@ -274,7 +275,7 @@ class _BackwardPass:
             case op.Mean(sample):
                 width = x[0].shape[1]
                 yield to(0, el.BroadcastDivide(width - sample, width), g)
-            case el.Square(factor) if factor == 1:
+            case el.Square():
                 yield to(0, el.TwiceProduct(), g, x[0])
             case el.Adapt(alpha, rank):
                 yield to(1, el.AdaptGrad(alpha, rank), g)

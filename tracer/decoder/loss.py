@@ -91,9 +91,11 @@ def _squared(tape: Tape, y: Value, scenario: Scenario) -> Value:
     """The mean, or the sum, of c (y - t)² at each position with a target: y (n, d) → (k,)."""
     y, target = _with_targets(tape, roles.SQUARED_OUTPUT, roles.SQUARED_TARGET, y, scenario)
     error = tape.record(roles.ERROR, el.Difference(), y, target)
-    factor = scenario.loss.factor
-    of = roles.SQUARED_ERROR if factor == 1 else roles.MULTIPLIED_ERROR
-    squared = tape.record(of, el.Square(factor), error)
+    if scenario.loss.factor == 1:
+        squared = tape.record(roles.SQUARED_ERROR, el.Square(), error)
+    else:
+        multiplied = el.MultipliedSquare(scenario.loss.factor)
+        squared = tape.record(roles.MULTIPLIED_ERROR, multiplied, error)
     return tape.record(roles.TOKEN_ERROR, _of_row(scenario), squared)
 
 

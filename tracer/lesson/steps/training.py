@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import BinaryCrossEntropyGrad, Square, SquaredErrorGrad
+from tracer.decoder.elementwise import BinaryCrossEntropyGrad, MultipliedSquare, SquaredErrorGrad
 from tracer.decoder.operations import MeanOf, SumOf, Total
 from tracer.decoder.tape import Record
 from tracer.formula.expression import (
@@ -132,13 +132,14 @@ GradientOfNumbers = SquaredErrorGrad | BinaryCrossEntropyGrad
 
 def _squared_error(step: Step) -> Sentence:
     """Return (ŷ - t)², or a multiple of it."""
-    square = next(r.operation for r in step.records if isinstance(r.operation, Square))
-    of = square.formula.symbols([Y_MINUS_T])
-    return ("its squared error ", of) if square.factor == 1 else (of,)
+    for record in step.records:
+        if isinstance(record.operation, MultipliedSquare):
+            return (record.operation.formula.symbols([Y_MINUS_T]),)
+    return ("its squared error ", Power(Y_MINUS_T, TWO))
 
 
 def _times_a_factor(record: Record) -> str:
-    assert isinstance(record.operation, Square)
+    assert isinstance(record.operation, MultipliedSquare)
     return f"The square of each difference, times {record.operation.factor}:"
 
 
