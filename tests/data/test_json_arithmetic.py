@@ -14,11 +14,11 @@ import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
+from tests.helpers.operation_formulas import computed
 from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
-from tests.helpers.training_again import training_again
 from tracer.data import as_json
 from tracer.decoder.attribution import attribute
 from tracer.decoder.contract import Contract
@@ -48,176 +48,18 @@ def rounded(number: Decimal, decimals: int) -> Decimal:
     return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
-def matmul(x: Any, w: Any, *bias: Any, decimals: int | None) -> Any:
-    products = x[:, :, None] * w[None, :, :]
-    if decimals is not None:
-        products = np.vectorize(rounded, otypes=[object])(products, decimals)
-    return products.sum(axis=1) + sum(bias)
-
-
 def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any:
     """What an operation should give, of its operands and its parameters and of nothing else.
 
     With decimals, each product is rounded to them.
     """
+
+    def kept(products: Any) -> Any:
+        return np.vectorize(rounded, otypes=[object])(products, decimals)
+
     given = {name: plain(parameter) for name, parameter in value["parameters"].items()}
-    match value["operation"], inputs:
-        case "add", [a, b]:
-            return a + b
-        case "subtract", [a, b]:
-            return a - b[:, None]
-        case "below_maximum", [a, b]:
-            masked = b == -Decimal("Infinity")  # and so is all of the row
-            finite = np.where(masked, 0, b)
-            return a - finite.reshape(b.shape + (1,) * (a.ndim - b.ndim))
-        case "running_max", [a, *before]:
-            return np.array([max(row) for row in np.column_stack([a, *before])])
-        case "rescale", [a, f, b]:
-            scaled = f.reshape(f.shape + (1,) * (a.ndim - f.ndim)) * a
-            if decimals is not None:
-                scaled = np.vectorize(rounded, otypes=[object])(scaled, decimals)
-            return scaled + b
-        case "square", [a]:
-            return a * a
-        case "multiplied_square", [a]:
-            return a * a * given["factor"]
-        case "multiply", [a, b]:
-            return a * b
-        case "rotate", [a, cos, sin]:
-            return rotated(a, cos, sin, given["layout"])
-        case "matmul", [x, w, *bias]:
-            return matmul(x, w, *bias, decimals=decimals)
-        case "dot", [q, k]:
-            return matmul(q, k.T, decimals=decimals)
-        case "divide", [a, b]:
-            return a / b
-        case "share", [a, b]:  # a row of zeros, which are all hidden, stays one
-            rows = zip(a, b, strict=True)
-            return np.array([row / (total if any(row) else 1) for row, total in rows])
-        case "normalize", [a, b, *parameters]:
-            assert len(parameters) == given["gain"] + given["shift"]
-            whole = a / b[:, None]
-            if decimals is not None and parameters:
-                whole = np.vectorize(rounded, otypes=[object])(whole, decimals)
-            if given["gain"]:
-                whole = whole * (parameters.pop(0) + given.get("unit_offset", 0))
-            if decimals is not None and parameters:
-                whole = np.vectorize(rounded, otypes=[object])(whole, decimals)
-            return whole + parameters.pop(0) if given["shift"] else whole
-        case "sum", [a]:
-            return a.sum(axis=1)
-        case "max", [a]:
-            return np.array([max(row) if max(row).is_finite() else Decimal(0) for row in a])
-        case "mean", [a]:
-            return a.sum(axis=1) / Decimal(a.shape[1] - given["sample"])
-        case "sqrt", [a]:
-            outside = given["epsilon"] * given["outside"]
-            inside = np.asarray(a + (given["epsilon"] - outside), dtype=object)
-            return np.vectorize(lambda x: x.sqrt(), otypes=[object])(inside) + outside
-        case "exp", [a]:
-            return np.vectorize(lambda x: x.exp(), otypes=[object])(a)
-        case "penalize", [a, slope, distance]:
-            far = slope * distance
-            far = far if decimals is None else np.vectorize(rounded, otypes=[object])(far, decimals)
-            return a - far
-        case "adapt", [a, b]:
-            added = given["alpha"] * b / given["rank"]
-            if decimals is not None:
-                added = np.vectorize(rounded, otypes=[object])(added, decimals)
-            return a + added
-        case "power_of_two", []:
-            return np.asarray(Decimal(2) ** (given["over"] / given["under"]))
-        case "scale", [a]:
-            return given["a"] * a
-        case "divide_by", [a]:
-            return a / given["divisor"]
-        case "softcap", [a]:
-            capped = [given["cap"] * Decimal(math.tanh(x / given["cap"])) for x in a.flat]
-            return np.array(capped).reshape(a.shape)
-        case "relu", [a]:
-            return a * (a > 0)
-        case "relu_squared", [a]:
-            return (a * (a > 0)) ** 2
-        case "tanh", [a]:
-            return np.array([Decimal(math.tanh(x)) for x in a.flat]).reshape(a.shape)
-        case "silu", [a]:
-            return np.array([x / (1 + (-x).exp()) for x in a.flat]).reshape(a.shape)
-        case ("gelu" | "gelu_tanh") as name, [a]:
-            share = {"gelu": normal_share, "gelu_tanh": approximate_share}[name]
-            return np.array([x * Decimal(share(float(x))) for x in a.flat]).reshape(a.shape)
-        case "copy", [a]:
-            return a
-        case "append_column", [a, b]:
-            return np.hstack([a, np.tile(b, (len(a), 1))])
-        case "drop_column", [a]:
-            return a[:, :-1]
-        case "stack", pieces:
-            return np.concatenate([np.atleast_2d(each) for each in pieces])
-        case "concat", heads:
-            return np.concatenate(heads, axis=1)
-        case "outer", [a, b]:
-            return a[:, None] * b
-        case "div_term", []:
-            width = int(given["width"])
-            pairs, base = range((width + 1) // 2), Decimal(given["base"])
-            return np.array([base ** (Decimal(-2 * k) / width) for k in pairs])
-        case ("sin" | "cos") as name, [a]:
-            wave = {"sin": math.sin, "cos": math.cos}[name]
-            return np.array([[Decimal(repr(wave(x))) for x in row] for row in a])
-        case "interleave", [sin, cos]:
-            pairs_of_rows = [
-                [x for pair in zip(*rows, strict=True) for x in pair]
-                for rows in zip(sin, cos, strict=True)
-            ]
-            return np.array([row[: len(given["features"])] for row in pairs_of_rows])
-        case "append", [a, b]:
-            return np.concatenate([a, b])
-        case "neg_log", [p]:
-            columns = zip(p, given["columns"], strict=True)
-            return np.array([Decimal(0) if j is None else -row[int(j)].ln() for row, j in columns])
-        case "mean_of", [a]:
-            counted = [a[int(i)] for i in given["counted"]]
-            return np.asarray(sum(counted, Decimal(0)) / len(counted))
-        case "select", [a]:
-            return a[-1:, [int(j) for j in given["columns"]]]
-        case "take_column", [a]:
-            return a[:, [int(given["column"])]].T
-        case "take_entries", [a]:
-            return np.array([a[int(i), int(j)] for i, j in given["entries"]])
-        case "take_entry", [a]:
-            return a[int(given["row"]), int(given["column"])]
-        case "cumulate", [a]:
-            return np.array([[sum(row[: j + 1]) for j in range(len(row))] for row in a])
-        case "argmax", [p, z]:
-            ranked = [
-                max(zip(x, y, range(0, -len(x), -1), given["words"], strict=True))
-                for x, y in zip(p, z, strict=True)
-            ]
-            return np.array([word for *_, word in ranked], dtype=object)
-        case "pick", [sums, draw]:
-            above = [j for j, top in enumerate(sums[-1]) if top > draw]
-            return np.array([given["words"][above[0] if above else -1]], dtype=object)
-    return training_again(value["operation"], given, inputs)
-
-
-def rotated(a: Any, cos: Any, sin: Any, layout: str) -> Any:
-    """Each pair of columns as a point, turned."""
-    half = cos.shape[1]
-    first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
-    if layout == "halves":
-        first, second = slice(half), slice(half, 2 * half)
-    turned = a.copy()
-    turned[:, first] = a[:, first] * cos - a[:, second] * sin
-    turned[:, second] = a[:, first] * sin + a[:, second] * cos
-    return turned
-
-
-def normal_share(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
-
-
-def approximate_share(x: float) -> float:
-    return (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+    rounds = () if decimals is None else (kept,)
+    return computed(value["operation"], given, inputs, *rounds)
 
 
 def plain(parameter: Any) -> Any:
@@ -250,7 +92,7 @@ def replayed(
             sources[0] = earlier[value["operands"][0]]
         operands = [array(source) for source in sources]
         with localcontext(prec=60):
-            yield address, array(value), np.asarray(again(value, operands, decimals))
+            yield address, array(value), again(value, operands, decimals)
 
 
 def assert_the_same(found: dict[str, Any], earlier: dict[str, Any] | None = None) -> set[str]:
@@ -258,7 +100,7 @@ def assert_the_same(found: dict[str, Any], earlier: dict[str, Any] | None = None
     for address, shown, exact in replayed(found, None, earlier):
         assert shown.shape == exact.shape, address
         for entry, expected in zip(shown.flat, exact.flat, strict=True):
-            if isinstance(expected, str) or expected.is_infinite():
+            if isinstance(expected, str) or abs(expected) == math.inf:
                 assert entry == expected, address
             else:  # JSON has the float64 nearest to each number.
                 assert abs(entry - expected) <= Decimal("1e-13") * (1 + abs(expected)), address
@@ -312,20 +154,14 @@ PARAMETERS = {
 DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9")
 
 
-def attributed_score(scenario: str) -> dict[str, Any]:
-    """All values of a pass and of the attribution of one of its attention scores."""
+def attributed(scenario: str) -> Iterator[dict[str, Any]]:
+    """All values of a pass and of the attribution of a logit; the same with an attention score."""
     found = bundled(scenario, Carry.NEVER)
-    whole = attribute_score(found, Entry(found["layer1.attention.head1.scores"], (1, 0))).trace
-    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
-    return {value["address"]: value for value in read["values"]}
-
-
-def attributed(scenario: str) -> dict[str, Any]:
-    """All values of a pass and of the attribution of one of its logits."""
-    found = bundled(scenario, Carry.NEVER)
-    whole = attribute(found, Entry(found["logits"], (1, 0)), None, (HEAD_OUTPUT,)).trace
-    read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
-    return {value["address"]: value for value in read["values"]}
+    score = Entry(found["layer1.attention.head1.scores"], (1, 0))
+    of_logit = attribute(found, Entry(found["logits"], (1, 0)), None, (HEAD_OUTPUT,))
+    for whole in (of_logit.trace, attribute_score(found, score).trace):
+        read = json.loads(as_json.render(whole, whole.records, None), parse_float=Decimal)
+        yield {value["address"]: value for value in read["values"]}
 
 
 def test_every_operation_can_be_done_again() -> None:
@@ -352,8 +188,8 @@ def test_every_operation_can_be_done_again() -> None:
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("train", "-", *NEVER, stdin=every_part(layout)))
     done |= assert_the_same(values("train", "experts", *NEVER))
-    done |= assert_the_same(attributed("science"))
-    done |= assert_the_same(attributed_score("science"))
+    for found in attributed("science"):
+        done |= assert_the_same(found)
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import misplaced, violations
 from tests.helpers.judge import exact
-from tests.helpers.parts_of_logits import Parts, Values
+from tests.helpers.parts_of_rows import Parts, Values
 from tests.helpers.random_scenarios import to_yaml
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import traced_or_rejected
@@ -69,7 +69,7 @@ def test_each_part_is_what_the_model_computes_from_it_alone(spec: Any, seed: int
     weights[column] = 1.0
     if other is not None:
         weights[other] = -1.0
-    expected = Parts(found, address, row, weights).parts
+    expected = Parts(found, address, row).times(weights)
     tolerance = 1e-9 * max(1, *map(abs, expected.values()))
     for options in (PER_PART, SPLIT[seed % 2]):
         document = attributed(spec, asked, *options)

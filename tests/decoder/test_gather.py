@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -11,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from tests.helpers.operation_formulas import computed
 from tests.helpers.operations import rows_of
 from tracer.decoder import operations as op, results
 from tracer.decoder.axes import Axis
 from tracer.decoder.gather import Gather
 from tracer.formula.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic, Array, no_rounding
 
-Drawn = tuple[Gather, list[tuple[int, ...]], Callable[..., Any]]
-"""An operation, the shapes of its operands, and the same as a formula of NumPy."""
+Drawn = tuple[Gather, list[tuple[int, ...]]]
+"""An operation, and the shapes of its operands."""
 
 SIZES, POSITIONS = st.integers(1, 4), st.lists(st.integers(0, 9), min_size=1, max_size=4)
 
@@ -30,57 +30,35 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
     columns = tuple(draw(st.permutations(range(m)))[: draw(st.integers(0, m))])
     column = draw(st.integers(0, m - 1))
     kept = tuple(columns[row % 2 :] for row in range(n))
-    chosen = [[j in kept[i] for j in range(m)] for i in range(n)]
     entries = tuple((i % n, i % m) for i in draw(POSITIONS))
+    found: list[Drawn] = [
+        (op.Copy(), [(n, m)]),
+        (op.Reused(), [(n, m)]),
+        (op.Append(), [(n, m), (k, m)]),
+        (op.Join(), [(n,), (m,), (k,)]),
+        (op.Concat(), [(n, m), (n, k)]),
+        (op.AppendColumn(), [(n, m), (1,)]),
+        (op.DropColumn(), [(n, m)]),
+        (op.Interleave(tuple("abcde"[:m])), [(n, (m + 1) // 2)] * 2),
+        (op.Select(columns), [(n, m)]),
+        (op.Rows(rows), [(n, m), (n, k)]),
+        (op.Columns(column, m), [(n, m)]),
+        (op.Keep(kept, Decimal(0)), [(n, m)]),
+        (op.TakeColumn(column), [(n, m)]),
+        (op.TakeEntry(n - 1, column), [(n, m)]),
+        (op.TakeEntries(entries), [(n, m)]),
+        (op.Stack(), [(n, m), (m,), (k, m)]),
+        (op.AsRows(rows, n + k), [(m, len(rows))]),
+        (op.PlaceRows(rows, n), [(len(rows), m)]),
+        (op.PlaceColumns(column, m), [(n, m - column)]),
+        (op.AppendZeros(), [(n, m)]),
+    ]
+    return next(each for each in found if type(each[0]) is kind)
 
-    def placed(a: Array, index: Any, *shape: int) -> Array:
-        found = np.zeros(shape)
-        found[index] = a
-        return found
 
-    found: dict[type[Gather], Drawn] = {
-        op.Copy: (op.Copy(), [(n, m)], lambda a: a),
-        op.Reused: (op.Reused(), [(n, m)], lambda a: a),
-        op.Append: (op.Append(), [(n, m), (k, m)], lambda *x: np.concatenate(x)),
-        op.Join: (op.Join(), [(n,), (m,), (k,)], lambda *x: np.concatenate(x)),
-        op.Concat: (op.Concat(), [(n, m), (n, k)], lambda *x: np.concatenate(x, axis=1)),
-        op.AppendColumn: (op.AppendColumn(), [(n, m), (1,)], lambda a, b: np.c_[a, [b[0]] * n]),
-        op.DropColumn: (op.DropColumn(), [(n, m)], lambda a: a[:, :-1]),
-        op.Interleave: (
-            op.Interleave(tuple("abcde"[:m])),
-            [(n, (m + 1) // 2)] * 2,
-            lambda *x: np.stack(x, axis=2).reshape(n, -1)[:, :m],
-        ),
-        op.Select: (op.Select(columns), [(n, m)], lambda a: a[-1:][:, list(columns)]),
-        op.Rows: (op.Rows(rows), [(n, m), (n, k)], lambda a, b: a[list(rows)]),
-        op.Columns: (op.Columns(column, m), [(n, m)], lambda a: a[:, column:]),
-        op.Keep: (op.Keep(kept, Decimal(0)), [(n, m)], lambda a: np.where(chosen, a, 0)),
-        op.TakeColumn: (op.TakeColumn(column), [(n, m)], lambda a: a[:, column][np.newaxis]),
-        op.TakeEntry: (op.TakeEntry(n - 1, column), [(n, m)], lambda a: a[-1, column]),
-        op.TakeEntries: (
-            op.TakeEntries(entries),
-            [(n, m)],
-            lambda a: np.array([a[at] for at in entries]),
-        ),
-        op.Stack: (op.Stack(), [(n, m), (m,), (k, m)], lambda *x: np.vstack(x)),
-        op.AsRows: (
-            op.AsRows(rows, n + k),
-            [(m, len(rows))],
-            lambda a: placed(a.T, list(rows), n + k, m),
-        ),
-        op.PlaceRows: (
-            op.PlaceRows(rows, n),
-            [(len(rows), m)],
-            lambda a: placed(a, list(rows), n, m),
-        ),
-        op.PlaceColumns: (
-            op.PlaceColumns(column, m),
-            [(n, m - column)],
-            lambda a: placed(a, np.s_[:, column:], n, m),
-        ),
-        op.AppendZeros: (op.AppendZeros(), [(n, m)], lambda a: np.c_[a, np.zeros(n)]),
-    }
-    return found[kind]
+def expected_of(operation: Gather, x: list[Array]) -> Array:
+    found: Array = computed(operation.name, vars(operation), x)
+    return found
 
 
 EACH = pytest.mark.parametrize("kind", rows_of(Gather), ids=lambda kind: kind.__name__)
@@ -107,9 +85,9 @@ def moved(operation: Any, x: list[Array], shape: tuple[int, ...], by: Arithmetic
 def test_a_result_is_that_of_the_formula_and_each_entry_has_its_origin(
     kind: type[Gather], data: st.DataObject
 ) -> None:
-    operation, shapes, formula = data.draw(moves(kind))
+    operation, shapes = data.draw(moves(kind))
     x = distinct(shapes)
-    expected = np.asarray(formula(*x))
+    expected = expected_of(operation, x)
     found = moved(operation, x, expected.shape)
     assert np.array_equal(found, expected)
     assert np.array_equal(moved(operation, x, expected.shape, DECIMALS).astype(float), expected)
@@ -126,9 +104,9 @@ def test_a_gradient_goes_back_to_where_each_entry_comes_from(
     kind: type[Gather], data: st.DataObject
 ) -> None:
     """A gradient g of the result has the product with it that its parts have with the operands."""
-    operation, shapes, formula = data.draw(moves(kind))
+    operation, shapes = data.draw(moves(kind))
     x = distinct(shapes)
-    result = np.asarray(formula(*x))
+    result = expected_of(operation, x)
     if kind in WITHOUT:
         with pytest.raises(TypeError, match=kind.name):
             operation.backward(0, *shapes)
@@ -151,7 +129,7 @@ WITHOUT = {
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataObject) -> None:
-    operation, shapes, formula = data.draw(moves(kind))
+    operation, shapes = data.draw(moves(kind))
     if kind in GIVEN_AXES:
         return
     x = [
@@ -159,7 +137,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
         for name, each in zip("abc", shapes, strict=False)
     ]
     axes = operation.axes(*x)
-    shape = np.asarray(formula(*distinct(shapes))).shape
+    shape = expected_of(operation, distinct(shapes)).shape
     assert tuple(len(axis.labels) for axis in axes) == shape
     if isinstance(operation, op.Interleave):
         assert axes[1] == Axis("feature", operation.features)

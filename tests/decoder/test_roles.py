@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
 from tests.helpers.traces import bundled, traced
-from tracer.decoder import roles
+from tracer.decoder import roles, token_rows
 from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
@@ -26,10 +26,8 @@ from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
-from tracer.lesson.steps.attribution import VECTORS
 from tracer.lesson.steps.declared import KIND_OF, kind_of
 from tracer.lesson.texts.selection import steps
-from tracer.parts.query_key_norm.decoder import KEYS, QUERIES
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
@@ -208,7 +206,7 @@ def attributions() -> Iterator[Trace]:
         plain = trace("f", scenario)
         yield from _attributions(plain)
         for value in one_of_each_role(plain):
-            if value.role in (*VECTORS, roles.INPUT, roles.SCALED_EMBEDDING, roles.HEAD_OUTPUT):
+            if isinstance(plain.producers[value].operation, token_rows.LINEAR):
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
                 yield from _attributions(trace("f", pinned))
@@ -219,7 +217,7 @@ def attributions() -> Iterator[Trace]:
         plain = trace("f", scenario)
         yield from _scores(plain)
         for value in one_of_each_role(plain):
-            if value.role in READ:
+            if isinstance(plain.producers[value].operation, token_rows.LINEAR):
                 rows = tuple(map(tuple, value.numbers))
                 pinned = scenario.model_copy(update={"given": {value.address: rows}})
                 yield from _scores(trace("f", pinned))
@@ -305,14 +303,6 @@ BEFORE_ATTENTION = (
     "alpha: 1}}",
 )
 """Sub-layers whose results an attention reads, and its own norm."""
-
-READ = (
-    *(*VECTORS, roles.INPUT, roles.QUERY, roles.KEY, roles.ROTATED_QUERY, roles.ROTATED_KEY),
-    *(norm.deviation for norm in (QUERIES.norm, KEYS.norm)),
-    *(norm.layer_norm for norm in (QUERIES.norm, KEYS.norm)),
-    *(norm.rms_norm for norm in (QUERIES.norm, KEYS.norm)),
-)
-"""The values that are given in place of computed ones, in a score's attribution."""
 
 DIVIDED = ", scale: 8"
 LINEAR = "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], activation: none, activates: output}"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
@@ -15,12 +14,13 @@ from tests.decoder.test_forward import POSITIVE
 from tests.helpers.claims_of_score_parts import faults
 from tests.helpers.command import printed, problems, run
 from tests.helpers.every_judge import FORMATS, faults_of_terminal, faults_of_text
+from tests.helpers.parts_of_rows import Parts
 from tests.helpers.random_scenarios import scenarios
-from tests.helpers.reference import Array
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.terminal_page import Prose, read_blocks
 from tests.helpers.traces import traced_or_rejected
+from tracer.data import as_json
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
@@ -49,84 +49,26 @@ def attributed(spec: Scenario, address: str, at: tuple[int, int], *options: str)
 # --- against plain NumPy -------------------------------------------------------------------------
 
 
-def carried(found: Trace, start: str, ends: set[str]) -> dict[Value, Array]:
-    """What a component adds to every value: itself, carried on by what is linear; norms are held.
-
-    Nothing goes on from the other components, and nothing through what is not linear.
-    """
-    own: dict[Value, Array] = {}
-    for record in found.records:
-        value, inputs = record.output, record.inputs
-        if value.address in ends:
-            own[value] = value.array if value.address == start else np.zeros(value.shape)
-            continue
-        added = [own.get(each) for each in inputs]
-        if all(each is None or not each.any() for each in added):
-            continue
-        parts = [np.zeros(x.shape) if a is None else a for x, a in zip(inputs, added, strict=True)]
-        of = _linear(record.operation, [x.array for x in inputs], parts)
-        if of is not None:
-            own[value] = of
-    return own
-
-
-def _linear(operation: Any, x: list[Array], a: list[Array]) -> Array | None:
-    match operation.name:
-        case "copy":
-            return a[0]
-        case "add":
-            return np.asarray(a[0] + a[1])
-        case "scale":
-            return np.asarray(float(operation.a) * a[0])
-        case "matmul":
-            return np.asarray(a[0] @ x[1] + (a[2] if len(a) > 2 else 0))
-        case "concat":
-            return np.concatenate(a, axis=1)
-        case "subtract":
-            return np.asarray(a[0] - a[0].mean(axis=1, keepdims=True))
-        case "normalize":
-            gain = x[2] if operation.gain else 1
-            shift = a[-1] if operation.shift else 0
-            gain = gain + 1 if operation.gain and operation.unit_offset else gain
-            return np.asarray(a[0] / x[1][:, None] * gain + shift)
-        case "rotate":
-            first, second = operation.columns(2 * x[1].shape[1])
-            turned = a[0].copy()
-            turned[:, first] = a[0][:, first] * x[1] - a[0][:, second] * x[2]
-            turned[:, second] = a[0][:, first] * x[2] + a[0][:, second] * x[1]
-            return turned
-        case "mix_experts":
-            mixed = np.zeros((x[0].shape[0], a[1].shape[1]))
-            for expert, rows in enumerate(operation.rows):
-                for k, row in enumerate(rows):
-                    mixed[row] += x[0][row, expert] * a[1 + expert][k]
-            return mixed
-        case _:
-            return None
-
-
-def faults_of_parts(found: Trace, value: Value, at: tuple[int, int], document: Any) -> list[str]:
+def faults_of_parts(found: Trace, address: str, at: tuple[int, int], document: Any) -> list[str]:
     """Parts that are not the products of what the components add, carried forward."""
-    record = found.producers[value]
-    divides = record.operation.name == "divide"
-    q, k = (found.producers[record.inputs[0]] if divides else record).inputs
-    scale = float(record.inputs[1].numbers) if divides else 1.0
-    ends = [each["address"].split(" × ") for each in document["parts"]]
-    sides = [
-        {start: _row(carried(found, start, all_of), of, row) for start in all_of}
-        for of, row, all_of in zip((q, k), at, map(set, zip(*ends, strict=True)), strict=True)
+    listed = json.loads(as_json.render(found, found.records, None))["values"]
+    values = {value["address"]: value for value in listed}
+    score, divisor = values[address], 1.0
+    if score["operation"] == "divide":
+        divisor = values[score["operands"][1]]["data"]
+        score = values[score["operands"][0]]
+    query, key = (
+        Parts(values, of, row).rows for of, row in zip(score["operands"], at, strict=True)
+    )
+    expected = {f"{a} × {b}": float(query[a] @ key[b]) / divisor for a in query for b in key}
+    parts = {each["address"]: each["value"] for each in document["parts"]}
+    faults = [f"other pairs: {parts.keys() ^ expected.keys()}"] * (parts.keys() != expected.keys())
+    size = max(1.0, *map(abs, parts.values()))
+    return faults + [
+        f"{pair}: {parts[pair]}, expected {number}"
+        for pair, number in expected.items()
+        if abs(parts.get(pair, 0) - number) > 1e-9 * size
     ]
-    faults = []
-    size = max(1.0, *(abs(each["value"]) for each in document["parts"]))
-    for (a, b), part in zip(ends, document["parts"], strict=True):
-        expected = float(sides[0][a] @ sides[1][b]) / scale
-        if abs(part["value"] - expected) > 1e-9 * size:
-            faults.append(f"{part['address']}: {part['value']}, expected {expected}")
-    return faults
-
-
-def _row(own: dict[Value, Array], of: Value, row: int) -> Array:
-    return own[of][row] if of in own else np.zeros(of.shape[1])
 
 
 def faults_of_score(spec: Scenario, number: int) -> list[str]:
@@ -135,7 +77,7 @@ def faults_of_score(spec: Scenario, number: int) -> list[str]:
     at = (number % value.shape[0], number // 7 % value.shape[1])
     document = attributed(spec, value.address, at)
     numbers = [each["value"] for each in document["parts"]]
-    faults = faults_of_parts(found, value, at, document)
+    faults = faults_of_parts(found, value.address, at, document)
     if [abs(n) for n in numbers] != sorted(map(abs, numbers), reverse=True):
         faults.append("not ranked")
     off = abs(sum(map(float, numbers)) - float(document["value"]))

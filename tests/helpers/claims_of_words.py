@@ -6,7 +6,7 @@ import re
 
 from tests.helpers import word_paths
 from tests.helpers.judge import Check, Judge, Said, as_shown, exact, told_apart
-from tests.helpers.parts_of_logits import Parts
+from tests.helpers.parts_of_rows import Parts
 
 HEAD = re.compile(r"layer(\d+)\.(cross_)?attention\.head(\d+)\.output")
 ALMOST_ALL = 90
@@ -48,7 +48,7 @@ def parts(at: Judge) -> dict[str, float]:
     weights = [0.0] * at.values["logits"]["shape"][1]
     weights[prediction(at)[0]] = 1.0
     address = "logits.uncapped" if capped else "logits"
-    return Parts(at.values, address, at.followed, weights).parts
+    return Parts(at.values, address, at.followed).times(weights)
 
 
 def label(address: str) -> str:

@@ -50,7 +50,7 @@ def test_the_parts_of_a_score(name: str, tmp_path: Path) -> None:
     found = trace("tiny", load(scenario(tmp_path, name)).scenario)
     value = found["layer2.attention.head2.scores"]
     document = json.loads(as_json.attribution(attribute_score(found, Entry(value, (3, 1)))))
-    assert faults_of_parts(found, value, (3, 1), document) == []
+    assert faults_of_parts(found, value.address, (3, 1), document) == []
     total = sum(each["value"] for each in document["parts"])
     assert total == pytest.approx(document["value"], abs=1e-9)
     assert len(document["parts"]) > 9

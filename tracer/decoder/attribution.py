@@ -17,7 +17,7 @@ All directions are (1, d), for the one token.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import elementwise as el, operations as op, roles
@@ -26,7 +26,7 @@ from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.token_rows import OneToken, label
+from tracer.decoder.token_rows import OneToken, label, starts
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.names import distinct
@@ -75,12 +75,8 @@ def attribute(
     back = BackwardDirection(tape, found, entry.at[0], entry, other, split)
     with tape.computing():
         parts = sorted(back.parts(), key=lambda part: -abs(part.total.computed[0]))
-        with tape.within(roles.Place(phase="attribution")):
-            totals = [part.total for part in parts]
-            labels = tuple(label(part.of) for part in parts)
-            joined = tape.record_as(roles.PARTS, op.Join(), (Axis("part", labels),), *totals)
-            add = op.SumInOrder(tuple(range(len(parts))))
-            total = tape.record(roles.PARTS_SUM, add, joined)
+        labels, totals = [label(part.of) for part in parts], [part.total for part in parts]
+        total = summed(tape, roles.PARTS_SUM, op.Join(), labels, *totals)
         attributed = back.attributed()
         rounding = rounding_of(tape, found, attributed, total)
     whole = with_records(found, tape)
@@ -92,6 +88,16 @@ def attributed(found: Trace, entry: Entry, other: int | None) -> Value:
     tape = Tape(arithmetic_of(found.scenario), found.pencil)
     with tape.computing():
         return BackwardDirection(tape, found, entry.at[0], entry, other, ()).attributed()
+
+
+def summed(
+    tape: Tape, role: Role, operation: op.Recorded, names: Sequence[str], *inputs: Value
+) -> Value:
+    """Record all parts, which an operation puts in one row, and their sum."""
+    with tape.within(roles.Place(phase="attribution")):
+        axes = (Axis("part", tuple(names)),)
+        parts = tape.record_as(roles.PARTS, operation, axes, *inputs)
+        return tape.record(role, op.SumInOrder(tuple(range(len(names)))), parts)
 
 
 def rounding_of(tape: Tape, found: Trace, attributed: Value, total: Value) -> Value | None:
@@ -228,18 +234,14 @@ class BackwardDirection(OneToken):
                 yield x[0], self.derive(x[0], "logit_direction", op.Dot(), axes, u, x[1])
                 yield from ((bias, u) for bias in x[2:])
             case op.Concat():
-                start = 0
-                for head in x:
-                    columns = op.Columns(start, start := start + head.shape[1])
+                for start, head in starts(x):
+                    columns = op.Columns(start, start + head.shape[1])
                     axes = (self.row_axis, head.axes[1])
                     yield head, self.derive(head, "logit_direction", columns, axes, u)
-            case op.MixExperts(rows):
-                weights, *outputs = x
-                rows_of = tuple(range(u.shape[0]))
-                for expert, (own, y) in enumerate(zip(rows, outputs, strict=True)):
-                    if self.token in own:
-                        held, times = self.row(weights, y), el.TimesExpertWeight(rows_of, expert)
-                        yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
+            case op.MixExperts():
+                for expert, y in self.experts(record):
+                    held, times = self.row(x[0], y), el.TimesExpertWeight((0,), expert)
+                    yield y, self.derive(y, "logit_direction", times, u.axes, u, held)
             case el.Normalize():
                 yield from self.through_norm(record, record.operation, u)
             case el.Subtract():

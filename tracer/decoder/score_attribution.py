@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.attribution import Attribution, rounding_of, with_records
+from tracer.decoder.attribution import Attribution, rounding_of, summed, with_records
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.roles import Role, derived
@@ -24,15 +24,13 @@ from tracer.errors import Problem, TracerError
 
 @dataclass(frozen=True)
 class SideParts:
-    """The components of a query or a key, what they add to it, and to the score.
+    """The components of a query or a key, with their names, and what they add to the score.
 
-    `added` (parts, d_k) has a row for each component, `names` its name; `sums` (parts,) is what a
-    component adds to the score together with all parts of the other side.
+    `sums` (parts,) is what a component adds together with all parts of the other side.
     """
 
     names: tuple[str, ...]
     components: tuple[Value, ...]
-    added: Value
     sums: Value
 
 
@@ -70,17 +68,13 @@ def attribute_score(found: Trace, entry: Entry) -> ScoreAttribution:
             scores = tape.record_as(roles.PAIRS, el.Divide(), axes, dot, record.inputs[1])
         else:
             scores = tape.record_as(roles.PAIRS, op.Dot(), axes, q_parts, k_parts)
-        query = _side(tape, of_q, q_parts, roles.QUERY_SUMS, op.Total(), scores)
-        key = _side(tape, of_k, k_parts, roles.KEY_SUMS, op.ColumnTotal(), scores)
+        query = _side(tape, of_q, roles.QUERY_SUMS, op.Total(), scores)
+        key = _side(tape, of_k, roles.KEY_SUMS, op.ColumnTotal(), scores)
         sizes = np.abs(scores.computed).astype(np.float64)
         ranked = np.argsort(-sizes, axis=None, kind="stable")
         pairs = tuple(divmod(int(at), scores.shape[1]) for at in ranked)
-        names = tuple(f"{axes[0].labels[i]} · {axes[1].labels[j]}" for i, j in pairs)
-        with tape.within(roles.Place(phase="attribution")):
-            parts = tape.record_as(
-                roles.PARTS, op.TakeEntries(pairs), (Axis("part", names),), scores
-            )
-            total = tape.record(roles.PAIRS_SUM, op.SumInOrder(tuple(range(len(pairs)))), parts)
+        names = [f"{axes[0].labels[i]} · {axes[1].labels[j]}" for i, j in pairs]
+        total = summed(tape, roles.PAIRS_SUM, op.TakeEntries(pairs), names, scores)
         score = tape.record_as(
             derived(roles.SCORES, "attributed"), op.TakeEntry(*entry.at), (), entry.value
         )
@@ -96,10 +90,10 @@ def _dot(found: Trace, record: Record) -> op.Operation:
 
 
 def _side(
-    tape: Tape, components: dict[str, Value], added: Value, role: Role, add: op.Recorded, of: Value
+    tape: Tape, components: dict[str, Value], role: Role, add: op.Recorded, of: Value
 ) -> SideParts:
     """One side, with the sums of its pairs: (parts,)."""
     names = tuple(map(side_label, components.values()))
     labels = tuple(f"{number} {name}" for number, name in zip(components, names, strict=True))
     sums = tape.record_as(role, add, (Axis("part", labels),), of)
-    return SideParts(names, tuple(components.values()), added, sums)
+    return SideParts(names, tuple(components.values()), sums)

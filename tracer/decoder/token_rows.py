@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.decoder import elementwise as el, operations as op, roles
@@ -59,6 +60,12 @@ class OneToken:
         """The row of the token in a value."""
         return value.row(self.token, len(self.tower(value).tokens))
 
+    def experts(self, mixture: Record) -> list[tuple[int, Value]]:
+        """The experts that the token goes to, counted from 0, and their outputs."""
+        assert isinstance(mixture.operation, op.MixExperts)
+        each = zip(mixture.operation.rows, mixture.inputs[1:], strict=True)
+        return [(expert, y) for expert, (own, y) in enumerate(each) if self.token in own]
+
     def is_end(self, record: Record) -> bool:
         """Whether an attribution goes no further than the value of a record."""
         if isinstance(record.operation, el.Subtract) and not self.is_centered(record):
@@ -70,6 +77,14 @@ class OneToken:
         x, mean = deviation.inputs
         computed = self.found.producers[mean]
         return isinstance(computed.operation, op.Mean) and computed.inputs[0] is x
+
+
+def starts(adjacent: Sequence[Value]) -> Iterator[tuple[int, Value]]:
+    """Yield each of the values that are side by side, with its first column."""
+    start = 0
+    for value in adjacent:
+        yield start, value
+        start += value.shape[1]
 
 
 def label(value: Value) -> str:

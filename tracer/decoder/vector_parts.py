@@ -22,7 +22,7 @@ from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import Derivation, derived
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.token_rows import OneToken, label
+from tracer.decoder.token_rows import OneToken, label, starts
 from tracer.decoder.value import Value
 
 Pieces: TypeAlias = Mapping[Value, Sequence[Value]]
@@ -101,9 +101,8 @@ class VectorParts(OneToken):
                 return record.inputs[:2]
             case op.Concat():
                 return record.inputs
-            case op.MixExperts(rows):
-                outputs = zip(rows, record.inputs[1:], strict=True)
-                return [y for own, y in outputs if self.token in own]
+            case op.MixExperts():
+                return [y for _, y in self.experts(record)]
             case _:
                 return record.inputs[:1]
 
@@ -115,7 +114,7 @@ class VectorParts(OneToken):
             return
         match record.operation:
             case op.Copy() if self.is_of_heads(x[0]):
-                for start, head in _starts(self.producer(x[0]).inputs):
+                for start, head in starts(self.producer(x[0]).inputs):
                     place = op.PlaceColumns(start, value.shape[1])
                     yield self.part(head, place, value.axes[1], *before[head])
             case op.Copy() | op.Concat() | el.Add():
@@ -123,10 +122,9 @@ class VectorParts(OneToken):
                     yield from before[operand]
             case op.MatMul():
                 yield from self.times_weights(record, before)
-            case op.MixExperts(rows):
-                for expert, (own, y) in enumerate(zip(rows, x[1:], strict=True)):
-                    if self.token in own:
-                        yield self.times_expert_weight(x[0], expert, y, before)
+            case op.MixExperts():
+                for expert, y in self.experts(record):
+                    yield self.times_expert_weight(x[0], expert, y, before)
             case el.Normalize():
                 yield from self.normalized(record, record.operation, before)
             case el.Scale():
@@ -185,7 +183,7 @@ class VectorParts(OneToken):
         x, w, *bias = record.inputs
         columns = record.output.axes[1]
         if self.is_of_heads(x):
-            for start, head in _starts(self.producer(x).inputs):
+            for start, head in starts(self.producer(x).inputs):
                 own = self.rows_of(w, head, start)
                 yield self.part(head, op.MatMul(), columns, *before[head], own)
         else:
@@ -240,11 +238,3 @@ def _numbers(parts: Value) -> tuple[Axis]:
     """The components that some parts belong to, by their numbers alone: a₁, a₂, …"""
     axis = parts.axes[0]
     return (Axis(axis.name, tuple(each.partition(" ")[0] for each in axis.labels)),)
-
-
-def _starts(heads: tuple[Value, ...]) -> Iterator[tuple[int, Value]]:
-    """Yield each of the values that are side by side, with its first column."""
-    start = 0
-    for head in heads:
-        yield start, head
-        start += head.shape[1]

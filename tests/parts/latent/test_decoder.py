@@ -8,11 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
+from tests.decoder.test_forward import assert_is_computed
+from tests.decoder.test_gradients import assert_slope
+from tests.helpers import learning
 from tests.helpers.command import printed, problems, run
+from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
@@ -69,107 +71,24 @@ def drawn(seed: int) -> dict[str, Any]:
     return spec
 
 
-# --- the equations -------------------------------------------------------------------------------
-
-
-def rms_norm(x: Any, norm: Any) -> Any:
-    if norm is None:
-        return x
-    mean = (x**2).mean(axis=1, keepdims=True)
-    return x / np.sqrt(mean + float(norm["epsilon"])) * np.array(norm["gain"], float)
-
-
-def rotated(x: Any, layout: str) -> Any:
-    """RoPE: one complex number per pair, turned by position / 100^(2k / r)."""
-    half = x.shape[1] // 2
-    angles = np.outer(np.arange(len(x)), 100.0 ** (-np.arange(half) / half))
-    both = (x[:, ::2], x[:, 1::2]) if layout == "pairs" else (x[:, :half], x[:, half:])
-    turned = (both[0] + 1j * both[1]) * np.exp(1j * angles)
-    axis = -1 if layout == "pairs" else 1
-    parts = [turned.real, turned.imag]
-    return np.stack(parts, axis=-1).reshape(x.shape) if axis < 0 else np.hstack(parts)
-
-
-def computed(spec: dict[str, Any]) -> dict[str, Any]:
-    """Equations 9 to 19 of DeepSeek-V2, for each head; without the residual connection."""
-    x = np.array(list(spec["embeddings"].values()), float)
-    attention = spec["layers"][0]["attention"]
-    latent = {
-        key: np.array(value, float) if key.startswith("W_") else value
-        for key, value in attention["latent"].items()
-    }
-    c = rms_norm(x @ latent["W_DKV"], latent.get("norm"))
-    of_query = x
-    if "W_DQ" in latent:
-        of_query = rms_norm(x @ latent["W_DQ"], latent.get("query_norm"))
-    outputs: list[Any] = []
-    found: dict[str, Any] = {}
-    for number, head in enumerate(attention["heads"], 1):
-        w = {name: np.array(value, float) for name, value in head.items()}
-        q, k, v = of_query @ w["W_Q"], c @ w["W_K"], c @ w["W_V"]
-        if "W_KR" in latent:
-            layout = spec["positions"]["rotary"]["layout"]
-            q = np.hstack([q, rotated(of_query @ w["W_QR"], layout)])
-            k = np.hstack([k, rotated(x @ latent["W_KR"], layout)])
-        scores = q @ k.T / np.sqrt(q.shape[1])
-        powers = np.exp(scores) * np.tri(len(x))
-        weights = powers / powers.sum(axis=1, keepdims=True)
-        found |= {f"head{number}.scores": scores, f"head{number}.weights": weights}
-        outputs.append(weights @ v)
-    return found | {"output": np.hstack(outputs) @ np.array(attention["W_O"], float)}
+# --- numbers -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 @pytest.mark.parametrize("seed", range(32))
-def test_values_are_those_of_the_paper(seed: int, arithmetic: str) -> None:
-    spec = drawn(seed)
-    if arithmetic == "float64":
-        spec["arithmetic"] = arithmetic
-    found = traced(to_yaml(spec))
-    for name, expected in computed(spec).items():
-        values = found[f"layer1.attention.{name}"].array.astype(float)
-        seen = np.isfinite(values)
-        assert_allclose(values[seen], expected[seen], atol=1e-12, err_msg=name)
-
-
-# --- gradients -----------------------------------------------------------------------------------
-
-
-def loss(spec: dict[str, Any]) -> float:
-    found = trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(loss=True))
-    return float(found["loss"].array)
-
-
-def places(spec: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the attention, by address."""
-    attention = spec["layers"][0]["attention"]
-    found = {"W_O": attention["W_O"]}
-    for name, value in attention["latent"].items():
-        is_norm = name.endswith("norm")
-        found[f"latent.{name}{'.gain' * is_norm}"] = value["gain"] if is_norm else value
-    for number, head in enumerate(attention["heads"], 1):
-        found |= {f"head{number}.{name}": value for name, value in head.items()}
-    return found
+def test_values_are_those_of_the_reference(seed: int, arithmetic: str) -> None:
+    """Equations 9 to 19 of DeepSeek-V2."""
+    spec = {**drawn(seed), "arithmetic": arithmetic}
+    assert_is_computed(traced(to_yaml(spec)), reference(spec), spec, 1e-12)
 
 
 @pytest.mark.parametrize("seed", [7, 15, 31])
-def test_gradients_are_central_differences(seed: int) -> None:
-    spec = drawn(seed)
-    spec["arithmetic"] = "float64"
-    found = trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(gradients=True))
-    step = Decimal("0.00001")
-    for name, rows in places(spec).items():
-        gradient = found[f"gradient.layer1.attention.{name}"].array.astype(float)
-        gradient = gradient.reshape(-1, gradient.shape[-1])
-        for i, row in enumerate(rows if isinstance(rows[0], list) else [rows]):
-            for j, number in enumerate(row):
-                row[j] = number + step
-                above = loss(spec)
-                row[j] = number - step
-                below = loss(spec)
-                row[j] = number
-                expected = (above - below) / (2 * float(step))
-                assert abs(gradient[i, j] - expected) < 1e-6, (name, i, j)
+def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
+    batch = learning.batch_of(drawn(seed))
+    found = learning.way_back(batch)
+    gradients = learning.gradients_of(found)
+    for address in gradients.keys() - {"embeddings"}:
+        assert_slope(batch, found[address], gradients[address])
 
 
 def test_training_lowers_the_loss(tmp_path: Path) -> None:
@@ -177,7 +96,7 @@ def test_training_lowers_the_loss(tmp_path: Path) -> None:
     spec["optimizer"] = {"learning_rate": Decimal("0.1")}
     printed("train", "-", "--save", str(new), stdin=to_yaml(spec))
     trained = trace("f", parse(new.read_text(encoding="utf-8"), "f.yaml"), PassOptions(loss=True))
-    assert float(trained["loss"].array) < loss(spec)
+    assert trained["loss"].numbers < learning.loss_of(learning.batch_of(spec))
 
 
 # --- a cache, attribution ------------------------------------------------------------------------

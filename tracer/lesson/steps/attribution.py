@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -15,21 +16,44 @@ from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import FollowedRow
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step, StepKind
-
-ONLY_WITH = "decoder-trace attribute"
+from tracer.lesson.steps.kind import (
+    CaptionOf,
+    Claim,
+    InnerKind,
+    RoleText,
+    SentenceOf,
+    Step,
+    StepKind,
+)
 
 NORMS = (roles.SUB_LAYER_NORM, roles.NORM_AFTER)
 """The norms that a direction goes through."""
 
 
-def _texts(of: tuple[Role, ...], captions: dict[Derivation, str | None]) -> dict[Role, RoleText]:
-    """The texts of what is derived from each of some roles."""
-    return {
-        derived(role, derivation): RoleText(Symbol("u"), caption)
-        for role in of
-        for derivation, caption in captions.items()
-    }
+def attribution_kind(
+    name: str,
+    title: str,
+    summary: str,
+    goal: SentenceOf,
+    *texts: Mapping[Role, RoleText],
+    inner: bool = True,
+    claim: Claim | None = None,
+    everywhere: bool = False,
+) -> StepKind:
+    """Return a kind of step of an attribution: it has no gradient, and no sign in the diagram."""
+    together = {role: text for each in texts for role, text in each.items()}
+    return (InnerKind if inner else StepKind)(
+        *(name, title, summary, goal, together),
+        gradient=None,
+        sign=None,
+        claim=claim,
+        everywhere=everywhere,
+    )
+
+
+def texts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict[Role, RoleText]:
+    """Return the texts of what is derived from some roles; its symbol is a letter with a number."""
+    return {derived(role, derivation): RoleText(Symbol("u"), caption) for role in of}
 
 
 def _of_words(step: Step, ctx: LessonContext) -> Sentence:
@@ -63,29 +87,20 @@ def _of_words(step: Step, ctx: LessonContext) -> Sentence:
     return (*product, ". The direction is ", u, ".")
 
 
-DIRECTION_STEP = StepKind(
+DIRECTION_STEP = attribution_kind(
     "direction",
     "Direction of the result",
     "the direction whose dot product with the output is the result",
     _of_words,
-    {
-        **_texts((roles.W_U,), {"word": "The column of the word:"}),
-        **_texts((roles.W_U,), {"other_word": "The column of the other word:"}),
-        **_texts((roles.UNSCALED_LOGITS,), {"logit_direction": "Before the division:"}),
-        **_texts((roles.OUTPUT,), {"logit_direction": None}),
-        **_texts(
-            (roles.B_U,),
-            {
-                "projected": "The bias before the division:",
-                "word": "The bias of the word:",
-                "other_word": "The bias of the other word:",
-                "part": "The bias is a part of its own:",
-            },
-        ),
-    },
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
+    texts_of("word", roles.W_U, caption="The column of the word:"),
+    texts_of("other_word", roles.W_U, caption="The column of the other word:"),
+    texts_of("logit_direction", roles.UNSCALED_LOGITS, caption="Before the division:"),
+    texts_of("logit_direction", roles.OUTPUT),
+    texts_of("projected", roles.B_U, caption="The bias before the division:"),
+    texts_of("word", roles.B_U, caption="The bias of the word:"),
+    texts_of("other_word", roles.B_U, caption="The bias of the other word:"),
+    texts_of("part", roles.B_U, caption="The bias is a part of its own:"),
+    inner=False,
 )
 
 
@@ -117,25 +132,23 @@ def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
 def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
     """The kind of step that carries a direction back through a norm."""
     divided = "Divided by the norm's divisor:"
-    return StepKind(
+    return attribution_kind(
         name,
         title,
         "the direction before the norm",
         _through_norm,
-        {
-            derived(norm.standardized, "logit_direction"): RoleText(
-                Symbol("u"), lambda record: f"Multiplied by {_factor(record)}:"
-            ),
-            **_texts((norm.std, norm.rms), {"row": None}),
-            **_texts((norm.deviation,), {"logit_direction": divided}),
-            **_texts((norm.mean,), {"offset": "The mean of the direction:"}),
-            derived(norm.layer_norm, "before"): RoleText(Symbol("u"), "Minus the mean:"),
-            derived(norm.rms_norm, "before"): RoleText(Symbol("u"), divided),
-            **_texts((norm.shift,), {"part": "The part of β:"}),
-        },
-        gradient=None,
-        sign=None,
-        only_with=ONLY_WITH,
+        texts_of(
+            "logit_direction",
+            norm.standardized,
+            caption=lambda record: f"Multiplied by {_factor(record)}:",
+        ),
+        texts_of("row", norm.std, norm.rms),
+        texts_of("logit_direction", norm.deviation, caption=divided),
+        texts_of("offset", norm.mean, caption="The mean of the direction:"),
+        texts_of("before", norm.layer_norm, caption="Minus the mean:"),
+        texts_of("before", norm.rms_norm, caption=divided),
+        texts_of("part", norm.shift, caption="The part of β:"),
+        inner=False,
     )
 
 
@@ -153,18 +166,15 @@ def _through_factor(step: Step, ctx: LessonContext) -> Sentence:
     return ("The sub-layer's output is multiplied by ", factor, ", and so is the direction.")
 
 
-SCALE_STEP = InnerKind(
+SCALE_STEP = attribution_kind(
     "direction_scaled",
     "Direction before the factor",
     "the direction of the sub-layer's output before its factor",
     _through_factor,
-    {derived(roles.SCALED_OUTPUT, "before"): RoleText(Symbol("u"))},
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
+    texts_of("before", roles.SCALED_OUTPUT),
 )
 
-HEADS_STEP = InnerKind(
+HEADS_STEP = attribution_kind(
     "direction_heads",
     "Direction at the heads",
     "the direction of the concatenated heads",
@@ -174,11 +184,8 @@ HEADS_STEP = InnerKind(
         ", so the direction of the heads, side by side, is the direction of the output times the "
         "transposed weights.",
     ),
-    _texts((roles.CONCAT,), {"logit_direction": None})
-    | _texts((roles.B_O,), {"part": "The part of the bias:"}),
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
+    texts_of("logit_direction", roles.CONCAT),
+    texts_of("part", roles.B_O, caption="The part of the bias:"),
 )
 
 
@@ -209,30 +216,24 @@ def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*largest, row.printed(ranked[0]), ".")
 
 
-HEAD_STEP = InnerKind(
+HEAD_STEP = attribution_kind(
     "head_part",
     "Part of the head",
     "what the head adds to the result",
     _of_a_head,
-    {
-        **_texts((roles.HEAD_OUTPUT,), {"logit_direction": None, "row": None}),
-        **_texts((roles.WEIGHTS,), {"row": None}),
-        **_texts(
-            (roles.HEAD_OUTPUT,),
-            {
-                "projected": "The dot product of each value with the direction:",
-                "terms": "Times the attention weights:",
-                "part": "The part of the head:",
-            },
-        ),
-    },
-    gradient=None,
-    sign=None,
+    texts_of("logit_direction", roles.HEAD_OUTPUT),
+    texts_of("row", roles.HEAD_OUTPUT, roles.WEIGHTS),
+    texts_of(
+        "projected",
+        roles.HEAD_OUTPUT,
+        caption="The dot product of each value with the direction:",
+    ),
+    texts_of("terms", roles.HEAD_OUTPUT, caption="Times the attention weights:"),
+    texts_of("part", roles.HEAD_OUTPUT, caption="The part of the head:"),
     claim=_largest_term,
-    only_with=ONLY_WITH,
 )
 
-EXPERTS_STEP = InnerKind(
+EXPERTS_STEP = attribution_kind(
     "direction_expert",
     "Direction at the expert",
     "the direction of the expert's output",
@@ -241,13 +242,9 @@ EXPERTS_STEP = InnerKind(
         "from this pass. The direction of the output is therefore the direction of the sum times "
         "this weight.",
     ),
-    _texts((roles.FFN_OUTPUT,), {"logit_direction": None})
-    | _texts((roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES), {"row": None}),
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
+    texts_of("logit_direction", roles.FFN_OUTPUT),
+    texts_of("row", roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES),
 )
-
 
 OF_THE_FFN: Sentence = (
     *("The output of the FFN is the hidden layer times ", Symbol("W", "2"), ". The direction of "),
@@ -255,21 +252,17 @@ OF_THE_FFN: Sentence = (
     "entry is what an activation of 1 adds to the result.",
 )
 
-FFN_STEP = InnerKind(
+FFN_STEP = attribution_kind(
     "ffn_part",
     "Part of the FFN",
     "what the FFN adds to the result",
     OF_THE_FFN,
-    {
-        **_texts(roles.HIDDEN_LAYERS, {"logit_direction": "The direction of the hidden layer:"}),
-        **_texts(roles.HIDDEN_LAYERS, {"row": None, "terms": "Each unit times its direction:"}),
-        **_texts(roles.HIDDEN_LAYERS, {"part": "The part of the hidden layer:"}),
-        **_texts((roles.B_2,), {"part": "The part of the bias:"}),
-    },
-    gradient=None,
-    sign=None,
+    texts_of("logit_direction", *roles.HIDDEN_LAYERS, caption="The direction of the hidden layer:"),
+    texts_of("row", *roles.HIDDEN_LAYERS),
+    texts_of("terms", *roles.HIDDEN_LAYERS, caption="Each unit times its direction:"),
+    texts_of("part", *roles.HIDDEN_LAYERS, caption="The part of the hidden layer:"),
+    texts_of("part", roles.B_2, caption="The part of the bias:"),
     claim=_largest_term,
-    only_with=ONLY_WITH,
 )
 
 OF_ROWS: Sentence = (
@@ -279,15 +272,14 @@ OF_ROWS: Sentence = (
 
 def _input_kind(name: str, what: str, *of: Role) -> StepKind:
     """The kind of step for the part of what the first layer reads."""
-    return StepKind(
+    return attribution_kind(
         f"{name}_part",
         f"Part of the {what}",
         f"what the {what} adds to the result",
         OF_ROWS,
-        _texts(of, {"row": None, "part": None}),
-        gradient=None,
-        sign=None,
-        only_with=ONLY_WITH,
+        texts_of("row", *of),
+        texts_of("part", *of),
+        inner=False,
     )
 
 
@@ -295,43 +287,22 @@ EMBEDDING_STEP = _input_kind("embedding", "embedding", roles.EMBEDDING, roles.SC
 POSITION_STEP = _input_kind("position", "position", roles.POSITION)
 INPUT_STEP = _input_kind("input", "input vector", roles.INPUT)
 
-VECTORS = tuple(
-    dict.fromkeys(
-        (
-            *(roles.CONCAT, roles.ATTENTION_OUTPUT, roles.PROJECTED, roles.FFN_OUTPUT),
-            *(roles.ROUTED, roles.MIXTURE_OUTPUT, roles.SCALED_OUTPUT),
-            *(roles.RESIDUAL, roles.OUTPUT),
-            *(role for norm in NORMS for role in (norm.layer_norm, norm.rms_norm, norm.deviation)),
-        )
-    )
+VECTOR_STEP = attribution_kind(
+    "vector_part", "Part of a vector", "what a vector adds to the result", OF_ROWS
 )
-"""The vectors at which a direction ends if they are given, or if an activation computes them."""
-
-VECTOR_STEP = InnerKind(
-    "vector_part",
-    "Part of a vector",
-    "what a vector adds to the result",
-    OF_ROWS,
-    _texts(VECTORS, {"row": None, "part": None}),
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
-)
+"""The part of a vector at which a direction ends, as no other kind explains it."""
 
 
 @cache
 def direction_at(forward: StepKind) -> StepKind:
     """Return the kind of step for the direction at a value that the direction passes through."""
     value = f"{forward.title[0].lower()}{forward.title[1:]}"
-    return type(forward)(
+    return attribution_kind(
         f"direction_{forward.name}",
         f"Direction at the {value}",
         f"the direction of the {value}",
         ("The direction passes back through this step, with what it multiplies by held fixed.",),
-        {},
-        gradient=None,
-        sign=None,
-        only_with=ONLY_WITH,
+        inner=forward.inner,
     )
 
 
@@ -343,7 +314,7 @@ def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:
     return ("In size, the largest part is ", first, f" ({parts.axes[0].labels[0]}).")
 
 
-SUM_STEP = StepKind(
+SUM_STEP = attribution_kind(
     "attribution",
     "Sum of the parts",
     "the sum of all parts",
@@ -353,16 +324,14 @@ SUM_STEP = StepKind(
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
         roles.PAIRS_SUM: RoleText(Symbol("T"), "Their sum:"),
         roles.ROUNDING: RoleText(Symbol("ρ"), "Rounding error:"),
-        **_texts(
-            (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT),
-            {"word": None, "other_word": None, "attributed": None},
-        ),
-        **_texts((roles.SCORES,), {"attributed": None}),
     },
-    gradient=None,
-    sign=None,
+    *(
+        texts_of(which, roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
+        for which in ("word", "other_word")
+    ),
+    texts_of("attributed", roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT, roles.SCORES),
+    inner=False,
     claim=lambda step, ctx: largest_part(step.records[0].output, ctx),
-    only_with=ONLY_WITH,
     everywhere=True,
 )
 

@@ -38,5 +38,4 @@ def _backward_kind(forward: StepKind, gradient: Gradient) -> StepKind:
         sign=None,
         reasons=gradient.reasons,
         claim=effect_of_raising,
-        only_with="decoder-trace train",
     )

@@ -15,14 +15,14 @@ from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, Scale
 from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
 from tracer.decoder.part import all_norms, all_roles, parts
-from tracer.decoder.roles import Derivation, Role, derived
+from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
 from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.attribution import ONLY_WITH
-from tracer.lesson.steps.kind import CaptionOf, InnerKind, RoleText, SentenceOf, Step, StepKind
+from tracer.lesson.steps.attribution import attribution_kind, texts_of
+from tracer.lesson.steps.kind import RoleText, SentenceOf, Step, StepKind
 
 INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
 """What the input is the sum of."""
@@ -39,26 +39,13 @@ EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
 
 
-def parts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> dict[Role, RoleText]:
-    """The texts of what is derived from some roles."""
-    return {derived(role, derivation): RoleText(Symbol("A"), caption) for role in of}
-
-
 def _kind(
     side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
 ) -> StepKind:
     """Return a kind of step that carries the parts of a side."""
     what = NAMES[side]
-    return InnerKind(
-        f"{what}_{name}_parts",
-        f"{what.capitalize()}: {title}",
-        title,
-        goal,
-        {role: text for each in texts for role, text in each.items()},
-        gradient=None,
-        sign=None,
-        only_with=ONLY_WITH,
-    )
+    name, whole = f"{what}_{name}_parts", f"{what.capitalize()}: {title}"
+    return attribution_kind(name, whole, title, goal, *texts)
 
 
 def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
@@ -66,11 +53,11 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
     results = (of.layer_norm, of.rms_norm)
     return _kind(
         *(side, name, f"parts after the {title}", _of_norm),
-        parts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
-        parts_of(side.part, of.mean, caption="The mean of each part:"),
-        parts_of(side.part, of.deviation, caption="Each part minus its mean:"),
-        parts_of(side.part, *results, caption="Divided by the norm's divisor:"),
-        parts_of(side.parts, *results, caption="With β:"),
+        texts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
+        texts_of(side.part, of.mean, caption="The mean of each part:"),
+        texts_of(side.part, of.deviation, caption="Each part minus its mean:"),
+        texts_of(side.part, *results, caption="Divided by the norm's divisor:"),
+        texts_of(side.parts, *results, caption="With β:"),
     )
 
 
@@ -91,42 +78,42 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
     return (
         kind(
             *("vector", "parts of the vector", vector),
-            parts_of(row, *INPUTS, *VECTORS, *WAVES, *encoder),
-            parts_of(parts, *VECTORS, *encoder),
+            texts_of(row, *INPUTS, *VECTORS, *WAVES, *encoder),
+            texts_of(parts, *VECTORS, *encoder),
         ),
         kind(
             *("output", "parts of the output", OF_OUTPUT),
-            parts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
-            *(parts_of(part, roles.ATTENTION_OUTPUT), parts_of(parts, *OUTPUTS)),
+            texts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            *(texts_of(part, roles.ATTENTION_OUTPUT), texts_of(parts, *OUTPUTS)),
         ),
         kind(
             *("factor", "parts times the factor", _of_factor),
-            *(parts_of(row, roles.SCALED_OUTPUT), parts_of(part, roles.SCALED_OUTPUT)),
+            *(texts_of(row, roles.SCALED_OUTPUT), texts_of(part, roles.SCALED_OUTPUT)),
         ),
         kind(
             *("head", "part of the head", _of_head),
-            *(parts_of(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), parts_of(part, roles.HEAD_OUTPUT)),
+            *(texts_of(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), texts_of(part, roles.HEAD_OUTPUT)),
         ),
         kind(
             *("ffn", "part of the FFN", OF_FFN),
-            parts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
-            parts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
+            texts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
+            texts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
         ),
         kind(
             *("expert", "parts of the expert", OF_EXPERT),
-            *(parts_of(row, *EXPERT_WEIGHTS), parts_of(part, *EXPERT_WEIGHTS)),
+            *(texts_of(row, *EXPERT_WEIGHTS), texts_of(part, *EXPERT_WEIGHTS)),
         ),
         norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
         norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
         kind(
             *("product", "parts", _projection(what)),
-            *(parts_of(row, product, bias), parts_of(part, product)),
-            parts_of(side.placed, product),
-            parts_of(parts, product, caption="With the bias:"),
+            *(texts_of(row, product, bias), texts_of(part, product)),
+            texts_of(side.placed, product),
+            texts_of(parts, product, caption="With the bias:"),
         ),
         kind(
             *("rotation", "parts after the rotation", rotation),
-            *(parts_of(row, rotated), parts_of(part, rotated)),
+            *(texts_of(row, rotated), texts_of(part, rotated)),
         ),
     )
 
@@ -239,7 +226,7 @@ def _of_pairs(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-PAIRS_STEP = InnerKind(
+PAIRS_STEP = attribution_kind(
     "score_parts",
     "Parts of the score",
     "what each pair of parts adds to the score",
@@ -250,9 +237,6 @@ PAIRS_STEP = InnerKind(
         ),
         roles.PAIRS: RoleText(Symbol("s")),
     },
-    gradient=None,
-    sign=None,
-    only_with=ONLY_WITH,
 )
 
 
@@ -270,7 +254,7 @@ def _largest_sums(step: Step, ctx: LessonContext) -> Sentence | None:
     return ("In size, ", *joined(said), ".") if said else None
 
 
-SUMS_STEP = InnerKind(
+SUMS_STEP = attribution_kind(
     "score_sums",
     "Sums of the pairs",
     "what each part of the query and of the key adds to the score",
@@ -282,10 +266,7 @@ SUMS_STEP = InnerKind(
         roles.QUERY_SUMS: RoleText(Symbol("c", "a"), "Each part of the query:"),
         roles.KEY_SUMS: RoleText(Symbol("c", "b"), "Each part of the key:"),
     },
-    gradient=None,
-    sign=None,
     claim=_largest_sums,
-    only_with=ONLY_WITH,
 )
 
 KINDS = (

@@ -82,7 +82,6 @@ CLIP_STEP = StepKind(
     ),
     claim=_nothing_to_shrink,
     everywhere=True,
-    only_with="decoder-trace train --clip 1",
 )
 
 
@@ -116,7 +115,6 @@ UPDATE_STEP = StepKind(
             "training computes it again.",
         ),
     ),
-    only_with="decoder-trace train",
 )
 
 KINDS = (CLIP_STEP, UPDATE_STEP)

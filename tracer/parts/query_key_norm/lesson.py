@@ -11,11 +11,12 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import sub_layers
 from tracer.lesson.steps.attention_claims import reused
+from tracer.lesson.steps.attribution import texts_of
 from tracer.lesson.steps.gradient_claims import effect_of_raising
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
-from tracer.lesson.steps.score_attribution import norm_kind, parts_of
+from tracer.lesson.steps.score_attribution import norm_kind
 from tracer.parts.query_key_norm import decoder
 from tracer.parts.query_key_norm.decoder import KEYS, QUERIES
 from tracer.parts.query_key_norm.scenario import AttentionKeys
@@ -110,7 +111,6 @@ def _kinds(what: str, several: str, of: decoder.HeadNormRoles) -> tuple[InnerKin
         gradient=None,
         sign=None,
         claim=effect_of_raising,
-        only_with="decoder-trace train",
     )
     return norm, columns, scale
 
@@ -127,8 +127,8 @@ PART = LessonPart(
     texts={
         "key_norm": {decoder.NORMALIZED_KEYS: RoleText(head_symbol("K", "N"))},
         "key_norm_columns": {decoder.OWN_KEYS: RoleText(head_symbol("K", "N"))},
-        "query_product_parts": parts_of(QUERY.row, QUERIES.own),
-        "key_product_parts": parts_of(KEY.row, KEYS.own),
+        "query_product_parts": texts_of(QUERY.row, QUERIES.own),
+        "key_product_parts": texts_of(KEY.row, KEYS.own),
     },
     backward={QUERY_SCALE_STEP: QUERY_NORM_STEP, KEY_SCALE_STEP: KEY_NORM_STEP},
 )

@@ -1,14 +1,15 @@
-"""An independent attribution: the parts of a logit, each carried forward alone.
+"""An independent attribution: the parts of a token's row of a value, each carried forward alone.
 
-The program carries a direction back from the logit. This goes forward: between the heads, the
-hidden layers and the logit a model is linear, if the divisors of its norms are held. The part of a
-component is then what the model computes if all others are zero. It reads the JSON of a pass.
+For a logit, the program carries a direction back; for a score, it carries all parts forward at
+once. Here each component is carried forward by itself: between the heads, the hidden layers and the
+row, a model is linear if the divisors of its norms are held. The part of a component is then what
+the model computes if all others are zero. It reads the JSON of a pass.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,24 @@ Row = NDArray[np.float64]
 
 HEAD = re.compile(r"head\d+\.output")
 HIDDEN = re.compile(r"ffn\.(expert\d+\.|shared\.)?(activation|gated|hidden)")
-LINEAR = ["copy", "add", "matmul", "concat", "mix_experts", "normalize", "scale", "divide_by"]
-BIAS = re.compile(r"(.*\.)?(b_O|b_2|b_U|(norm|norm_after)\.shift)")
+LINEAR = (
+    *("copy", "add", "matmul", "concat", "mix_experts", "rotate"),
+    *("normalize", "scale", "divide_by", "subtract"),
+)
 
 
 class Parts:
-    """The parts of an entry of the logits, or of the difference of two, by address."""
+    """The parts of a token's row of a value: `rows`, by the address of what adds them."""
 
-    def __init__(self, values: Values, address: str, token: int, weights: list[float]) -> None:
-        """`weights` are those of the words: 1 for the first, -1 for one that is subtracted."""
-        self.values, self.token, self.weights = values, token, np.array(weights)
+    def __init__(self, values: Values, address: str, token: int) -> None:
+        self.values, self.token = values, token
         self.leaves: set[str] = set()
         self._reach(address)
-        self.parts = {leaf: float(self._row(address, leaf) @ self.weights) for leaf in self.leaves}
+        self.rows = {leaf: self._row(address, leaf) for leaf in self.leaves}
+
+    def times(self, direction: Sequence[float]) -> dict[str, float]:
+        """The dot product of each part with a row: 1 for a word, -1 for one to subtract."""
+        return {leaf: float(row @ np.array(direction)) for leaf, row in self.rows.items()}
 
     def _reach(self, address: str) -> None:
         """Find all components that the entry is a sum of."""
@@ -46,7 +52,7 @@ class Parts:
         value = self.values[address]
         operands: list[str] = value["operands"]
         match value["operation"]:
-            case "copy" | "subtract" | "scale" | "divide_by":
+            case "copy" | "subtract" | "scale" | "divide_by" | "rotate":
                 return operands[:1]
             case "add" | "concat":
                 return operands
@@ -61,7 +67,7 @@ class Parts:
 
     def _ends(self, address: str) -> bool:
         value = self.values[address]
-        if HEAD.search(address) or HIDDEN.search(address) or BIAS.fullmatch(address):
+        if HEAD.search(address) or HIDDEN.search(address):
             return True
         if value["operation"] == "subtract":
             mean = self.values[value["operands"][1]]
@@ -112,5 +118,18 @@ class Parts:
                 x = x / self._numbers(others[0])[self._own_row(others[0])]
                 shifts = [self._row(each, leaf) for each in others if each.endswith(".shift")]
                 return np.asarray(x * (gains[0] + one if gains else 1) + sum(shifts))
+            case "rotate":
+                return self._rotated(x, others, value["parameters"]["layout"])
             case _:
                 return x
+
+    def _rotated(self, x: Row, waves: list[str], layout: str) -> Row:
+        """Each pair as a complex number, times e^(i angle)."""
+        cos, sin = (self._numbers(wave)[self._own_row(wave)] for wave in waves)
+        half = len(cos)
+        index = np.arange(2 * half).reshape((half, 2) if layout == "pairs" else (2, half))
+        first, second = index.T if layout == "pairs" else index
+        points = (x[first] + 1j * x[second]) * (cos + 1j * sin)
+        turned = x.copy()
+        turned[first], turned[second] = points.real, points.imag
+        return turned
