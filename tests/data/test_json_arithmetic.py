@@ -179,6 +179,9 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("run", "-", *NEVER, stdin=padded))
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
+    for name in ("tanh", "relu_squared"):
+        text = every_part().replace("activation: silu", f"activation: {name}")
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=text))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))

@@ -158,7 +158,7 @@ def _surprise(p: Any, shares: Any) -> Any:
 def _miss(p: Any, shares: Any) -> Any:
     right = np.array([[j == k for k in range(shares.shape[1])] for j in p.columns], int)
     counts = np.array([[j is not None] for j in p.columns], int)
-    t = (1 - p.smoothing) * right + p.smoothing / max(1, p.words)
+    t = right + (p.smoothing * (type(shares.flat[0])(1) / p.words - right) if p.smoothing else 0)
     return (shares - t) * counts / p.counted
 
 
