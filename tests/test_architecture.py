@@ -39,6 +39,13 @@ ORDER = (
 """Each may import from the rows above it and from its own folder."""
 
 
+FLOORS = {
+    **{"scenario": ["scenario"], "ffn": ["scenario"]},
+    **{"decoder": ["decoder"], "lesson": ["lesson", "steps"]},
+}
+"""The floor of each file of a part, by the first word of its name."""
+
+
 def module_of(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -62,8 +69,8 @@ def imports(path: Path) -> set[str]:
 def rank(module: str) -> int:
     """The row of a module: that of the longest name in `ORDER` that it is, or lies in."""
     parts = module.split(".")[1:]
-    if parts[0] == "parts" and len(parts) == 3:  # a file of a part stands on the floor of its name
-        parts = ["lesson", "steps"] if parts[2] == "lesson" else parts[2:]
+    if parts[0] == "parts" and len(parts) == 3:
+        parts = FLOORS[parts[2].partition("_")[0]]
     names = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
     rows = {name: row for row, same in enumerate(ORDER) for name in same}
     return next(rows[name] for name in names if name in rows)

@@ -52,10 +52,46 @@ def test_what_is_passed_on_with_digits_of_its_own_stands_with_them(
     for command in ("run", "train"):
         text = printed(command, "-", "--format", "terminal", stdin=COPIES + digits, width=80)
         assert_continuous(text)
-        says = "with its own rounding" in " ".join(text.split())
-        assert says == (command == "run" and address != "output")
+        says = "are rounded again" in " ".join(text.split())
+        assert says == (command == "run")
     why = printed("why", "output[b,1]", "--scenario", "-", stdin=COPIES + digits)
     assert (unreadable(why), false_equations(why)) == ([], [])
+
+
+MOVES = """
+title: Numbers that are moved
+tokens: [a, b]
+embeddings: {a: [0.123, 0.277], b: [0.5, 1]}
+layers:
+  - attention:
+      heads:
+        - {W_Q: identity, W_K: identity, W_V: identity, sink: 0.3}
+        - {W_Q: identity, W_K: identity, W_V: identity}
+      W_O: [[1, 0], [0, 1], [1, 0], [0, 1]]
+    ffn:
+      router: [[1, 0.3], [0, 0.7]]
+      top: 1
+      normalize: false
+      experts: [{W_1: identity, W_2: identity}, {W_1: identity, W_2: identity}]
+"""
+
+
+@pytest.mark.parametrize("address", ["*.head1.weights", "*.concat", "*.weights", "*.input"])
+def test_moved_numbers_with_digits_of_their_own_are_said_to_be_rounded(address: str) -> None:
+    """A part of a matrix, matrices side by side, chosen numbers, chosen rows."""
+    rounded = {
+        "*.head1.weights": ["A¹"],
+        "*.concat": ["[O¹ O²]"],
+        "*.weights": ["A¹", "G"],
+        "*.input": ["x₁²"],
+    }[address]
+    for carry in CARRY_MODES:
+        digits = f'rounding: {{decimals: 3, carry: {carry}, digits: {{"{address}": 1}}}}\n'
+        text = " ".join(printed("run", "-", stdin=MOVES + digits).split())
+        found = re.findall("The numbers of (.+?) are rounded again, because digits are set", text)
+        assert found == rounded
+    unset = printed("run", "-", stdin=f"{MOVES}rounding: {{decimals: 3}}\n")
+    assert "rounded again" not in unset
 
 
 SHORTER_ENCODER = """

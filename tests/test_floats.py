@@ -143,15 +143,15 @@ def test_a_divisor_that_is_very_large_is_a_power_of_ten() -> None:
     assert_true(text)
 
 
-@pytest.mark.parametrize("embedding", [800, -800])
-def test_powers_of_e_beyond_a_float_are_refused(embedding: int) -> None:
-    """The row's largest is taken away first; the other is then e to about -800."""
+@pytest.mark.parametrize(("embedding", "printed_row"), [(800, "1.000  0"), (-800, "0  1.000")])
+def test_a_power_of_e_below_all_floats_is_0(embedding: int, printed_row: str) -> None:
+    """The row's largest is subtracted first; the other is then e to about -800."""
     scenario = (
         f"title: t\ntokens: [a]\nembeddings: [[{embedding}, 1]]\npositions: none\n"
         "layers: [{ffn: {residual: false, activation: none, W_1: [[1, 0], [0, 1]], "
         "W_2: [[1, 0], [0, 1]]}}]\nvocabulary: [x, y]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
     )
-    ran = run("run", "-", stdin=scenario + IN_FLOATS)
-    assert ran.exit_code == 2
-    assert "too small to compute with" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    text = printed("step", "probabilities", "-s", "-", stdin=scenario + IN_FLOATS)
+    assert f"▸ a  {printed_row}\n" in text
+    assert "Before rounding, every probability is greater than 0." in " ".join(text.split())
+    assert_true(text)

@@ -25,6 +25,11 @@ def count(number: int, noun: str) -> str:
 
 
 @lru_cache
+def with_article(noun: str) -> str:
+    """`a head`, `an expert`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names that occur twice are told apart by their position: the (1), the (4).
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from tracer.decoder.forward import PassOptions, trace
 from tracer.scenario.carry import Carry
-from tracer.scenario.layers import FFN, Attention, Head, Layer
+from tracer.scenario.layers import Attention, Head, Layer
 from tracer.scenario.model import Scenario, Unembedding
+from tracer.scenario.networks import FFN
 from tracer.scenario.norms import Norm
 from tracer.scenario.rounding import Rounding
 

@@ -22,6 +22,7 @@ from tracer.renderers.text import text
 from tracer.scenario import (
     layers as scenario_layers,
     model as scenario_model,
+    networks as scenario_networks,
     norms as scenario_norms,
 )
 from tracer.scenario.carry import Carry
@@ -187,7 +188,7 @@ def scenario(model: Model, tokens: tuple[int, ...]) -> Scenario:
                 b_O=layer.b_O,
                 norm=norm(layer.attention_norm),
             ),
-            ffn=scenario_layers.FFN.model_construct(
+            ffn=scenario_networks.FFN.model_construct(
                 W_1=layer.W_1,
                 b_1=layer.b_1,
                 W_2=layer.W_2,

@@ -289,3 +289,19 @@ def test_what_changes_nothing_is_no_variant() -> None:
     assert names and not any(
         word in name for name in names for word in ("GELU", "positions", "turn", "mask", "inside")
     )
+
+
+@pytest.mark.parametrize(
+    ("positions", "name"),
+    [
+        ({"sinusoidal": {"start": 1}}, "with positions counted from 0"),
+        ({"alibi": True}, "without ALiBi"),
+    ],
+)
+def test_the_positions_of_both_towers_vary(positions: Any, name: str) -> None:
+    tower = {key: SPEC[key] for key in ("tokens", "embeddings", "layers")} | {
+        "positions": positions
+    }
+    scenario = parse(to_yaml({**tower, "encoder": tower}), "f.yaml")
+    other = dict(VARIANTS)[name](scenario)
+    assert other.encoder and other.encoder.positions == other.positions != scenario.positions

@@ -137,6 +137,22 @@ def test_what_comes_of_the_printed_numbers_is_rounding(tmp_path: Path) -> None:
     assert found == [("rounding", "truncated instead of rounded"), ("rounding", by_pencil)]
 
 
+def test_what_comes_of_a_variant_is_the_variant(tmp_path: Path) -> None:
+    """The sample standard deviation of (1, 0) is √½, so that 0.5 / √½ is 0.7071."""
+    ffn = "{W_1: [[0.2, 0.1], [0.1, 0.2]], W_2: identity, norm: {placement: pre}, residual: false}"
+    scenario = (
+        "tokens: A B\nembeddings: {A: [1, 0], B: [0, 1]}\n"
+        f"layers: [{{ffn: {ffn}}}]\nrounding: {{decimals: 4, carry: never}}\n"
+    )
+    found = held(
+        tmp_path,
+        value("layer1.ffn.norm", [["0.707", "-0.707"], ["-0.707", "0.707"]]),
+        value("layer1.ffn.hidden", [["0.0707", "-0.0707"], ["-0.0707", "0.0707"]]),
+        scenario=scenario,
+    )
+    assert found == [("variant", "with the sample standard deviation, divided by n − 1")] * 8
+
+
 def test_a_cut_digit_is_told_before_a_rounding_elsewhere(tmp_path: Path) -> None:
     """6.00 is 3 · 1.9998 = 5.9994, and 10.00 is 9.9990; who cuts one digit cuts them all."""
     scenario = THIRDS.replace("carry: step", "carry: never")

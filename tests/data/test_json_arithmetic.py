@@ -173,6 +173,9 @@ def test_every_operation_can_be_done_again() -> None:
     ):
         text = f"{WITHOUT_TARGETS}loss: {loss}\n"
         done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
+    shape = values("loss", "-", *NEVER, stdin=text)["loss.sigmoid"]["shape"]
+    given = f"{text}given: {{loss.sigmoid: {np.full([*map(int, shape)], 0.75).tolist()}}}\n"
+    done |= assert_the_same(values("loss", "-", *NEVER, stdin=given))
     text = changed(("    ffn:\n", "    norm: {epsilon: 0.25, gain: [1.5, -2], shift: [1, 0.1]}\n"))
     done |= assert_the_same(values("run", "-", *NEVER, stdin=text.partition("      W_1")[0]))
     padded = changed(("[a, b]", "[a, b]\npadding: a"))

@@ -24,9 +24,9 @@ from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array
 from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
-from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
+from tracer.decoder.routing import routing_of
 from tracer.decoder.sampling import Sampling
 from tracer.errors import TracerError
 from tracer.formula.activations import ACTIVATIONS

@@ -14,8 +14,8 @@ from tracer.decoder import operations as op
 from tracer.decoder.contract import Contract
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.elementwise import Elementwise
-from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, trace
+from tracer.decoder.routing import routing_of
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
 from tracer.scenario.loading import load, parse

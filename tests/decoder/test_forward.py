@@ -265,28 +265,53 @@ arithmetic: ARITHMETIC
 
 BY_ZERO = "a division by zero: σ is 0, as it is of equal numbers; set epsilon"
 RMS_BY_ZERO = "a division by zero: RMS is 0, as it is of zeros; set epsilon"
-TOO_SMALL = "the number is too small to compute with: it would be 0"
 
 
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 @pytest.mark.parametrize(
-    ("key", "norm", "where", "said"),
-    [
-        # Beside e^0, e^-3000000 or its like has no digits that could be written down.
-        ("3000000", "none", "attention.head1.exp", TOO_SMALL),
-        ("-3000000", "none", "attention.head1.exp", TOO_SMALL),
-        # Before attention the two features are alike.
-        ("1", "{placement: pre}", "attention.norm", BY_ZERO),
-    ],
+    ("key", "weights"), [("3000000", [0, 1]), ("-3000000", [1, 0]), ("900", [0, 1])]
 )
-def test_what_has_no_result_is_told_at_its_address(
-    key: str, norm: str, where: str, said: str, arithmetic: str
-) -> None:
-    text = NO_RESULT.replace("ARITHMETIC", arithmetic).replace("KEY", key).replace("NORM", norm)
+def test_scores_far_apart_give_the_weight_0(key: str, weights: list[int], arithmetic: str) -> None:
+    """Of e^899 and e^2999999, the one is beyond floats, the other beyond Decimals."""
+    text = NO_RESULT.replace("ARITHMETIC", arithmetic).replace("KEY", key).replace("NORM", "none")
+    found = traced(text)["layer1.attention.head1.weights"].numbers[1]
+    if arithmetic == "decimal" and key == "900":
+        assert 0 < found[0] < Decimal("1e-390")
+    else:
+        assert list(found) == weights
+
+
+def test_a_row_of_given_exponents_that_all_vanish_is_refused() -> None:
+    text = NO_RESULT.replace("ARITHMETIC", "decimal").replace("KEY", "3000000")
+    given = "given: {layer1.attention.head1.shifted: [[0, 0], [-9000000, -9000001]]}\n"
     with pytest.raises(TracerError) as caught:
-        traced(text)
+        traced(text.replace("NORM", "none") + given)
     (problem,) = caught.value.problems
-    assert (problem.address, problem.message) == (f"layer1.{where}", said)
+    told = ("layer1.attention.head1.exp", "the number is too small to compute with: it would be 0")
+    assert (problem.address, problem.message) == told
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+@pytest.mark.parametrize("activation", ["silu", "gelu", "gelu_tanh"])
+def test_activations_of_large_numbers_give_their_limit(activation: str, arithmetic: str) -> None:
+    ffn = f"{{ffn: {{W_1: identity, W_2: identity, activation: {activation}}}}}"
+    rows = "[[-3000000, 3000000], [-1000000000000, 1]]"
+    text = (
+        f"tokens: [a, b]\nembeddings: {rows}\nlayers: [{ffn}]\n"
+        f"rounding: {{carry: never}}\narithmetic: {arithmetic}\n"
+    )
+    found = traced(text)["layer1.ffn.activation"].numbers
+    assert (found[0, 0], found[0, 1], found[1, 0]) == (0, 3000000, 0)
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+def test_what_has_no_result_is_told_at_its_address(arithmetic: str) -> None:
+    """Before attention, the two features of a are alike."""
+    text = NO_RESULT.replace("ARITHMETIC", arithmetic).replace("KEY", "1")
+    with pytest.raises(TracerError) as caught:
+        traced(text.replace("NORM", "{placement: pre}"))
+    (problem,) = caught.value.problems
+    assert (problem.address, problem.message) == ("layer1.attention.norm", BY_ZERO)
 
 
 NORMED = """
@@ -380,24 +405,27 @@ def test_what_is_pinned_may_leave_no_result(arithmetic: str, pinned: str) -> Non
 
 
 def test_no_result_is_one_line_for_a_person() -> None:
-    text = NO_RESULT.replace("KEY", "3000000").replace("NORM", "none")
+    text = NO_RESULT.replace("KEY", "1").replace("NORM", "{placement: pre}")
     ran = run("run", "-", stdin=text.replace("ARITHMETIC", "decimal"))
     assert (ran.exit_code, ran.stdout) == (2, "")
-    told = f"<stdin>:5:31: layer1.attention.head1.exp: {TOO_SMALL}"
-    assert ran.stderr.splitlines()[0] == told
+    assert ran.stderr.splitlines()[0] == f"<stdin>:5:11: layer1.attention.norm: {BY_ZERO}"
 
 
 def test_what_grows_beyond_all_bounds_is_told() -> None:
-    text = """
-    title: e to the power of 10^12
+    """After 13 layers, 10^12 is multiplied by 10^24 so often that no float is as large."""
+    times = "{ffn: {W_1: [[1000000000000]], W_2: [[1000000000000]], residual: false}}"
+    text = f"""
+    title: Beyond all floats
     tokens: [a]
-    embeddings: [[-1000000000000]]
-    layers: [{ffn: {W_1: [[1]], W_2: [[1]], activation: silu}}]
+    embeddings: [[1000000000000]]
+    layers: [{", ".join([times] * 13)}]
+    rounding: {{carry: never}}
+    arithmetic: float64
     """
     with pytest.raises(TracerError) as caught:
         traced(text)
     (problem,) = caught.value.problems
-    told = ("layer1.ffn.activation", "the number is too large to compute with")
+    told = ("layer13.ffn.hidden", "the number is too large to compute with")
     assert (problem.address, problem.message) == told
 
 

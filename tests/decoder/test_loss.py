@@ -28,6 +28,8 @@ TARGETS = {
 """What should come next: of the translation, and of the examples by their number."""
 
 
+FLOATS = "arithmetic: float64"
+
 few = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -181,6 +183,39 @@ def test_losses_of_every_kind_are_the_references(spec: Scenario) -> None:
     for arithmetic, within in (("decimal", 1e-12), ("float64", 1e-9)):
         shown = loss_of(batch_of({**spec, "arithmetic": arithmetic}))
         assert float(shown) == pytest.approx(reduced(spec, found), rel=within, abs=within)
+
+
+CONFIDENT = """
+tokens: [a]
+embeddings: {{a: [{0}, 0]}}
+layers: []
+vocabulary: [u, v]
+unembedding: {{W_U: [[1, 0], [0, 1]]}}
+loss: {{kind: binary, target: [[{1}, 1]]}}
+"""
+
+
+@pytest.mark.parametrize(
+    "rounding", ["{carry: line}", "{carry: never}", "{carry: never}\n" + FLOATS]
+)
+@pytest.mark.parametrize(("logit", "target"), [(9, 0), (9, 1), (-9, 1), (40, 0), (-300, 1)])
+def test_a_confident_wrong_logit_has_a_finite_binary_loss(
+    logit: int, target: int, rounding: str
+) -> None:
+    """The mean of ln(1 + e^z) and ln 2; with two digits of e^-9, up to 0.02 more or less."""
+    found = loss("-", stdin=f"{CONFIDENT.format(logit, target)}rounding: {rounding}\n")
+    wrong = logit if target == 0 else -logit
+    exact = (math.log1p(math.exp(wrong)) + math.log(2)) / 2
+    assert found["loss"]["data"] == pytest.approx(exact, abs=0.02 if "line" in rounding else 1e-9)
+
+
+@pytest.mark.parametrize("pinned", ["loss.sigmoid: [[0.75, 0.5]]", "loss.correct: [[0.25, 0.5]]"])
+def test_a_binary_loss_is_computed_from_a_given_probability(pinned: str) -> None:
+    """The probability of 0 is 1 - 0.75."""
+    found = loss(
+        "-", stdin=f"{CONFIDENT.format(9, 0)}given: {{{pinned}}}\nrounding: {{carry: never}}"
+    )
+    assert found["loss"]["data"] == pytest.approx((math.log(4) + math.log(2)) / 2)
 
 
 @few

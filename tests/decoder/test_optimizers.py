@@ -17,9 +17,9 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
-from tracer.scenario.layers import networks
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.parts import networks
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ from tests.helpers.truth import equations, false_equations
 from tracer.formula import activations, expression as ex
 from tracer.formula.activations import ACTIVATIONS, Activation
 from tracer.formula.formula import Formula
-from tracer.scenario.layers import FFN, Layer
+from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario
+from tracer.scenario.networks import FFN
 
 TEXT = """\
 title: Softplus

@@ -7,7 +7,7 @@ from collections import Counter
 
 from tests.helpers.claims_of_parts import softmax_of
 from tests.helpers.claims_of_reasons import part_of, partly_given
-from tests.helpers.judge import Check, Judge, Said, listed, not_of
+from tests.helpers.judge import Check, Judge, Said, listed, not_of, number
 
 SHOWN = 8
 """The most tokens of an expert that are named."""
@@ -27,7 +27,7 @@ def top_of(at: Judge) -> int:
     return int(part_of(at).get("top", 2))
 
 
-MOST_SHARES = r" Each token goes to {:the (?P<top>\d+) experts with the largest shares\. These shares are the weights|the expert with its largest share\. This share is the weight}; the other experts get the weight 0."
+MOST_SHARES = r" Each token goes to {:the (?P<top>\d+) experts with the largest logits\. Their shares are the weights|the expert with its largest logit\. Its share is the weight}; the other experts get the weight 0."
 
 
 def chosen(at: Judge, said: Said) -> None:
@@ -76,6 +76,11 @@ def goes_to(at: Judge, said: Said) -> None:
         logits = at.row(at.near("router.logits")).data
         assert len({logits[e] for e in tied}) == 1
         assert [e for e in tied if e in own] == tied[:first] != tied
+    shown = at.row(at.near("router.logits")).shown
+    least = min(number(shown[e]) for e in own)
+    alike = [e for e, x in enumerate(shown) if number(x) == least]
+    close = [int(expert) - 1 for expert in re.findall(r"\d+", said["close"] or "")]
+    assert close == ([] if said["tied"] or {*alike} <= {*own} else alike)
     loads, tokens = [len(positions) for positions in experts], len(at.result["data"])
     assert (said["last"] is None) == (tokens == 1 or min(loads) == tokens)
     if said["last"]:
@@ -116,7 +121,7 @@ CLAIMS: dict[str, Check] = {
     r"Each token goes to {:all (?P<top>\d+) experts|(?P<both>both) experts|the only expert}. "
     + softmax_of("logit")
     + "[ These shares are the weights.]": chosen,
-    "The same weights result from a softmax over all experts {:.+} are divided by their sum.": renormalized,
+    "Before rounding, the same weights result from a softmax over all experts {:.+} are divided by their sum.": renormalized,
     "An expert's output is multiplied by its weight, so that training can adjust the {:.+} too.": learned,
     "Each expert is an FFN of its own. A token uses only some of them, {:.+} for each token.": skipped,
     "Experts that a token does not go to have the weight 0, so that they add nothing.": skipped,
@@ -128,7 +133,7 @@ CLAIMS: dict[str, Check] = {
     "An expert skips all other tokens, so that its weights cost no multiplications for them.": lambda at, _: (
         0 < len(at.result["data"]) < len(experts_of_tokens(at))
     ),
-    r"“{who:name}” goes {to:to expert \d+ with the weight .+?}.[ The logits of experts {tied:[^.]+} are equal; the first [first:{:\d+} ]of them {:is|are} chosen.][ Experts 1 {:and|to} {last:int} get {:(?P<each>\d+) tokens? each|(?P<loads>.+) of the (?P<of>\d+) tokens}.]": goes_to,
+    r"“{who:name}” goes {to:to expert \d+ with the weight .+?}.[ The logits of experts {tied:[^.]+} are equal; the first [first:{:\d+} ]of them {:is|are} chosen.][ Before rounding, the logits of experts {close:[^.]+} differ.][ Experts 1 {:and|to} {last:int} get {:(?P<each>\d+) tokens? each|(?P<loads>.+) of the (?P<of>\d+) tokens}.]": goes_to,
     r"{expert:Expert \d+} computes only the {:(?P<n>\d+) tokens that go|token that goes} to it[: {names:“.+?”}].[ “{who:[^“]+?}” does not go to {same:expert \d+}.]": reads,
     r"{:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go} to {expert:expert \d+}.": reads,
     r"No token goes to {expert:expert \d+}, so it computes nothing.": reads,

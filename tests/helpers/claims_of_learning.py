@@ -233,6 +233,8 @@ def moved(at: Judge, said: Said) -> None:
         momentum = number(str(optimizer.get("momentum", 0)))
         assert number(said["momentum"] or "0") == momentum
         assert said["what"] == ("velocity" if momentum else "gradient")
+    else:
+        assert bool(said["epsilon"]) == (number(str(optimizer.get("epsilon", 1e-8))) > 0)
     decays = number(str(optimizer.get("weight_decay", 0))) > 0
     assert bool(said["decay"]) == (decays and said.get("kind") != "AdamW")
     assert bool(said.get("kind")) == (f"update.{address}.second_moment" in kept)
@@ -324,7 +326,7 @@ CLAIMS: dict[str, Check] = {
     "A matrix product passes its gradient to both of its factors. The gradient at its input is the gradient at its output times the transposed weights. The gradient at its weights is the transposed input times the gradient at its output: it adds up the contributions of all tokens.": of_a_product,
     "Raising {symbol} at “{row:name}”[, “{column:text}”] by 0.01 would {how:lower|raise} the loss by {by}.": raised,
     "ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 or 0.": bends,
-    "There is no activation function here: the gradient is passed on {how:text}.": bends,
+    "There is no activation function here: the gradient is passed on[how: unchanged].": bends,
     "The norm divides each feature by a number that depends on all features of the token. Each feature therefore acts on the loss in several ways, and the contributions are added.": of_a_norm,
     "Compute the gradient at {what:the sum|the input of the (?:en|de)coder}[paths:: add up the contributions of all paths from there to the loss].": lambda at, said: (
         (at.result["operation"] == "add_all") == bool(said["paths"])
@@ -350,7 +352,7 @@ CLAIMS: dict[str, Check] = {
         "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
     ),
     "Stochastic gradient descent subtracts the {what:gradient|velocity} times the learning rate, η = {rate}, from each weight.[ The velocity is the gradient plus {momentum} times the velocity of the step before.][decay: Weight decay is added to the gradient first.]": moved,
-    "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares, so that the size of a step depends little on the size of the gradients. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.]": moved,
+    "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares: {epsilon:|without ε, }gradients twice as large would lead to the same step. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.]": moved,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L[ by {by}; rounded,] from {first} to {last}.": came_of_it,
     r"The loss L is {last} before and after {steps:one step|\d+ steps}.": came_of_it,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L by less than its digits show: it is {last} before and after.": came_of_it,

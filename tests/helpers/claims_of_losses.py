@@ -89,7 +89,7 @@ def at_the_numbers(at: Judge, said: Said) -> None:
     assert said["n"] == said["mean"] == n
     assert ("sigmoid" in said[""]) == (asked(at)["kind"] == "binary")
     if "times" in said:
-        assert float(said["times"] or 1) == 2 * float(asked(at).get("factor", 1))
+        assert float(said["times"] or 1) == float(asked(at).get("factor", 1))
     assert bool(said["batch"]) == (n is not None and len(outputs) > 1)
 
 
@@ -132,7 +132,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "The {what:logits|decoder's output} at the positions with a target:": compared,
     "{n:int} position[s] {:have no target and do|has no target and does} not count.": left_out,
-    r"The gradient at each number is {:\(?((?P<times>[\d.]+)×)?\(?ŷ - t\)*( / (?P<n>\d+))?}, where ŷ is the number and t its target."
+    r"The gradient at each number is {:\(?2×((?P<times>[\d.]+)×)?\(?ŷ - t\)*( / (?P<n>\d+))?}, where ŷ is the number and t its target."
     + MEAN: at_the_numbers,
     r"The gradient at each logit is {:p₁ - t|\(p₁ - t\) / (?P<n>\d+)}, where p₁ is its sigmoid and t its target."
     + MEAN: at_the_numbers,

@@ -127,6 +127,13 @@ def softmax(at: Judge, said: Said) -> None:
     else:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address
     check_added(at, said)
+    row = at.row(at.result)
+    gone = [i for i in at.seen(row) if not row.data[i]]
+    if said["vanished"]:
+        names = re.findall("(?:the encoder's )?“.+?”", said["vanished"])
+        assert [at.key(name) for name in names] == gone
+    else:
+        assert not gone or said["added"]
 
 
 def check_added(at: Judge, said: Said) -> None:
@@ -182,6 +189,9 @@ def angles(at: Judge, said: Said) -> None:
         share = number(str(settings.get("share", 1)))
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
+        index = at.values[f"{where}position.index"]["data"]
+        assert said["who"] == at.who and int(said["position"]) == index[at.followed]
+        assert int(said["start"] or 1) == index[0]
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
 
 
@@ -233,7 +243,7 @@ CLAIMS: dict[str, Check] = {
     "Each token may attend to earlier and later tokens, but not to the padding token “{padding:name}”, whose score becomes -∞.": mask,
     "The mask is added to the scores.[hides: Where it is -∞, the token is hidden.]": mask,
     "The score of two tokens is the dot product of one token's query and the other's key. A large score means a good match.[ The keys are those of head {head:int}.][ The dot products are divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}.]": scores,
-    "The query describes what a [decoder ]token looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, which saves computation.]": shared,
+    "The query describes what a [decoder ]token looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, so that a cache keeps fewer of them.]": shared,
     "The output of a head is the sum of the values, each multiplied by its attention weight.[ The values are those of head {head:int}.]": shared,
     "The {noun:key|value} {:describes|is} {:.+}. The {=noun}s are given: they are not computed here.": lambda at, said: (
         at.address.endswith(f".{said['noun']}")
@@ -245,14 +255,16 @@ CLAIMS: dict[str, Check] = {
     ),
     "The queries[all:, keys and values] belong to {tokens:“.+?”}[; keys and values belong to the encoder's {keys:“.+”}].[ A later part attends to the encoder's vectors for {others:“.+”}.]": starts_typed,
     softmax_of("score")
-    + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.]": softmax,
-    softmax_of("logit"): lambda at, said: (
+    + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.][ Before rounding, {vanished:(?:the encoder's )?“.+?”} {:gets a weight|get weights} greater than 0, printed as 0.]": softmax,
+    softmax_of("logit")
+    + "[vanished: Before rounding, every probability is greater than 0.]": lambda at, said: (
         at.address == "probabilities"
         and not at.pinned(at.address)
         and bool(said["shifted"]) == ("probabilities.shifted" in at.values)
+        and bool(said["vanished"]) == (not all(at.row(at.result).data))
     ),
     "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
-    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:num}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.] The angle is the position times the frequency.]": angles,
+    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:num}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.] The angle is the position times the frequency. “{who:name}” is at position {position:int}[, counted from {start:int}].]": angles,
     r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×cos({of:θ\w*}) - b×sin({=of}) and a×sin({=of}) + b×cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
     "The {what:activation|hidden layer} is a gate: a second projection of the same vectors is multiplied by it element by element.": gate,
     "The largest number of “{who:name}” after the gate is {what:“.+?”}"

@@ -206,10 +206,41 @@ def turned_together(at: Judge, said: Said) -> None:
     assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
 
 
+def sees(at: Judge, layer: int) -> list[list[bool]]:
+    """Which tokens each token can see in the self-attention of a layer."""
+    n, mask = len(at.tokens), at.mask(layer)
+    rows = mask["data"] if mask else [[0] * n] * n
+    return [[number(str(x)) != float("-inf") for x in row] for row in rows]
+
+
+def gathers(at: Judge, layers: list[Any]) -> bool:
+    """Whether tokens see others in the first layers, or those of the encoder."""
+    if any("cross_attention" in layer for layer in layers):
+        return True
+    seen = [sees(at, i) for i, layer in enumerate(layers, 1) if "attention" in layer]
+    others = (x for rows in seen for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
+    return any(others) and at.only_hides()
+
+
 def order(at: Judge, said: Said) -> None:
-    assert not said["turned"] or bool(said["embeddings"]) != at.typed
-    rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
-    assert attends(at) and bool(said["turned"]) == rotary and not partly_given(at)
+    """Other tokens count in any order without a mask, earlier ones in one layer with a causal one."""
+    assert attends(at) and not partly_given(at)
+    n, number = len(at.tokens), range(1, len(layers(at)) + 1)
+    seen = [sees(at, i) for i in number if "attention" in layers(at)[i - 1]]
+    unmasked = at.only_hides() and all(all(map(all, rows)) for rows in seen)
+    causal = [[j <= i for j in range(n)] for i in range(n)]
+    one_causal = at.only_hides() and seen == [causal]
+    earlier = at.followed if one_causal else 0
+    which = "other" if unmasked else "earlier"
+    may_be_in_any_order = (n - 1 if unmasked else earlier) >= 2 and not at.spec.get("given")
+    assert may_be_in_any_order == ("which" in said)
+    if may_be_in_any_order:
+        assert (said["which"], said["who"]) == (which, at.who)
+
+
+def rotates(at: Judge, said: Said) -> None:
+    assert bool(said["embeddings"]) != at.typed
+    assert "rotary" in at.spec["positions"] and attends(at) and not partly_given(at)
 
 
 # --- the FFN -------------------------------------------------------------------------------------
@@ -533,8 +564,10 @@ CLAIMS: dict[str, Check] = {
     "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
     "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,
     "Because the output is a sum, it is as wide as one value, however many tokens there are.": of_a_head,
-    "A dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
-    "Attention adds up values. Because a sum does not depend on the order of its terms, positions are needed to make the order count.[turned: Rotation marks the position without changing a vector's length[embeddings: or the embeddings].]": order,
+    "Before rounding, a dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
+    "Without positions, reordering the {which:other|earlier} tokens would not change the result of “{who:name}”.": order,
+    "Without positions, a score in the first attention layer would depend only on the vectors of the two tokens, not on where they are.": order,
+    "Rotation marks the position[embeddings: and leaves the embeddings as they are]; before rounding, it keeps each vector's length.": rotates,
     "Later weights can learn to separate meaning from position.": lambda at, _: (
         at.address == "input" and "position" in at.values and bool(layers(at))
     ),
@@ -548,27 +581,32 @@ CLAIMS: dict[str, Check] = {
     "Without the activation, W₁ and W₂ could be replaced by a single matrix[bias: and a bias].": bent,
     "{left} is the sum of the rows of W₂{e:[¹²³⁴ˢ]?}, each multiplied by its unit's number in {of:[agh]}{=e}[bias:, plus b₂{=e}], so that a hidden unit of 0 adds nothing.": of_rows,
     "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
-        "W_3" in network_of(at) and at.address.endswith(".gated")
+        at.address.endswith(".gated")
+        and ("W_3" in network_of(at))
+        and any(
+            network_of(at).get(one) != network_of(at).get(other)
+            for one, other in (("W_1", "W_3"), ("b_1", "b_3"))
+        )
     ),
-    "There is no activation function here: the numbers are passed on {how:text}.": lambda at, said: (
+    "There is no activation function here: the numbers are passed on[how: unchanged].": lambda at, said: (
         network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
     ),
     "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+}": lambda at, said: (
         said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
         and not partly_given(at)
     ),
-    "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}]; without it, they could grow from layer to layer.": normalized,
+    "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}].": normalized,
     "With learned {names:γ|β|γ and β}, a model can choose {what:a scale|an offset|a scale and an offset} for each feature.": normalized,
-    "A dot product is at most the product of both vectors' lengths. Normalized queries and keys therefore keep the scores moderate, unless γ or β is large.": norms_of_heads,
+    "A dot product is at most the product of both vectors' lengths. Therefore, dot products of normalized queries and keys are of a moderate size, unless γ or β is large.": norms_of_heads,
     "All heads use the same learned numbers here.": norms_of_heads,
     "The factor is 1 + γ, so that a feature with γ = 0 is not rescaled.": one_more_than_the_gain,
     "Many models then multiply each feature by a learned γ[shift: and add a learned β]; this {which:LayerNorm|RMSNorm} does not.": bare_norm,
     "Attention and the FFN are parallel here: neither reads the other's result, so that a program can compute both at the same time.": in_parallel,
     r"The sub-layer's output is multiplied by {scale}, a constant of the model; then {what:its input|\S+} is added.": adds_a_multiple,
-    "A factor below 1 makes each change smaller, so that the sum grows more slowly.": lambda at, _: (
+    "A factor below 1 makes each change smaller.": lambda at, _: (
         at.address.endswith(".residual")
         and not partly_given(at)
-        and number(str(part_of(at)["residual_scale"])) < 1
+        and abs(number(str(part_of(at)["residual_scale"]))) < 1
     ),
     "The output, multiplied by the factor:": multiple,
     "The product is added:": multiple,
@@ -584,8 +622,14 @@ CLAIMS: dict[str, Check] = {
         and any("attention" in layer for layer in at.spec["layers"])
     ),
     "A hidden state holds what its token gathered in all layers, so that it alone is needed to predict the next word.": lambda at, _: (
-        at.address == "output"
-        and any("attention" in layer or "cross_attention" in layer for layer in at.spec["layers"])
+        at.address == "output" and gathers(at, at.spec["layers"])
+    ),
+    "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (
+        at.heading == "Stacking layers" and gathers(at, at.spec["layers"][:1])
+    ),
+    "{numbers:Training can adjust these numbers; each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
+        at.heading == "Learned parameters"
+        and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
@@ -612,8 +656,8 @@ CLAIMS: dict[str, Check] = {
     "The rows of the table are learned like any weight.[words: A row's gradient adds up the contributions of all places where the model reads its word. {:(?P<tied>The logits use the same rows, which adds another contribution for each word of the vocabulary)|The row of a word that the model does not read has the gradient 0}.]": of_a_row,
     "Compute the gradient at the embedding of each token[rows: and at the rows of the embedding table].": of_embeddings,
     "Each weight[other: with a gradient other than 0] moves against its gradient.": against_its_gradient,
-    "Each weight is updated by its gradient and by weight decay, which pulls it toward 0.": against_its_gradient,
-    "Weight decay pulls each weight toward 0:": decayed,
+    "Each weight is updated by its gradient and by weight decay.": against_its_gradient,
+    "With weight decay:": decayed,
     "The velocity; the first step has no earlier velocity to add:": velocity,
     "Each weight[other: with a gradient] gets a step of about the same size:": directions,
     "The step of each weight, before the learning rate is applied:": directions,

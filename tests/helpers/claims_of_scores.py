@@ -10,7 +10,7 @@ from tests.helpers.unembeddings import unembedding_of
 
 # --- the soft cap --------------------------------------------------------------------------------
 
-CAPPED = "The soft cap {cap:num}×tanh({of:s|z′} / {by:num}) keeps each {noun:score|logit} between -{low:num} and {high:num}; {:score|logit}s much smaller than {far:num} hardly change."
+CAPPED = "The soft cap {cap:num}×tanh({of:s|z′} / {by:num}) keeps each {noun:score|logit} between -{low:num} and {high:num}; {:score|logit}s much closer to 0 than {far:num} hardly change."
 LOGIT = "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable word."
 DIVIDED = "All logits are divided by {divisor:num}, a constant of the model."
 
@@ -84,8 +84,7 @@ CLAIMS: dict[str, Check] = {
     "After the soft cap:": before_the_cap,
     "The sink {sink} is a learned number. It takes part in the softmax like the score of one more key, which has no value.": sink,
     "A softmax always gives away all of its shares. With a sink, a token need not attend to any token: if the sink is much larger than the scores, all weights are small.": sink,
-    "The distance D of two tokens, times the head's slope m_D, is subtracted from their score: of two keys that match equally well, the nearer one keeps the higher score.": penalized,
-    "Attention adds up values, and a sum does not depend on the order of its terms. The distances make the order count.": penalized,
+    "The distance D of two tokens, times the head's slope m_D, is subtracted from their score: before rounding, of two keys that match equally well, the nearer one keeps the higher score.": penalized,
     "Nothing is learned for single positions, so the same rule applies to texts that are longer than those in training.": penalized,
     "Each head has its own slope: with a small one, distance matters little; with a large one, near tokens are favored.": own_slopes,
 }

@@ -173,6 +173,14 @@ def half(closed: Closed, said: list[int | str], sentence: str) -> bool:
     return ahead(n) and not ahead(n - 1)
 
 
+def at_most(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    """The share with as many tokens as there are positions, fewer than would make it a half."""
+    context, percent = map(int, said)
+    at = Closed(closed.spec, context)
+    share = 100 * at.square / sum(at.multiply_adds.values())
+    return abs(share - percent) <= 0.5 and share <= 50
+
+
 def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
     """Where a token sees later ones, no key or value would stay as it is."""
     return said == [closed.cached] and closed.spec.get("mask") != "none"
@@ -180,7 +188,7 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 FORMS = {
     r"This text counts numbers.*": read_as,
-    r"(Tokens gather information from each other|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
+    r"(Tokens gather information from each other|Values are added up, weighted by attention|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
     r"The width of a token's vector: # → # → #\.": of_a_token,
@@ -195,6 +203,7 @@ FORMS = {
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
     r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with values become four times as many, # others twice as many(?:, but #, for the keys and values of the encoder's tokens, do not change)?\.": growth,
     r"From # tokens on, the terms that grow with the square of the length are more than half of the total\.": half,
+    r"With # tokens, the most that it can read, the terms that grow with the square of the length are # % of the total\.": at_most,
     r"With a cache, keys and values are not recomputed for each generated token; each token adds # numbers to it\.": cache,
 }
 

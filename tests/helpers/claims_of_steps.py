@@ -27,6 +27,7 @@ def best_key(at: judge.Judge, said: judge.Said) -> None:
     row = at.row(at.result)
     clear = row.clear(at.seen(row))
     judge.check_ahead(row, clear, said, at.key, len(at.seen(row)))
+    assert bool(said["among"]) == (len(at.seen(row)) < len(row.data))
     assert at.key(said["first"]) == clear[0]
     if said["label"]:
         assert at.near("rotated_query") is None
@@ -125,7 +126,7 @@ def reused(at: judge.Judge, said: judge.Said) -> None:
 def concatenated(at: judge.Judge, said: judge.Said) -> None:
     assert not at.pinned(at.address)
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
-    assert said.get("how") in (None, at.passed_on())
+    assert "how" not in said or said["how"] == at.passed_on()
 
 
 def several_heads(at: judge.Judge, said: judge.Said) -> None:
@@ -143,7 +144,7 @@ def projected(at: judge.Judge, said: judge.Said) -> None:
     w_o = at.near("W_O") is not None
     words = "W_O combines" if heads > 1 else "W_O maps"
     assert said[""].startswith(words if w_o else "There is no W_O")
-    assert said.get("how") in (None, at.passed_on())
+    assert "how" not in said or said["how"] == at.passed_on()
 
 
 # --- the FFN, residual, norm ---------------------------------------------------------------------
@@ -248,7 +249,7 @@ CLAIMS: dict[str, judge.Check] = {
     "In the {noun:query|key|value} of “{who:name}”, {what:“.+?”} is {most:larger,|largest}"
     + judge.AHEAD
     + ".": labels_read_out,
-    "The largest score of “{who:name}” is that for the key of {first:(?:the encoder's )?“.+?”}"
+    "The largest score of “{who:name}”{among:| among the keys that it can attend to} is that for the key of {first:(?:the encoder's )?“.+?”}"
     + judge.AHEAD
     + "."
     + MOST_OF_IT: best_key,
@@ -257,17 +258,17 @@ CLAIMS: dict[str, judge.Check] = {
     "“{who:name}” cannot attend to {hidden:(?:“|itself).*}.": hidden,
     r"“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}.": shares,
     "“{who:name}” gives nearly all of its attention to {first:text}.": shares,
-    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage: when a text is generated, later tokens do not exist yet.": leak,
+    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict the next token: later tokens contain the answer.": leak,
     "“{who:name}” is the last token: the mask hides nothing from it.": last,
     "Most of “{what:name}” comes from {source:name}: {part} of {whole}.": main_source,
     "The {noun:keys?|values?} of {old:“.+?”} {be:is|are} reused; only the {one:key|value} of {new:“.+?”} is new.": reused,
-    "There is only one head here, so nothing is concatenated: its output is passed on {how:text}.": concatenated,
+    "There is only one head here, so nothing is concatenated: its output is passed on[how: unchanged].": concatenated,
     "The outputs of the heads are concatenated into one long row for each token.": concatenated,
     "Each head has its own {own:weight matrices|queries}, so several heads can follow several relations between tokens at once.": several_heads,
     "Queries come from the decoder's tokens, keys and values from the encoder's tokens. Every decoder token can attend to every encoder token.": lambda at, _: (
         "cross_attention" in at.address and not at.pinned(at.address)
     ),
-    "There is no W_O here, by which most models multiply the result of attention: the result is passed on {how:text}.": projected,
+    "There is no W_O here, by which most models multiply the result of attention: the result is passed on[how: unchanged].": projected,
     "W_O combines the results of the heads into one vector for each token.": projected,
     "W_O maps the result of the head to one vector for each token.": projected,
     "ReLU changes no hidden unit: none is negative.": relu,

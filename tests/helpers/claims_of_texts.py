@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
@@ -243,7 +244,13 @@ def inputs(at: Judge, said: Said) -> None:
     assert said[""].startswith("The position vectors") == ("position" in at.values)
     assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
     assert bool(said["scaled"]) == ("embedding.scaled" in at.values) and not at.pinned("input")
-    assert said.get("how") in (None, at.passed_on())
+    assert "how" not in said or said["how"] == at.passed_on()
+
+
+def rounded_again(at: Judge, said: Said) -> bool:
+    named = [a for a, value in at.values.items() if value["symbol"] == said["symbol"]]
+    assert at.rounding["carry"] != "never"
+    return any(fnmatchcase(a, pattern) for a in named for pattern in at.spec["rounding"]["digits"])
 
 
 def turns(at: Judge) -> bool:
@@ -343,7 +350,7 @@ CLAIMS: dict[str, Check] = {
     "{n:int} position{:s have no target and do| has no target and does} not count in the {:mean|sum}.": not_counted,
     "Correct predictions: {right:int} of {all:int}.": right,
     "The model reads the token and predicts the next word.": forcing,
-    "At each position[asked: with a target], the model predicts the target beside it. One pass computes all positions.": forcing,
+    "At each position[asked: with a target], the model is trained to predict the target beside it. One pass computes all positions.": forcing,
     "Teacher forcing: at each position, the model reads the correct tokens, not its own predictions, and predicts the next token. A wrong prediction therefore does not affect later positions, and one pass computes all positions.[hides: The mask hides the later tokens, which contain the answers.]": forcing,
     "The batch has {n:int} example[s].[shifted: Each target is its input, shifted by one token: the text itself has the correct words (self-supervised learning).]": batch,
     "The worked example is “{example:text}”.": example_followed,
@@ -391,8 +398,12 @@ CLAIMS: dict[str, Check] = {
     "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
-    "There are no positions here: the [scaled:scaled ]embeddings are passed on {how:text}.": inputs,
-    "No position vectors are added: the [scaled:scaled ]embeddings are passed on {how:text}.": inputs,
+    "The predictions come from the given probabilities, not from the model's weights.": lambda at, _: (
+        at.heading.endswith("Targets and predictions") and at.pinned("probabilities")
+    ),
+    "The numbers of {symbol:.+?} are rounded again, because digits are set for them.": rounded_again,
+    "There are no positions here: the [scaled:scaled ]embeddings are passed on[how: unchanged].": inputs,
+    "No position vectors are added: the [scaled:scaled ]embeddings are passed on[how: unchanged].": inputs,
     "The position vectors are added to the [scaled:scaled ]embeddings, so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 from tests.helpers import word_paths
 from tests.helpers.judge import Check, Judge, Said, as_shown, exact, told_apart
@@ -109,12 +111,16 @@ def largest_head(at: Judge, said: Said) -> None:
         assert bool(said["other"]) == ("cross_attention" in largest)
 
 
-def shares_of_first(at: Judge) -> list[float]:
-    """How much of its attention the followed token gives to the first one, in each head."""
-    heads = [
+def weights_of(at: Judge) -> list[Any]:
+    """The attention weights of each head."""
+    return [
         v for a, v in at.values.items() if re.fullmatch(r"layer\d+\.attention\.head\d+\.weights", a)
     ]
-    return [float(value["data"][at.followed - len(at.tokens)][0]) for value in heads]
+
+
+def shares_of_first(at: Judge) -> list[float]:
+    """How much of its attention the followed token gives to the first one, in each head."""
+    return [float(value["data"][at.followed - len(at.tokens)][0]) for value in weights_of(at)]
 
 
 def looks_at_the_first(at: Judge, said: Said) -> None:
@@ -122,6 +128,24 @@ def looks_at_the_first(at: Judge, said: Said) -> None:
     almost_all = [share for share in shares if share >= ALMOST_ALL / 100]
     assert (int(said["n"]), int(said["all"])) == (len(almost_all), len(shares)) and almost_all
     assert (said["who"], said["first"]) == (at.who, at.names[0]) and at.followed
+
+
+def shortest_values(at: Judge) -> tuple[int, int]:
+    """Of the heads that look at the first token, those with its value the shortest, and all."""
+    looking = [
+        v for v in weights_of(at) if v["data"][at.followed - len(at.tokens)][0] >= ALMOST_ALL / 100
+    ]
+    shortest = 0
+    for weights in looking:
+        output = at.values[weights["address"].replace(".weights", ".output")]
+        values = at.values[output["operands"][1]]["data"]
+        first, *others = (math.hypot(*row) for row in values[: at.followed + 1])
+        shortest += first < min(others)
+    return shortest, len(looking)
+
+
+def has_the_shortest_value(at: Judge, said: Said) -> None:
+    assert (int(said["n"]), int(said["all"])) == shortest_values(at) and int(said["n"])
 
 
 def is_a_sink(at: Judge, said: Said) -> None:
@@ -137,8 +161,9 @@ CLAIMS: dict[str, Check] = {
     "In size, the largest part is {n} ({name:text}).": largest_part,
     "Of the heads, the largest part is {n} ({name:text}).[ It gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_head,
     f"{{n:int}} of {{all:int}} head[s] give[s] at least {ALMOST_ALL} % of the attention of “{{who:any}}” to the first token, “{{first:any}}”.": looks_at_the_first,
-    "The attention weights of a head sum to 1, even if no token has what the head looks for. If the value of the first token is a short vector, a head that gives it almost all of its attention adds little. The token is then called an attention sink (Xiao et al. 2023).": is_a_sink,
-    "Of the parts of a logit, at most the {n:int} largest are written out.": lambda at, said: (
+    "In {n:int} of {all:int} such head[s], the first token has the shortest value vector.": has_the_shortest_value,
+    "The attention weights of a head sum to 1, even if no token has what the head looks for. A head that gives almost all of its attention to a token with a short value vector adds little. Such a token is called an attention sink (Xiao et al. 2023).": is_a_sink,
+    "The worked sum of a logit writes out at most its {n:int} largest parts.": lambda at, said: (
         int(said["n"]) == 10
     ),
 }

@@ -263,12 +263,11 @@ class Judge:
         typed = self.typed and first and address not in self.spec.get("given", {})
         return bool(self.values[address]["operation"] == "given" and not typed)
 
-    def passed_on(self) -> str:
-        """How the result goes on: it is another value, rounded anew if digits are set for it."""
-        if self.rounding["carry"] == "never":
-            return "unchanged"
+    def passed_on(self) -> str | None:
+        """How the result goes on: it is another value, rounded again if digits are set for it."""
         before = self.values[self.result["operands"][0]]["printed"]
-        return "unchanged" if self.result["printed"] == before else "with its own rounding"
+        rounds = self.rounding["carry"] != "never"
+        return None if rounds and self.result["printed"] != before else " unchanged"
 
     def row(self, value: Any) -> Row:
         """The followed token's row."""

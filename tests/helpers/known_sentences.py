@@ -86,12 +86,11 @@ ANYWHERE = frozenset(
         "The merges in the order in which they are learned:",
         "The same model in formulas:",
         "Its sizes:",
-        "What each sub-layer changed most:",
+        "The largest change that each sub-layer adds, before any norm:",
         "The parts, in order:",
         "All steps in one table. The formula of like steps is that of the first.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.",
-        "Training can adjust these numbers; each row names a step that uses them.",
         "Training repeats these stages, each time with the changed parameters.",
         # Captions.
         "The frequencies, one for each pair of columns:",
@@ -153,7 +152,6 @@ ANYWHERE = frozenset(
         "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.",
         "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.",
         "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.",
-        "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
         "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.",
         "A square is never negative, so errors in both directions raise the loss. Twice the error costs four times as much. Training changes the weights to lower the loss.",
@@ -191,7 +189,7 @@ OF_TRAINING = frozenset(
         "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
         "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.",
-        "Clipping keeps the direction of the gradient and limits its length, so that one very large gradient cannot cause a very large step.",
+        "Clipping keeps the direction of the gradient and limits its length.",
         "The gradient describes the loss only near the current weights; therefore each step of training computes it again.",
         # Captions.
         "The normalized numbers before γ is applied:",

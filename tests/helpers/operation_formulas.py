@@ -225,6 +225,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sigmoid": lambda p, z: _sigmoid(z),
     "negative_log": lambda p, a: -_ln(a),
     "of_target": lambda p, a, t: t * a + (1 - t) * (1 - a),
+    "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
     "relu": lambda p, a: a * (a > 0),
     "silu": lambda p, a: a * _sigmoid(a),
     "tanh": lambda p, a: _tanh(a),

@@ -17,7 +17,7 @@ from tracer.decoder.roles import NORM_AFTER
 from tracer.decoder.sub_layers import added, normalized
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import SubLayer
+from tracer.scenario.networks import SubLayer
 from tracer.scenario.norms import Norm, Normalization
 
 

@@ -311,7 +311,9 @@ def test_every_sentence_is_known_and_true(carry: str, softmax: str, mask: str) -
 
 def test_each_part_says_why_it_is_there() -> None:
     text = printed("tutorial", "-", stdin=every_part())
-    reason = re.compile(r"\b(because|so that|therefore|since|without it)\b", re.IGNORECASE)
+    reason = re.compile(
+        r"\b(because|so that|therefore|since|without positions|to a moderate size)\b", re.IGNORECASE
+    )
     for title in (
         *("Angles of the positions", "RMSNorm before attention", "FFN: gate"),
         "Head 1 · Rotary query",

@@ -170,7 +170,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("to the later token “c”. This is data leakage", "later tokens do not exist yet."),
+        ("to the later token “c”. This is data leakage", "later tokens contain the answer."),
     ),
     "shares above 100 %": (OVER_100, ("run",), ()),
     "padding in the middle": (PAD_MIDDLE, ("run", "--no-mask"), ("“b” cannot attend to “PAD”.",)),
@@ -253,7 +253,10 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "targets that are no shift": (
         TRAINING,
         ("loss",),
-        ("The batch has 1 example.", "At each position, the model predicts the target beside it."),
+        (
+            "The batch has 1 example.",
+            "At each position, the model is trained to predict the target beside it.",
+        ),
     ),
     "a batch of different lengths": (
         LENGTHS,

@@ -8,8 +8,8 @@ import pytest
 from tests.helpers.command import printed, problems, run
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
-from tracer.scenario.layers import networks
 from tracer.scenario.loading import load, parse
+from tracer.scenario.parts import networks
 from tracer.scenario.schema import schema
 
 SIZES = "layers: 2, width: 8, heads: 2, words: 9, context: 5"

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from tests.helpers.small_scenario import END, SMALL, problems, scenario
 from tracer.scenario.carry import Carry
-from tracer.scenario.layers import FFN
 from tracer.scenario.model import Sinusoidal
+from tracer.scenario.networks import FFN
 from tracer.scenario.norms import Norm
 from tracer.scenario.rounding import Digits, Rounding, Zeros
 

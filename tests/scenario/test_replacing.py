@@ -11,9 +11,9 @@ import pytest
 from tests.helpers.small_scenario import END, SMALL
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
-from tracer.scenario.layers import networks
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
+from tracer.scenario.parts import networks
 from tracer.scenario.reader import YamlPath
 from tracer.scenario.replacing import with_parameters
 

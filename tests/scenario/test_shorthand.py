@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.small_scenario import END, changed, problems, scenario
-from tracer.scenario.layers import networks
+from tracer.scenario.parts import networks
 
 VALUE = "W_V: [[1, 0], [0, 1]]"
 WORDS = f"{END}vocabulary: [b, a]\n"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.helpers.bundled import TYPED
-from tracer.scenario.layers import networks
 from tracer.scenario.loading import load, parse
+from tracer.scenario.parts import networks
 from tracer.scenario.varying import varied
 
 FORM = (

@@ -83,7 +83,7 @@ class NumberFigure(CheckedFigure):
     def comes_to(self, trace: Trace) -> list[Decimal]:
         """Return its number in a trace: unrounded, and as used in later calculations.
 
-        None where its token goes to another expert.
+        None where its token goes to another network.
         """
         value, at = trace[self.entry.value.address], self.entry.at
         own, other = (v.axes[0].positions if v.axes else None for v in (self.entry.value, value))
@@ -274,7 +274,9 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
     for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
         label = given[key]
         try:
-            known = label is not None and [index_of(axis, label, value.address)]
+            known = label is not None and [
+                index_of(axis, label, value.address, value.place.network)
+            ]
         except TracerError as error:
             raise MissingValueError(key, error.problems[0].message, value.address) from None
         found.append(known or range(length))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tracer.check.variants import VARIANTS
-from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import Routing
+from tracer.decoder.routing import routing_of
 from tracer.decoder.tape import Overrides
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES
@@ -65,7 +65,7 @@ class Pass:
 
     @cached_property
     def routing(self) -> Routing:
-        """The experts of each token, which roundings and the text's own numbers do not change."""
+        """The networks of each token, which roundings and the text's own numbers do not change."""
         return routing_of(self.trace.values.values())
 
     @cached_property

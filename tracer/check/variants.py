@@ -13,13 +13,13 @@ from pydantic import BaseModel
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Expert, Head, Layer, MixtureOfExperts, SubLayer
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.networks import Network
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import scenario_parts
+from tracer.scenario.part import forms_of_ffn, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
-from tracer.scenario.rotary import Rotary
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
@@ -29,10 +29,14 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.0000
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Return a change of the settings of a kind of parts; those of an encoder's layers stay."""
+    """Return a change of the settings of a kind of parts.
+
+    Those of an encoder stay, but for its own and its positions.
+    """
 
     def changed(place: YamlPath, part: Any) -> Any:
-        if not isinstance(part, kind) or (place[1:] and place[0] == "encoder"):
+        in_encoder = place[:1] == ("encoder",) and place[1:2] not in ((), ("positions",))
+        if not isinstance(part, kind) or in_encoder:
             return part
         found = settings(part)
         differing = {name: new for name, new in found.items() if new != getattr(part, name)}
@@ -55,16 +59,7 @@ def _of_norms(**settings: Any) -> Change:
 
 def _of_activation(one: str, other: str) -> Change:
     """Return a change from one activation function to another."""
-    return _with(Expert, lambda ffn: {"activation": other} if ffn.activation == one else {})
-
-
-def _of_experts(settings: Callable[[MixtureOfExperts], Settings]) -> Change:
-    """Return a change of every choice of experts; one of all experts is no choice."""
-
-    def fitting(part: MixtureOfExperts) -> Settings:
-        return settings(part) if len(part.experts) > 1 else {}
-
-    return _with(MixtureOfExperts, fitting)
+    return _with(Network, lambda ffn: {"activation": other} if ffn.activation == one else {})
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
@@ -78,10 +73,6 @@ def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
 
 def _rounded(places: int) -> Callable[[int], Decimal]:
     return lambda d_k: trimmed(round_half_away(Decimal(d_k).sqrt(), places))
-
-
-def _without_norms(part: Attention) -> Settings:
-    return {"query_norm": None, "key_norm": None}
 
 
 def _without_norms_after(layer: Layer) -> Settings:
@@ -103,17 +94,9 @@ def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
     return _with(Tower, fitting)
 
 
-def _without_alibi(tower: Tower) -> Settings:
-    return {"positions": None} if tower.positions and tower.positions.alibi else {}
-
-
-def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
-    return _with(kind, lambda positions: settings)
-
-
-def _share_of_all(rotary: Rotary) -> Settings:
-    """Rotate all columns, unless each pair of the present ones has a factor."""
-    return {} if rotary.factors else {"share": Decimal(1)}
+def _counted_from(start: int) -> Change:
+    """Return a change of the position of the first token."""
+    return _with(Sinusoidal, lambda positions: {"start": start})
 
 
 def _of_loss(reduction: str) -> Change:
@@ -131,33 +114,19 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
-    ("with weights of experts that add up to 1", _of_experts(lambda part: {"normalize": True})),
-    ("with experts weighted by a softmax over all", _of_experts(lambda part: {"normalize": False})),
-    ("with one expert for each token", _of_experts(lambda part: {"top": 1})),
-    ("with two experts for each token", _of_experts(lambda part: {"top": 2})),
+    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
-    ("with attention and the FFN one after the other", _with(Layer, lambda _: {"parallel": False})),
-    ("without norms of queries and keys", _with(Attention, _without_norms)),
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
-    *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
-    ("without ALiBi", _of_towers(_without_alibi)),
-    *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
-    ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
-    ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
-    ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
+    *((f"with positions counted from {n}", _counted_from(n)) for n in (0, 1)),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
-    ("without factors of what sub-layers add", _with(SubLayer, lambda _: {"residual_scale": None})),
-    ("with all columns rotated", _with(Rotary, _share_of_all)),
     *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
-    ("without attention sinks", _with(Head, lambda _: {"sink": None})),
     ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
-    ("with the same rotary positions in every layer", _with(Attention, lambda _: {"rotary": None})),
 )
 """The name of each variant and its change."""

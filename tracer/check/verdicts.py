@@ -112,11 +112,12 @@ def _counted(figures: Sequence[CheckedFigure]) -> Iterator[JudgedFigure]:
 
 @dataclass(frozen=True)
 class _Pencil:
-    """The result of the text's own numbers for a figure, the wrong ones among them, and whether all
-    operands are printed and right, so that no other result is possible."""
+    """The result of the text's own numbers for a figure, the wrong ones among them, those of a
+    variant, and whether all operands are printed and right, so that no other result is possible."""
 
     number: Decimal
     wrong: tuple[JudgedFigure, ...]
+    varied: tuple[JudgedFigure, ...]
     decides: bool
 
 
@@ -170,8 +171,12 @@ class _Judge:
         for pencil in pencils:
             if pencil.wrong and self._is_near(figure, pencil.number):
                 return JudgedFigure(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
-        if any(printed.rounds(p.number) and not p.wrong for p in pencils):
-            return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+        for pencil in pencils:
+            if printed.rounds(pencil.number) and not pencil.wrong:
+                if pencil.varied:
+                    same = pencil.varied[0].by
+                    return JudgedFigure(figure, Verdict.VARIANT, right, same, units=off)
+                return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
             return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
@@ -258,8 +263,9 @@ class _Judge:
         all_printed = all(operand in self.at for operand in operands)
         for version, trace in self._worked_on:
             wrong = tuple(dict.fromkeys(f for e in behind for f in self._wrong(e, version[e])))
+            varied = tuple(f for e in behind for f in self._varied(e, version[e]))
             decides = all_printed and not wrong
-            yield _Pencil(self._computed(figure, trace), wrong, decides)
+            yield _Pencil(self._computed(figure, trace), wrong, varied, decides)
 
     def _computed(self, figure: NumberFigure, trace: Trace) -> Decimal:
         """Return its computed number, before the text's number replaces it."""
@@ -298,6 +304,13 @@ class _Judge:
             found |= dict.fromkeys(entry for entry in new if entry in self.at)
             level = [e for entry in new if entry not in self.at for e in self._inputs_of(entry)]
         return list(found)
+
+    def _varied(self, entry: Entry, number: Decimal) -> Iterator[JudgedFigure]:
+        """Yield the findings of a number of the text that a variant explains."""
+        for figure in self.at[entry]:
+            finding = self.found.get(figure)
+            if finding and finding.verdict is Verdict.VARIANT and figure.printed.value == number:
+                yield finding
 
     def _wrong(self, entry: Entry, number: Decimal) -> Iterator[JudgedFigure]:
         """Yield the first finding of a number of the text if it is wrong, or its sources."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from tracer.data import as_json
 from tracer.decoder.forward import PassOptions
+from tracer.decoder.routing import has_chosen_rows
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts.forward_pass import contents
 from tracer.renderers import Format
 from tracer.requests import options
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, run_pass
-from tracer.scenario.parts import has_experts
 
 
 @dataclass(kw_only=True)
@@ -27,7 +27,7 @@ class Steps(options.Written, Request):
         """List the steps of a pass, computed with shapes alone."""
         loaded = engine.load(self.subject)
         engine.charge(self.subject, 1, 0)
-        # Which tokens an expert gets is known from the numbers.
-        routed = loaded.scenario.has_numbers and has_experts(loaded.scenario)
-        found = run_pass(loaded, PassOptions(arithmetic=None if routed else SHAPES))
+        found = run_pass(loaded, PassOptions(arithmetic=SHAPES))
+        if loaded.scenario.has_numbers and any(map(has_chosen_rows, found.values.values())):
+            found = run_pass(loaded, PassOptions())  # the numbers decide which rows those are
         return Answer(as_json.contents(found) if self.format.is_data else contents(found))

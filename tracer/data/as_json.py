@@ -337,7 +337,7 @@ def shapes(survey: Survey) -> str:
             "step": matrix.step,
             "layers": list(matrix.layers),
             "heads": list(matrix.heads),
-            **({"experts": list(matrix.experts)} if matrix.experts else {}),
+            **{network.key: [n.number for n in matrix.networks] for network in matrix.networks[:1]},
             "shape": list(matrix.shape),
             "parameters": matrix.parameters,
             "multiply_adds": matrix.multiply_adds,

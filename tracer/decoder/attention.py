@@ -11,9 +11,9 @@ from decimal import Decimal
 from functools import partial
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.attention_inputs import AttentionInputs, apply_rotary, with_rows_before
+from tracer.decoder.attention_inputs import AttentionInputs, with_rows_before
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
+from tracer.decoder.elementwise import Add, Divide, Mask, SquareRoot
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
 from tracer.decoder.softmax import softmax
@@ -109,13 +109,11 @@ def keys_and_values(
 def with_positions(
     tape: Tape, at: HeadContext, sources: Sources, q: Value, k: Value | None
 ) -> tuple[Value, Value | None]:
-    """Queries and keys that depend on positions: rotated, or as a part of the model does it."""
+    """Queries and keys, with their positions if a part of the model encodes them there."""
     for part in parts():
         if part.positions and (found := part.positions(tape, at, sources, q, k)):
             return found
-    rotary = at.attention.inputs.rotary
-    q = apply_rotary(tape, roles.ROTATED_QUERY, q, rotary)
-    return q, apply_rotary(tape, roles.ROTATED_KEY, k, rotary) if k else None
+    return q, k
 
 
 def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tuple[Value, Value]:
@@ -123,7 +121,7 @@ def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tup
     earlier = inputs.earlier
     if earlier is None or not inputs.new:
         return k, v
-    together = {roles.KEY: roles.KEYS, roles.ROTATED_KEY: roles.ROTATED_KEYS}
+    together = {roles.KEY: roles.KEYS}
     for part in parts():
         together |= part.with_earlier
     k = with_rows_before(tape, together[k.role], k, earlier)
@@ -147,14 +145,14 @@ def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Valu
     for part in parts():
         if part.scores:
             scores = part.scores(tape, scores, at)
-    masked, exp = scores, Exp()
+    masked = scores
     if inputs.mask and inputs.only_hides:
         masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
     elif inputs.mask:
-        masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, at, exp)
+        masked = tape.record(roles.MASKED, Add(), scores, inputs.mask)
+    weights = softmax_of_head(tape, roles.ATTENTION_SOFTMAX, masked, at)
     if inputs.mask and inputs.unmasked:
-        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, at, Exp())
+        softmax_of_head(tape, roles.UNMASKED_SOFTMAX, scores, at)
     output = tape.record(roles.HEAD_OUTPUT, op.MatMul(), weights, v)
     for part in parts():
         if part.beside:
@@ -162,11 +160,9 @@ def attention_head(tape: Tape, scores: Value, v: Value, at: HeadContext) -> Valu
     return output
 
 
-def softmax_of_head(
-    tape: Tape, own: roles.SoftmaxRoles, scores: Value, at: HeadContext, exp: Exp
-) -> Value:
+def softmax_of_head(tape: Tape, own: roles.SoftmaxRoles, scores: Value, at: HeadContext) -> Value:
     """softmax(S), as the parts of the model change it: (n, m) → (n, m)."""
-    compute = partial(softmax, tape, shifted=at.attention.inputs.shifted, exp=exp)
+    compute = partial(softmax, tape, shifted=at.attention.inputs.shifted)
     for part in parts():
         if part.softmax:
             compute = partial(part.softmax, tape, at, compute)

@@ -1,27 +1,18 @@
-"""What an attention attends to, and the rotation of its queries and keys."""
+"""What an attention attends to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
-OfTower: TypeAlias = Mapping[roles.Role, Value]
-"""What the parts of a model have recorded for all layers of a tower."""
-
-
-@dataclass(frozen=True)
-class RotaryAngles:
-    """cos and sin of the angles by which queries and keys are rotated, each (n, r / 2)."""
-
-    rotate: op.Rotate
-    cos: Value
-    sin: Value
+OfTower: TypeAlias = Mapping[roles.Role, Any]
+"""What the parts of a model have recorded for all layers of a tower, by one of their roles."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +33,8 @@ class AttentionInputs:
     new: bool
     shifted: bool
     unmasked: bool = False
-    rotary: RotaryAngles | None = None
     only_hides: bool = True
     of_tower: OfTower = field(default_factory=dict)
-
-
-def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles | None) -> Value:
-    """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k) (Su et al. 2021)."""
-    return tape.record(role, rotary.rotate, rows, rotary.cos, rotary.sin) if rotary else rows
 
 
 def with_rows_before(

@@ -13,7 +13,6 @@ from tracer.decoder.axes import Axes, Axis, SameAxes
 from tracer.formula import expression as ex
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.formula import Formula
-from tracer.formula.numbers import trimmed
 from tracer.formula.slope import slope, times
 from tracer.node import Node, rewritten
 
@@ -138,18 +137,14 @@ class DivideByRowSum(Elementwise):
 
 
 class Exp(Elementwise):
-    """e^a; e^-∞ is 0."""
+    """e^a; 0 if that is too small a number to compute with, but not for all scores of a row."""
 
     name = "exp"
     entry = ex.Exponential(A)
 
 
 class VanishingExp(Exp):
-    """e^a, and 0 if that is too small a number to compute with.
-
-    For a mask such as -1e9, which makes scores far smaller than the largest of their row. The
-    largest exponent of a row must be at most 0.
-    """
+    """The same in a block of keys, of which all may be 0."""
 
 
 class Square(Elementwise):
@@ -301,7 +296,18 @@ class Sigmoid(Elementwise):
 
 
 class OfTarget(Elementwise):
-    """t p + (1 - t) (1 - p): the probability of a target t, which is 0 or 1; p is that of 1."""
+    """1 / (1 + e^((1 - 2t) z)): the probability of a target t, which is 0 or 1; σ(z) is that of 1.
+
+    1 - σ(z), computed of a rounded σ(z), would be 0 for a large logit.
+    """
+
+    name = "sigmoid_of_target"
+    _power = ex.Exponential(ex.Product((ex.Difference(ONE, ex.Product((TWO, B))), A)))
+    entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(_power)))))
+
+
+class OfGivenTarget(Elementwise):
+    """t p + (1 - t) (1 - p): the same of a probability p of 1 that is given."""
 
     name = "of_target"
     entry = ex.Sum((ex.Product((B, A)), ex.Product((ex.Difference(ONE, B), ex.Difference(ONE, A)))))
@@ -323,7 +329,8 @@ class SquaredErrorGrad(Elementwise):
     factor: Decimal = Decimal(1)
 
     def expression(self) -> ex.Expression:
-        twice = times(ex.Number(trimmed(2 * self.factor)), A)
+        factors = (TWO, A) if self.factor == 1 else (TWO, ex.Number(self.factor), A)
+        twice = ex.Product(factors)
         return twice if self.n == 1 else ex.Quotient(ex.Part(twice), ex.Number.of(self.n))
 
 

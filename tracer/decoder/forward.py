@@ -2,32 +2,30 @@
 
 Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
 Xiong et al. 2020 (pre-norm), Zhang and Sennrich 2019 (RMSNorm), Shazeer 2020 (gated FFN),
-Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries), Shazeer et al. 2017
-(experts).
+Ainslie et al. 2023 (grouped queries).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from tracer.decoder import roles
 from tracer.decoder.attention import attention
 from tracer.decoder.attention_inputs import AttentionInputs
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.experts import mixture_of_experts
 from tracer.decoder.inputs import input_vectors, only_hides
 from tracer.decoder.layer_masks import layer_masks
 from tracer.decoder.lazy import Patch
 from tracer.decoder.loss import PassOutput, loss, token_losses
 from tracer.decoder.operations import Copy, Reused
-from tracer.decoder.parallel import parallel_layer
 from tracer.decoder.parameters import columns
-from tracer.decoder.part import parts
+from tracer.decoder.part import ComputeAttention, ffn_by_form, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.sampling import Sampling, sample
+from tracer.decoder.softmax import softmax
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Overrides, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
@@ -35,8 +33,9 @@ from tracer.decoder.words import predict, projection
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import Attention, Layer, MixtureOfExperts
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
+from tracer.scenario.networks import FFN, SubLayer
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,8 @@ class PassOptions:
     layer's output as words. `standardized`: the numbers of each norm before γ and β. `sampling`: a
     word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
     computed numbers, except on demand. `located` finds a later problem's place in the file.
-    `routing`: the experts that tokens go to, where their logits do not decide. `patches`: values of
-    another pass, by address, that replace those of this pass.
+    `routing`: the networks that tokens go to, where their logits do not decide. `patches`: values
+    of another pass, by address, that replace those of this pass.
     """
 
     unmasked: bool = False
@@ -292,22 +291,20 @@ def run_layers(
     """The output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
-    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm; or
-    attention and FFN are parallel. The first sub-layer computes x from typed queries, keys and
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm, unless a
+    part of the model has another way. The first sub-layer computes x from typed queries, keys and
     values, if there are no embeddings.
     """
-    x, turning = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    x, of_tower = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
-    recorded = [part.tower(tape, tower, queries) for part in parts() if part.tower]
-    of_tower = {value.role: value for value in recorded if value}
 
     def self_attention(tape: Tape, x: Value | Axis, part: Attention) -> Value:
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
-            *(turning.get(tower.rotary_of(part)), only_hides(mask), of_tower),
+            *(only_hides(mask), of_tower),
         )
         return attention(tape, x, inputs, part)
 
@@ -331,15 +328,18 @@ def run_layers(
             return normalized(tape, change, after, roles.NORM_AFTER)
         return normalized(tape, change, norm) if norm else change
 
-    def experts(tape: Tape, x: Value, part: MixtureOfExperts) -> Value:
-        return mixture_of_experts(tape, x, part, shifted=options.shifted)
+    def ffn(tape: Tape, x: Value, part: SubLayer) -> Value:
+        if isinstance(part, FFN):
+            return feed_forward(tape, x, part)
+        usual = partial(softmax, tape, shifted=options.shifted)
+        return ffn_by_form()[type(part)](tape, x, part, usual)
 
     leaving: list[Value] = []
     for number, layer in enumerate(tower.layers, start=1):
-        if layer.parallel:
-            assert isinstance(x, Value)
-            with tape.at(layer=number):
-                x = parallel_layer(tape, x, layer, self_attention)
+        with tape.at(layer=number):
+            own = layer_of_part(tape, x, layer, self_attention) if isinstance(x, Value) else None
+        if own:
+            x = own
             leaving.append(x)
             continue
         if part := layer.attention:
@@ -352,10 +352,7 @@ def run_layers(
             assert isinstance(x, Value)
             with tape.at(layer=number, sub_layer="ffn"):
                 norm, after = layer.norm_of(network), layer.norm_after_of(network)
-                if isinstance(network, MixtureOfExperts):
-                    x = sub_layer(tape, x, network, norm, after, experts)
-                else:
-                    x = sub_layer(tape, x, network, norm, after, feed_forward)
+                x = sub_layer(tape, x, network, norm, after, ffn)
         assert isinstance(x, Value)
         leaving.append(x)
     assert isinstance(x, Value)
@@ -363,6 +360,14 @@ def run_layers(
         with tape.at(final=True):
             return leaving, normalized(tape, x, tower.final_norm)
     return leaving, x
+
+
+def layer_of_part(
+    tape: Tape, x: Value, layer: Layer, self_attention: ComputeAttention
+) -> Value | None:
+    """A layer as a part of the model computes it, if one has its own way: x (n, d_model)."""
+    ways = (part.layer(tape, x, layer, self_attention) for part in parts() if part.layer)
+    return next(filter(None, ways), None)
 
 
 def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:

@@ -203,10 +203,11 @@ class _BackwardPass:
                 operation = el.SquaredErrorGrad(n, factor)
                 yield inner.inputs[0], GradientPath(record, "left", operation, (inner.output,))
             case el.NegativeLog(), el.OfTarget():
-                sigmoid = self.producers[inner.inputs[0]]
-                if isinstance(sigmoid.operation, el.Sigmoid):
-                    grad = el.BinaryCrossEntropyGrad(n)
-                    yield sigmoid.inputs[0], GradientPath(record, "left", grad, inner.inputs)
+                z, target = inner.inputs
+                sigmoids = (v for v in self.producers if v.role is roles.SIGMOID)
+                p = next(v for v in sigmoids if v.place == entries.output.place)
+                grad = el.BinaryCrossEntropyGrad(n)
+                yield z, GradientPath(record, "left", grad, (p, target))
 
     def exponents(self, share: Record) -> Value:
         """The scores of the softmax that ends in `share`.
@@ -295,9 +296,9 @@ class _BackwardPass:
             case el.NegativeLogLikelihood() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
             case op.LargestSoFar():
-                return  # the blocks are computed beside the softmax that is differentiated
+                return  # a running maximum is beside the softmax that is differentiated
             case op.PowerOfTwo():
-                return  # the slopes of ALiBi are not learned
+                return  # it depends on no value
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
                 return  # sinusoidal positions are not learned
             case el.Elementwise() if all(operand.shape == g.shape for operand in x):

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder import roles
-from tracer.decoder.attention_inputs import RotaryAngles
+from tracer.decoder.attention_inputs import OfTower
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Cos, Outer, Sin, SquareRoot, Times
-from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
+from tracer.decoder.operations import Copy, DivTerm, Interleave
 from tracer.decoder.parameters import columns
+from tracer.decoder.part import parts
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Scale, Window
 from tracer.scenario.model import Scenario, Tower
-from tracer.scenario.part import rotated_width
-from tracer.scenario.rotary import Rotary
 from tracer.tokenization.learning import LearnedMerge
 from tracer.tokenization.tokenization import Tokenization
-
-Turning: TypeAlias = Mapping[Rotary | None, RotaryAngles]
-"""cos and sin of the angles of each setting of rotary positions; nothing for None."""
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis, Turning]:
-    """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles.
+def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis, OfTower]:
+    """X′ = X + P (n, d_model) from the `first` token on, or X; and what all layers share.
 
     X may be multiplied by a number first. Of typed queries, keys and values, only the tokens.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if tower.embeddings is None:
-        return tokens, rotary(tape, tower, tokens)
+        return tokens, shared_by_layers(tape, tower, tokens)
     if isinstance(tower, Scenario):
         if tower.tokenization and tower.corpus:
             learned_merges(tape, tower.corpus, tower.tokenization.learned)
@@ -50,23 +46,28 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
     x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
-    positions = tower.positions
-    if positions and positions.rotary:
-        angles = rotary(tape, tower, tokens)
-        return tape.record(roles.INPUT, Copy(), x), angles
+    of_tower, positions = shared_by_layers(tape, tower, tokens), tower.positions
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
         p = tape.given(roles.POSITION, rows, (tokens, features))
-    elif positions is None or positions.alibi:
-        return tape.record(roles.INPUT, Copy(), x), {}
-    elif positions.sinusoidal:
+    elif positions and positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
-    else:
-        assert positions.table is not None
+    elif positions and positions.table is not None:
         p = tape.given(
             roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
         )
-    return tape.record(roles.INPUT, Add(), x, p), {}
+    else:
+        return tape.record(roles.INPUT, Copy(), x), of_tower
+    return tape.record(roles.INPUT, Add(), x, p), of_tower
+
+
+def shared_by_layers(tape: Tape, tower: Tower, tokens: Axis) -> OfTower:
+    """What the parts of the model record for all layers, such as distances of tokens."""
+    recorded: dict[roles.Role, Any] = {}
+    for part in parts():
+        if part.tower:
+            recorded |= part.tower(tape, tower, tokens)
+    return recorded
 
 
 def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[LearnedMerge]) -> None:
@@ -140,26 +141,6 @@ def waves_at(
     div_term = tape.record(waves.div_term, frequencies)
     angle = tape.record(waves.angle, Outer(), index, div_term)
     return tape.record(waves.sin, Sin(), angle), tape.record(waves.cos, Cos(), angle)
-
-
-def rotary(tape: Tape, tower: Tower, tokens: Axis) -> Turning:
-    """cos and sin of the rotary angles, each (n, r / 2), for all settings (Su et al. 2021).
-
-    r is the number of rotated columns: d_k, or a share of it. Layers with equal settings share
-    them.
-    """
-    parts = [layer.attention for layer in tower.layers if layer.attention]
-    widths = {tower.rotary_of(part): rotated_width(part) for part in parts}
-    found: dict[Rotary | None, RotaryAngles] = {}
-    for number, asked in enumerate(tower.rotary_settings, 1):
-        if asked in widths:
-            start = asked.start + len(tower.tokens) - len(tokens.labels)
-            rotated = int(widths[asked] * asked.share)
-            frequencies = DivTerm(rotated, asked.base, asked.factors or ())
-            with tape.at(rotary=number if number > 1 else None):
-                sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
-            found[asked] = RotaryAngles(Rotate(asked.layout), cos, sin)
-    return found
 
 
 def attention_mask(tape: Tape, scenario: Scenario, asked: Any, queries: Axis) -> Value | None:

@@ -1,7 +1,7 @@
 """The logit lens of single rows: what it reads of some tokens at some points of a pass.
 
 A point is where all tokens have vectors that the lens can read: the input of the first layer, and
-what each sub-layer leaves. Attention and FFN of a parallel layer leave one vector together.
+what each sub-layer leaves. The sub-layers of a joint layer leave one vector together.
 """
 
 from __future__ import annotations
@@ -134,13 +134,13 @@ def layer_ends(found: Trace) -> list[Value]:
 def _leaving(found: Trace) -> list[Value]:
     """What each sub-layer of the decoder leaves, the last that is recorded in it: (n, d).
 
-    Attention and FFN of a parallel layer leave one vector together.
+    The sub-layers of a joint layer leave one vector together.
     """
     last: dict[tuple[int, roles.SubLayer | None], Value] = {}
     for value in (record.output for record in found.records):
         place = value.place
         elsewhere = place.encoder or place.sub_layer == "lens" or place.phase != "forward"
         if place.layer and not elsewhere and place.example is None:
-            is_parallel = found.scenario.layers[place.layer - 1].parallel
-            last[place.layer, None if is_parallel else place.sub_layer] = value
+            is_joint = found.scenario.layers[place.layer - 1].is_joint
+            last[place.layer, None if is_joint else place.sub_layer] = value
     return list(last.values())

@@ -102,12 +102,15 @@ def _squared(tape: Tape, y: Value, scenario: Scenario) -> Value:
 def _binary(tape: Tape, z: Value, scenario: Scenario) -> Value:
     """The mean, or the sum, of -ln q at each position with a target: z (n, vocabulary) → (k,).
 
-    p = σ(z) is the probability of 1, and q that of the target: p where it is 1, 1 - p where it is
-    0.
+    p = σ(z) is the probability of 1, and q that of the target: σ(z) where it is 1, σ(-z) where it
+    is 0.
     """
     z, target = _with_targets(tape, roles.BINARY_OUTPUT, roles.BINARY_TARGET, z, scenario)
     p = tape.record(roles.SIGMOID, el.Sigmoid(), z)
-    correct = tape.record(roles.CORRECT, el.OfTarget(), p, target)
+    if p.address in tape.pinned:
+        correct = tape.record(roles.CORRECT, el.OfGivenTarget(), p, target)
+    else:
+        correct = tape.record(roles.CORRECT, el.OfTarget(), z, target)
     surprise = tape.record(roles.SURPRISE, el.NegativeLog(), correct)
     return tape.record(roles.TOKEN_SURPRISE, _of_row(scenario), surprise)
 

@@ -41,7 +41,8 @@ def no_result(
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
     match error:
         case decimal.Underflow():
-            return "the number is too small to compute with: it would be 0"
+            what = error.args[0] if error.args else "the number"
+            return f"{what} is too small to compute with: it would be 0"
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
             return "the number is too large to compute with"
         case _ if nothing:

@@ -8,7 +8,7 @@ from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.fields import Names, Row, shape_of
-from tracer.scenario.layers import Weights
+from tracer.scenario.networks import Weights
 
 
 def columns(matrix: Weights) -> int:

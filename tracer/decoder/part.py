@@ -1,7 +1,7 @@
-"""What a part of a model adds to the forward pass: its roles, and hooks into attention.
+"""What a part of a model adds to the forward pass: its roles, and hooks into it.
 
-Each hook is called for every head or tower of every model: it returns what it was given if the
-scenario does not have the part.
+Each hook is called for every head, sub-layer or tower of every model: it returns what it was given
+if the scenario does not have the part.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.decoder import roles
-from tracer.decoder.attention_inputs import AttentionInputs
+from tracer.decoder.attention_inputs import AttentionInputs, OfTower
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.roles import NormRoles, Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
-from tracer.scenario.layers import Attention, Head, Weights
+from tracer.scenario.layers import Attention, Head, Layer
 from tracer.scenario.model import Tower
+from tracer.scenario.networks import SubLayer, Weights
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class Projected:
     v: Value | None = None
 
 
+ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
+ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
 
 Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
@@ -80,8 +83,10 @@ class Part:
     """Those of its roles that belong to norms."""
     weights: Callable[[Tape, Role, Weights, Axes], Value | None] | None = None
     """Records a weight matrix of attention or the FFN if it has the part's keys."""
-    tower: Callable[[Tape, Tower, Axis], Value | None] | None = None
-    """Records a value for all layers of a tower; the axis is that of the queries' tokens."""
+    tower: Callable[[Tape, Tower, Axis], OfTower] | None = None
+    """Records what all layers of a tower share; the axis is that of the queries' tokens."""
+    layer: Callable[[Tape, Value, Layer, ComputeAttention], Value | None] | None = None
+    """Computes a layer in its own way, if it has one: (n, d_model) → (n, d_model)."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
     """Replaces the vectors that queries, keys and values are computed from."""
     projected: Callable[[Tape, AttentionContext, Projections], Projections] | None = None
@@ -96,14 +101,32 @@ class Part:
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None
     """Computes the softmax of scores (n, m), of which it is given the usual computation."""
+    added: Callable[[Tape, SubLayer, Value], Value] | None = None
+    """Changes the output of a sub-layer (n, d_model) before its input is added."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+    ffn: Mapping[type[SubLayer], ComputeFFN] = field(default_factory=dict)
+    """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
+    ffn_outputs: tuple[Role, ...] = ()
+    """Those of its roles that are the output of an FFN, or of some of its networks."""
 
 
 @cache
 def parts() -> tuple[Part, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("decoder", Part)
+
+
+@cache
+def ffn_by_form() -> Mapping[type[SubLayer], ComputeFFN]:
+    """What computes each form of the FFN besides one network."""
+    return {form: compute for part in parts() for form, compute in part.ffn.items()}
+
+
+@cache
+def ffn_outputs() -> tuple[Role, ...]:
+    """The roles of the output of an FFN, or of some of its networks."""
+    return (roles.FFN_OUTPUT, *(role for part in parts() for role in part.ffn_outputs))
 
 
 @cache

@@ -13,6 +13,7 @@ from tracer.decoder import memory, roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.lazy import LazyTensor, Patch
+from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
 from tracer.names import distinct, name_text
@@ -83,9 +84,8 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
         raise refused("the second run has no such value")
     if value.role.words:
         raise refused("these are words, which cannot be patched")
-    if value.place.expert is not None and value.axes and value.axes[0].positions is not None:
-        message = "the tokens of an expert may differ; patch router.weights or output instead"
-        raise refused(message)
+    if message := refusal(value, "patch"):
+        raise refused(f"{message} instead")
     if site.token is None:
         if value.shape == other.shape:
             return Patch(other, None)

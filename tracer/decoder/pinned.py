@@ -9,6 +9,7 @@ import numpy as np
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.lazy import Patch
+from tracer.decoder.routing import refusal
 from tracer.decoder.value import Form, Value, has_token_rows
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import Arithmetic, Array
@@ -73,8 +74,8 @@ def given_rows(given: GivenRows, value: Value, arithmetic: Arithmetic, *, rounds
         raise MisfitError("these are words; only numbers can be given")
     if not has_token_rows(value):
         raise MisfitError("it has no row for each token")
-    if value.axes[0].positions is not None:
-        raise MisfitError("the tokens of an expert may differ; give router.weights or output")
+    if message := refusal(value, "give"):
+        raise MisfitError(message)
     rows: dict[int, Any] = {}
     for token, numbers in given.rows.items():
         try:

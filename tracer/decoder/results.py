@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, Overflow
+from decimal import Decimal, Underflow
 from typing import assert_never, get_args
 
 import numpy as np
@@ -12,6 +12,9 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.contract import Contract
 from tracer.decoder.gather import Gather
 from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
+
+TOO_UNLIKELY = "the target's probability"
+"""What is too small, where a loss would be infinite."""
 
 NOT_COMPUTED = get_args(op.Moved | op.Chosen)
 """Operations whose results are moved numbers, or words."""
@@ -35,10 +38,16 @@ def _result(
     match operation:  # the most frequent first
         case Contract():
             return operation.result(arithmetic, x, part)
-        case el.VanishingExp():
+        case el.Exp():
             hidden = arithmetic.array(Decimal("-Infinity"))
-            far = x[0] < -arithmetic.largest_exponent
-            return arithmetic.exp(np.where(far, hidden, x[0]) if far.any() else x[0])
+            far = (x[0] < -arithmetic.largest_exponent) & (x[0] != -np.inf)
+            if not far.any():
+                return arithmetic.exp(x[0])
+            powers = arithmetic.exp(np.where(far, hidden, x[0]))
+            vanishes = far.any(axis=-1) & ~powers.astype(bool).any(axis=-1)
+            if vanishes.any() and not isinstance(operation, el.VanishingExp):
+                raise Underflow
+            return powers
         case el.Mask():
             return np.asarray(x[0] + x[1])
         case el.Elementwise():
@@ -97,11 +106,13 @@ def _entries(
             masked = x[1] == -np.inf
             finite = np.where(masked, arithmetic.array(0), x[1])
             return np.asarray(compute([x[0], finite], arithmetic, part))
+        case el.NegativeLog() if not x[0].all():
+            raise Underflow(TOO_UNLIKELY)
         case el.NegativeLogLikelihood(columns):
             rows, correct = _with_target(columns)
             right = x[0][rows, correct]
             if not all(right):
-                raise Overflow
+                raise Underflow(TOO_UNLIKELY)
             losses = _zeros((len(columns),), arithmetic, x[0])
             losses[rows] = compute([right], arithmetic, part)
             return losses

@@ -15,9 +15,6 @@ from typing import Literal, TypeAlias
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """The parts of a layer, and the logit lens that reads its output."""
 
-Expert: TypeAlias = int | Literal["shared"]
-"""An expert of an FFN, counted from 1, or the one that every token has."""
-
 Routing: TypeAlias = Mapping[str, tuple[tuple[int, ...], ...]]
 """By the address of a choice, the columns that are chosen in each row, counted from 0."""
 
@@ -26,8 +23,46 @@ Phase: TypeAlias = Literal["forward", "gradient", "update", "attribution"]
 
 
 @dataclass(frozen=True)
+class ChoiceRoles:
+    """The roles of a choice of networks for each token: scores, weights, what a network reads."""
+
+    logits: Role
+    weights: Role
+    rows: Role
+
+
+@dataclass(frozen=True)
+class Network:
+    """One of the networks of an FFN: what it is called, and the key of its parameters.
+
+    `number` counts those of the key from 1; None if the key has only this one. Without a `choice`
+    it reads the rows of all tokens.
+    """
+
+    noun: str
+    key: str
+    number: int | None = None
+    choice: ChoiceRoles | None = None
+
+    @property
+    def name(self) -> str:
+        """`expert 2`, `shared expert`."""
+        return f"{self.noun} {self.number}" if self.number else f"{self.key} {self.noun}"
+
+    @property
+    def prefix(self) -> str:
+        """`expert2.`, `shared.`: its part of an address."""
+        return f"{self.noun}{self.number}." if self.number else f"{self.key}."
+
+    @property
+    def yaml_path(self) -> tuple[int | str, ...]:
+        """The path of its parameters in an FFN: ("experts", 1)."""
+        return (self.key, self.number - 1) if self.number else (self.key,)
+
+
+@dataclass(frozen=True)
 class Place:
-    """A place in the decoder or the encoder, in one phase; layers, heads and experts from 1."""
+    """A place in the decoder or the encoder, in one phase; layers and heads from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
@@ -42,7 +77,7 @@ class Place:
     phase: Phase = "forward"
     example: int | None = None
     """The number of an example in a batch; None for the one that is explained."""
-    expert: Expert | None = None
+    network: Network | None = None
 
     @property
     def prefix(self) -> str:
@@ -57,13 +92,8 @@ class Place:
         head = f"head{self.head}." if self.head else ""
         block = f"block{self.block}." if self.block else ""
         rotary = f"rotary{self.rotary}." if self.rotary else ""
-        return within + rotary + layer + sub_layer + head + block + self._expert
-
-    @property
-    def _expert(self) -> str:
-        if self.expert is None:
-            return ""
-        return "shared." if self.expert == "shared" else f"expert{self.expert}."
+        network = self.network.prefix if self.network else ""
+        return within + rotary + layer + sub_layer + head + block + network
 
     @property
     def yaml_path(self) -> tuple[int | str, ...]:
@@ -74,17 +104,8 @@ class Place:
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
         head = ("heads", self.head - 1) if self.head else ()
-        return (*tower, *layer, *sub_layer, *head, *self._expert_path)
-
-    @property
-    def _expert_path(self) -> tuple[int | str, ...]:
-        match self.expert:
-            case None:
-                return ()
-            case "shared":
-                return ("shared",)
-            case int(number):
-                return ("experts", number - 1)
+        network = self.network.yaml_path if self.network else ()
+        return (*tower, *layer, *sub_layer, *head, *network)
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
@@ -186,7 +207,7 @@ class LossRoles:
 
 @dataclass(frozen=True)
 class WaveRoles:
-    """The roles of sinusoidal or rotary positions."""
+    """The roles of positions that are sines and cosines."""
 
     index: Role
     div_term: Role
@@ -264,11 +285,6 @@ ANGLE = Role("position.angle", RoundingRule.WORKING)
 SIN = Role("position.sin")
 COS = Role("position.cos")
 POSITION = Role("position")
-ROTARY_INDEX = Role("position.index")
-ROTARY_DIV_TERM = Role("position.div_term", RoundingRule.WORKING)
-ROTARY_ANGLE = Role("position.angle", RoundingRule.WORKING)
-ROTARY_SIN = Role("position.sin")
-ROTARY_COS = Role("position.cos")
 INPUT = Role("input")
 MASK = Role("mask", hides=True)
 
@@ -281,10 +297,7 @@ B_V = Role("b_V", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
-ROTATED_QUERY = Role("rotated_query")
-ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
-ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
 DOT = Role("dot", RoundingRule.EXACT, to_weights=True)
 D_K = Role("d_k")
@@ -309,7 +322,6 @@ B_O = Role("b_O", parameter=True)
 ATTENTION_OUTPUT = Role("output")
 
 NORM_AFTER = norm_roles("norm_after")
-SCALED_OUTPUT = Role("residual.scaled", RoundingRule.WORKING)
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
 SHIFT = Role("norm.shift", parameter=True)
@@ -327,17 +339,6 @@ RMS = Role("norm.rms", RoundingRule.WORKING)
 RMS_X_HAT = Role("norm.standardized", RoundingRule.WORKING)
 RMS_NORM = Role("norm")
 
-ROUTER = Role("router", parameter=True)
-ROUTER_LOGITS = Role("router.logits")
-CHOSEN_LOGITS = Role("router.chosen", hides=True)
-ROUTER_MAX = Role("router.max")
-ROUTER_SHIFTED = Role("router.shifted", hides=True)
-ROUTER_EXP = Role("router.exp", RoundingRule.SHARED)
-ROUTER_EXP_SUM = Role("router.exp_sum", RoundingRule.SHARED)
-ROUTER_PROBABILITIES = Role("router.probabilities")
-ROUTER_WEIGHTS = Role("router.weights")
-CHOSEN_PROBABILITIES = Role("router.weights")
-EXPERT_INPUT = Role("input")
 W_1 = Role("W_1", parameter=True)
 B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
@@ -352,8 +353,6 @@ W_2 = Role("W_2", parameter=True)
 B_2 = Role("b_2", parameter=True)
 PROJECTED = Role("projected")
 FFN_OUTPUT = Role("output")
-ROUTED = Role("routed")
-MIXTURE_OUTPUT = Role("output")
 
 OUTPUT = Role("output")
 W_U = Role("unembedding.W_U", parameter=True)
@@ -425,17 +424,10 @@ DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 
 ADDED_WAVES = WaveRoles(POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS)
-TURNING_WAVES = WaveRoles(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS)
 
 ATTENTION_SOFTMAX = SoftmaxRoles(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = SoftmaxRoles(
     UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
-)
-CHOSEN_SOFTMAX = SoftmaxRoles(
-    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS
-)
-ROUTER_SOFTMAX = SoftmaxRoles(
-    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
 )
 WORD_SOFTMAX = SoftmaxRoles(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
 OF_WORDS = frozenset(

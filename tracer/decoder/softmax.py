@@ -9,12 +9,8 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 
-EXP = Exp()
 
-
-def softmax(
-    tape: Tape, roles: SoftmaxRoles, scores: Value, *, shifted: bool, exp: Exp = EXP
-) -> Value:
+def softmax(tape: Tape, roles: SoftmaxRoles, scores: Value, *, shifted: bool) -> Value:
     """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
 
     With `shifted`, or where e^scores would overflow, each row's largest score is subtracted first.
@@ -22,7 +18,7 @@ def softmax(
     if shifted or _overflow(tape, roles, scores):
         largest = tape.record(roles.largest, Largest(), scores)
         scores = tape.record(roles.shifted, Subtract(), scores, largest)
-    exponentials = tape.record(roles.exp, exp, scores)
+    exponentials = tape.record(roles.exp, Exp(), scores)
     total = tape.record(roles.total, Total(), exponentials)
     return tape.record(roles.shares, DivideByRowSum(), exponentials, total)
 

@@ -10,9 +10,10 @@ from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
+from tracer.decoder.part import parts
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.scenario.layers import Expert, SubLayer
+from tracer.scenario.networks import Network, SubLayer
 from tracer.scenario.norms import Norm, Normalization
 
 AnySubLayer = TypeVar("AnySubLayer", bound=SubLayer)
@@ -30,7 +31,6 @@ def sub_layer(
 
     Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
     With a norm `after` f, that is x + Norm′(f(Norm(x))) (Gemma 2) or x + Norm′(f(x)) (OLMo 2).
-    With a scale s, s · f takes the place of f.
     """
     before = norm is not None and norm.placement == "pre"
     change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
@@ -42,10 +42,10 @@ def sub_layer(
 
 
 def added(tape: Tape, x: Value, change: Value, parameters: SubLayer) -> Value:
-    """x + f, or with a scale x + s · f: x and f (n, d_model) → (n, d_model)."""
-    scale = parameters.residual_scale
-    if scale is not None:
-        change = tape.record(roles.SCALED_OUTPUT, el.Scale(scale), change)
+    """x + f, where parts of the model may change f: x and f (n, d_model) → (n, d_model)."""
+    for part in parts():
+        if part.added:
+            change = part.added(tape, parameters, change)
     return tape.record(roles.RESIDUAL, el.Add(), x, change)
 
 
@@ -99,7 +99,7 @@ def normalize(
     return tape.record(of.layer_norm, divide, deviation, std, *gain, *shift)
 
 
-def feed_forward(tape: Tape, x: Value, parameters: Expert) -> Value:
+def feed_forward(tape: Tape, x: Value, parameters: Network) -> Value:
     """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model), W_1 (d_model, d_ff) → (n, d_model).
 
     With a gate (Shazeer 2020): (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. With the activation on

@@ -84,7 +84,7 @@ class Tape:
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     routing: roles.Routing = field(default_factory=dict)
-    """The experts that tokens go to, where their logits do not decide."""
+    """The networks that tokens go to, where their logits do not decide."""
     address_in_file: Mapping[str, str] = field(default_factory=dict)
     """The scenario's address of a value pinned in another example of a batch."""
     patches: Mapping[str, Patch] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Tape:
         sub_layer: roles.SubLayer | None = None,
         head: int | None = None,
         block: int | None = None,
-        expert: roles.Expert | None = None,
+        network: roles.Network | None = None,
         rotary: int | None = None,
         final: bool = False,
         encoder: bool = False,
@@ -129,7 +129,7 @@ class Tape:
                 final,
                 encoder or outer.encoder,
                 example=outer.example,
-                expert=expert or outer.expert,
+                network=network or outer.network,
             )
         )
 
@@ -328,7 +328,7 @@ class Tape:
         if pinned is None:
             return None
         if self.arithmetic is SHAPES and axes and axes[0].positions is not None:
-            return None  # which tokens an expert gets is only known from the numbers
+            return None  # which tokens a network gets is only known from the numbers
         try:
             array = filled(pinned, role, tuple(len(axis.labels) for axis in axes))
         except MisfitError as error:

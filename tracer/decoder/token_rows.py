@@ -101,8 +101,8 @@ def label(value: Value) -> str:
         words.append(place.sub_layer)
     if place.head:
         words.append(f"head {place.head}")
-    if place.expert:
-        words.append("shared expert" if place.expert == "shared" else f"expert {place.expert}")
+    if place.network:
+        words.append(place.network.name)
     if role not in ENDS:
         words.append(_NAMES.get(role, role.name))
     return ", ".join(words)

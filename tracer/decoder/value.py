@@ -84,7 +84,7 @@ class Value:
         return positions.index(token - tokens)
 
     def has_row(self, token: int, tokens: int) -> bool:
-        """Whether a token has a row; only an expert's value leaves tokens out."""
+        """Whether a token has a row; only the values of some networks leave tokens out."""
         positions = self.axes[0].positions if self.axes else None
         return positions is None or token - tokens in positions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from decimal import (
     ROUND_05UP,
     ROUND_HALF_EVEN,
@@ -11,7 +11,6 @@ from decimal import (
     Decimal,
     DivisionByZero,
     Overflow,
-    Underflow,
     localcontext,
 )
 from math import erfc, inf, nextafter, sqrt
@@ -101,16 +100,11 @@ class Arithmetic:
         return _without_noise(np.asarray(a + b), lambda: abs(a) * FEW_TERMS)
 
     def exp(self, a: Array) -> Array:
-        """e^a; Overflow or Underflow if out of range."""
+        """e^a; Overflow if it is too large."""
         try:
-            powers = np.exp(a)
+            return np.asarray(np.exp(a))
         except FloatingPointError:
             raise Overflow from None
-        # Only e^-∞ is 0: as many zeros as there are infinities.
-        numbers = np.count_nonzero(powers)
-        if numbers < powers.size and numbers < np.count_nonzero(np.isfinite(a)):
-            raise Underflow
-        return powers
 
     def unbounded_exp(self, a: Array) -> Array:
         """e^a inside a denominator, where ∞ is allowed."""
@@ -180,7 +174,7 @@ class Decimals(Arithmetic):
         return localcontext(prec=PRECISION + GUARD, rounding=ROUND_05UP)
 
     def saturating(self) -> AbstractContextManager[Any]:
-        return nullcontext()
+        return localcontext(Context(PRECISION + GUARD, ROUND_05UP, traps=[DivisionByZero]))
 
     def stored(self, result: Array) -> Array:
         return np.asarray(_nearest_decimals(result), object)
@@ -215,12 +209,6 @@ class Decimals(Arithmetic):
         """Return sums, with 0 for those that are only the rounding error of terms of this size."""
         noise = abs(total) < size * self.noise
         return np.where(noise, np.array(Decimal(0), object), total) if np.any(noise) else total
-
-    def exp(self, a: Array) -> Array:
-        powers = np.asarray(np.exp(a))
-        if any(not power and x.is_finite() for power, x in zip(powers.flat, a.flat, strict=True)):
-            raise Underflow
-        return powers
 
     def log(self, a: Array) -> Array:
         return np.array([x.ln() for x in a.flat], object).reshape(a.shape)
@@ -260,15 +248,6 @@ class RoundedDecimals(Decimals):
 
     def stored(self, result: Array) -> Array:
         return np.asarray(_nearest_floats(result), object)
-
-    def saturating(self) -> AbstractContextManager[Any]:
-        return localcontext(Context(PRECISION + GUARD, ROUND_05UP, traps=[DivisionByZero]))
-
-    def exp(self, a: Array) -> Array:
-        powers = super().exp(a)
-        if any(power and not float(power) for power in powers.flat):
-            raise Underflow
-        return powers
 
 
 class Shapes(Arithmetic):

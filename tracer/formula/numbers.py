@@ -54,6 +54,11 @@ def trimmed(number: Decimal) -> Decimal:
     return least.quantize(Decimal(1)) if whole else least
 
 
+def as_typed(number: float) -> Decimal:
+    """Return a number as a person types it: 100000.0 as 100000."""
+    return trimmed(Decimal(repr(number)))
+
+
 def guarded(number: Decimal, places: int, guard: int) -> int:
     """Return `places` plus at most `guard`, but no more digits than the number has."""
     return max(places, min(places + guard, -exponent_of(trimmed(number))))

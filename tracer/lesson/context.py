@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.gather import Gather
 from tracer.decoder.inputs import only_hides
-from tracer.decoder.operations import Columns
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -128,6 +128,12 @@ class LessonContext:
         return any(layer.attention or layer.cross_attention for layer in self.tower.layers)
 
     @property
+    def gathers(self) -> bool:
+        """Whether tokens can attend to others, or to the encoder's."""
+        crosses = self.attends_to_the_encoder and not self.in_encoder
+        return crosses or bool(self.visible_tokens)
+
+    @property
     def attends_to_the_encoder(self) -> bool:
         """Whether a layer of the decoder has cross-attention."""
         return any(layer.cross_attention for layer in self.trace.scenario.layers)
@@ -193,20 +199,22 @@ class LessonContext:
         return entries.number(self.trace.pencil, value, index)
 
     def keeps_digits(self, record: Record) -> bool:
-        """Return whether a copied value prints the same digits as the original."""
-        if not self.trace.pencil.rounds_copies:
+        """Return whether moved numbers print the same digits as before."""
+        operation, moved = record.operation, record.output
+        if not self.trace.pencil.rounds_copies or not isinstance(operation, Gather):
             return True
-        passed, before = record.output, record.inputs[0]
-        first = record.operation.start if isinstance(record.operation, Columns) else 0
-        return all(
-            str(self.number(passed, *at).value)
-            == str(self.number(before, *at[:-1], at[-1] + first).value)
-            for at in np.ndindex(passed.shape)
-        )
+        shapes = [value.shape for value in record.inputs]
+        for at in np.ndindex(moved.shape):
+            if origin := operation.origin(at, moved.shape, shapes):
+                operand, place = origin
+                before = self.number(record.inputs[operand], *place)
+                if str(self.number(moved, *at).value) != str(before.value):
+                    return False
+        return True
 
     def passed_on(self, record: Record) -> str:
-        """Return a few words for how a value is copied."""
-        return "unchanged" if self.keeps_digits(record) else "with its own rounding"
+        """Return how a value is copied, behind `passed on`; another sentence names new digits."""
+        return " unchanged" * self.keeps_digits(record)
 
     def columns(self, value: Value) -> Sequence[int]:
         """The columns to show: all, or of too many the followed token's largest.

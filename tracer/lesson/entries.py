@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from tracer.decoder.axes import Axis
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import Network
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Number
@@ -23,16 +24,22 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     entry = value.read(index)
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
         return Number(entry, Entry(value, index))
-    exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
-    if not exact.is_finite():
-        return Number(exact, Entry(value, index))
+    precise = exact(value, index)
+    if not precise.is_finite():
+        return Number(precise, Entry(value, index))
     if value.form is Form.AS_THEY_ARE:
         # A float has no digits of its own: the 2 that was typed is stored as 2.0.
-        return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
-    places = pencil.places(value.role, value.base_address, exact)
+        return Number(trimmed(precise or precise.copy_abs()), Entry(value, index))
+    places = pencil.places(value.role, value.base_address, precise)
     if guard:
-        places = guarded(exact, places, guard)
-    return Number(pencil.printed(exact, places), Entry(value, index))
+        places = guarded(precise, places, guard)
+    return Number(pencil.printed(precise, places), Entry(value, index))
+
+
+def exact(value: Value, index: Index) -> Decimal:
+    """Return an entry with all its digits."""
+    entry = value.read(index)
+    return entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
 
 
 def rows(
@@ -59,8 +66,8 @@ def labels(entry: Entry) -> tuple[str, ...]:
     return tuple(name_text(distinct(axis.labels)[i]) for axis, i in axes)
 
 
-def index_of(axis: Axis, label: str, address: str) -> int:
-    """Return the index of a label.
+def index_of(axis: Axis, label: str, address: str, network: Network | None = None) -> int:
+    """Return the index of a label; the rows of a network may be those of no token.
 
     Raises:
         TracerError: no label is so, or several are.
@@ -73,8 +80,8 @@ def index_of(axis: Axis, label: str, address: str) -> int:
     hint = (
         f"; did you mean {' or '.join(map(repr, alike[:3]))}?" if alike else closest(wanted, names)
     )
-    if not names:
-        hint = "; no token goes to this expert"
+    if network and not names:
+        hint = f"; no token goes to this {network.noun}"
     hint = hint or f", expected 1 to {len(names)} or a label, such as {names[0]!r}"
     message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))

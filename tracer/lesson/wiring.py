@@ -8,7 +8,7 @@ from math import inf
 from typing import TypeAlias, get_args
 
 from tracer.decoder import roles
-from tracer.decoder.part import all_roles, parts
+from tracer.decoder.part import all_roles, ffn_outputs, parts
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
@@ -16,7 +16,7 @@ Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bo
 """A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
 
 ENDS = (
-    *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT),
+    *(roles.ATTENTION_OUTPUT, *ffn_outputs()),
     *(roles.RESIDUAL, roles.NORM, roles.RMS_NORM),
     *(roles.NORM_AFTER.layer_norm, roles.NORM_AFTER.rms_norm),
 )
@@ -26,7 +26,7 @@ VECTORS = (roles.INPUT, *ENDS)
 """The vectors of the tokens, which sub-layers read."""
 
 AFTER_THE_OTHERS = 10**6
-"""The rank of the shared expert among the experts."""
+"""The rank of a network without a number among those with one."""
 
 RANKS = {role: rank for rank, role in enumerate(all_roles())}
 OF_ALL_HEADS = {role for part in parts() for role in part.of_all_heads}
@@ -70,16 +70,16 @@ def _add(record: Record, producers: Mapping[Value, Record], found: dict[Value, R
 
 
 def _behind_heads(records: Sequence[Record], producers: Mapping[Value, Record]) -> set[Value]:
-    """The values outside of heads and experts that are computed from those of their sub-layer."""
+    """The values outside of heads and networks that are computed from those of their sub-layer."""
     found: dict[Value, bool] = {}
 
     def is_behind(value: Value) -> bool:
         if value not in found:
             read = producers[value].inputs if value in producers else ()
             own = [each for each in read if where(each) == where(value)]
-            inside = value.place.head or value.place.expert
+            inside = value.place.head or value.place.network
             found[value] = not inside and any(
-                v.place.head or v.place.expert or is_behind(v) for v in own
+                v.place.head or v.place.network or is_behind(v) for v in own
             )
         return found[value]
 
@@ -87,7 +87,7 @@ def _behind_heads(records: Sequence[Record], producers: Mapping[Value, Record]) 
 
 
 def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
-    """Examples before the batch, encoder before decoder, lens last; heads, experts before sums.
+    """Examples before the batch, encoder before decoder, lens last; heads, networks before sums.
 
     From the rank `spanned` on, roles come after the projections of all heads of an attention.
     """
@@ -102,7 +102,7 @@ def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
         SUB_LAYERS.index(place.sub_layer),
         RANKS[role] >= spanned,
         place.head or (inf if behind else 0),
-        AFTER_THE_OTHERS if place.expert == "shared" else place.expert or inf,
+        (place.network.number or AFTER_THE_OTHERS) if place.network else inf,
         RANKS[role],
     )
 

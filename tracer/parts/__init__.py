@@ -2,7 +2,8 @@
 
 `scenario.py` declares its keys and shapes, `decoder.py` its roles and what it records, `lesson.py`
 its steps and texts. Each of these files stands on the floor of the folder of the same name and has
-one declaration, PART. The floors iterate over the declarations and name no part.
+one declaration, PART. The floors iterate over the declarations and name no part. A part that is an
+FFN of another form than one network declares the form in `ffn.py`, on the floor of the scenario.
 """
 
 from __future__ import annotations

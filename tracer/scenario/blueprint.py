@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.scenario.fields import Names
-from tracer.scenario.layers import FFN, Expert, Head, MixtureOfExperts
+from tracer.scenario.layers import Head
 from tracer.scenario.model import Tower
+from tracer.scenario.networks import FFN
 
 
 def heads(number: int, of_keys: int) -> tuple[Head, ...]:
@@ -24,23 +25,14 @@ def heads(number: int, of_keys: int) -> tuple[Head, ...]:
 
 
 def ffn(
-    activation: str,
-    experts: int | None,
-    around: Mapping[str, Any],
-    *,
-    shared: bool = False,
-    **router: Any,
-) -> FFN | MixtureOfExperts:
-    """Return an FFN without parameters, or experts; `around` are the settings of the sub-layer.
+    given: Any, around: Mapping[str, Any], forms: Iterable[Callable[[Any, Mapping[str, Any]], Any]]
+) -> Any:
+    """Return an FFN without parameters, of an architecture or of dimensions.
 
-    With `shared` there is one more expert for every token.
+    `around` are the settings of the sub-layer. `forms` return it in another form, or None.
     """
-    if experts is None:
-        return FFN.model_construct(activation=activation, **around)
-    expert = Expert.model_construct(activation=activation)
-    return MixtureOfExperts.model_construct(
-        experts=(expert,) * experts, shared=expert if shared else None, **router, **around
-    )
+    found = next(filter(None, (form(given, around) for form in forms)), None)
+    return found or FFN.model_construct(activation=given.activation, **around)
 
 
 class Lookup(Mapping[str, NDArray[np.float64]]):

@@ -10,6 +10,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario.edits import with_value
 from tracer.scenario.fields import WRITTEN
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, address
 from tracer.scenario.reader import Data, YamlPath, read
 from tracer.scenario.sizes import data_at
@@ -82,10 +83,15 @@ def _of_layer(data: Data, path: YamlPath, layer: Data) -> Iterator[Control]:
             yield Control(at, f"{label}: scale", _typed(data, at, "sqrt"), words, number=True)
             heads = data_at(data, (*own, "heads"))
             for i in range(len(heads) if isinstance(heads, list) else 0):
-                at = (*own, "heads", i, "sink")
-                if data_at(data, at) is not None:
-                    named_head = f"{label}, head {i + 1}: attention sink"
-                    yield Control(at, named_head, _typed(data, at, ""), number=True)
+                yield from _of_head(data, (*own, "heads", i), f"{label}, head {i + 1}")
+
+
+def _of_head(data: Data, path: YamlPath, label: str) -> Iterator[Control]:
+    """Yield the numbers of a head that the parts of the model offer, where they are typed."""
+    for key, name in (each for part in scenario_parts() for each in part.controls.items()):
+        at: YamlPath = (*path, key)
+        if data_at(data, at) is not None:
+            yield Control(at, f"{label}: {name}", _typed(data, at, ""), number=True)
 
 
 def _of_norm(data: Data, path: YamlPath, label: str) -> Iterator[Control]:

@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from itertools import count, islice
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
+from pydantic_core.core_schema import literal_schema
 
 from tracer.errors import Problem, TracerError
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
-from tracer.scenario.layers import ActivationName, Attention, Layer
+from tracer.scenario.layers import Attention, Layer
+from tracer.scenario.networks import ActivationName
 from tracer.scenario.norms import Norm, Normalization
+from tracer.scenario.part import forms_of_ffn, scenario_parts, with_keys_of_parts
 from tracer.scenario.parts import AnyPart, Numbers, with_numbers
-from tracer.scenario.rotary import Rotary
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import ShapeOnlyArray, WithoutNumbers
 
@@ -31,6 +33,18 @@ MOST = 1_000_000
 """The most rows or columns: each has a label."""
 
 Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
+
+POSITIONS_OF_PARTS = {
+    name: own for part in scenario_parts() for name, own in part.positions.items()
+}
+
+PositionsName: TypeAlias = Annotated[
+    str,
+    GetPydanticSchema(
+        lambda source, handler: literal_schema(["learned", "sinusoidal", *POSITIONS_OF_PARTS])
+    ),
+]
+"""Learned position vectors, or another way to encode positions."""
 
 
 class EncoderDimensions(Frozen):
@@ -42,8 +56,9 @@ class EncoderDimensions(Frozen):
     )
 
 
-class Dimensions(Frozen):
-    """The sizes of a decoder whose layers have the same structure, and its parts."""
+@with_keys_of_parts
+class LayerDimensions(Frozen):
+    """The number of layers, and the sizes of one."""
 
     layers: fields.Count = described("The number of layers.", "12")
     width: Size = described("The width of each token's vector, d_model.", "768")
@@ -57,25 +72,17 @@ class Dimensions(Frozen):
     hidden: Size | None = described(
         "The number of hidden units of the FFN. Default: four times the width.", "3072", None
     )
-    experts: fields.Count | None = described(
-        "The number of experts that a router chooses from in each layer. Default: a single FFN.",
-        "8",
-        None,
-    )
-    top: fields.Count | None = described(
-        "The number of experts for each token. Default: 2.", "1", None
-    )
-    shared: bool = described(
-        "Whether the output of one more expert is added for every token.", "true", False
-    )
+
+
+class Dimensions(LayerDimensions):
+    """The sizes of a decoder whose layers have the same structure, and its parts."""
+
     words: Size = described("The size of the vocabulary.", "50257")
     context: Size | None = described(
         "The largest number of tokens that the model can read.", "1024", None
     )
-    positions: OrNone[Literal["learned", "sinusoidal", "rotary", "alibi"]] = described(
-        "Learned position vectors, sinusoidal ones, rotary positions, ALiBi, or none.",
-        "learned",
-        "learned",
+    positions: OrNone[PositionsName] = described(
+        "How the model encodes positions, or none.", "learned", "learned"
     )
     norm: OrNone[Literal["layer_norm", "rms_norm"]] = described(
         "LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm"
@@ -142,16 +149,14 @@ class Dimensioned(Frozen):
         if sizes.key_heads and sizes.heads % sizes.key_heads:
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
-        if sizes.experts is None:
-            for name, value in (("top", sizes.top), ("shared", sizes.shared and "true")):
-                if value:
-                    yield problem(name, f"{value}, but there are no experts, expected experts: 8")
-        if sizes.experts and _top(sizes) > sizes.experts:
-            yield problem("top", f"{_top(sizes)}, expected at most {sizes.experts}, the experts")
+        for form in forms_of_ffn():
+            for name, message in form.misfits(sizes):
+                yield problem(name, message)
         if sizes.heads * d_k > MOST:
             numbers = f"{sizes.heads} of {d_k} numbers"
             yield problem("heads", f"{numbers}, expected at most {MOST} in all")
-        if sizes.positions == "rotary" and d_k % 2:
+        of_part = POSITIONS_OF_PARTS.get(sizes.positions or "")
+        if of_part and of_part.of_pairs and d_k % 2:
             yield problem("positions", f"{d_k} numbers per query, expected pairs of them")
         if sizes.context is None and (sizes.positions == "learned" or not tokens):
             yield problem("context", "missing, expected context: 1024")
@@ -283,10 +288,10 @@ class _Numbers:
         crossed = "cross_attention" in numbers.place and self.asked.encoder
         d_k = _d_k(asked)
         length = {
+            **dict(asked),  # a part names its sizes as the keys that say them
             **{"width": asked.width, "out": asked.width, "words": asked.words},
             **{"d_k": d_k, "d_v": d_k, "concat": asked.heads * d_k},
             "hidden": asked.hidden or 4 * asked.width,
-            "experts": asked.experts or 0,
             "source": (crossed and crossed.width) or asked.width,
         }
         left_out = (
@@ -313,7 +318,7 @@ class _Numbers:
         layer = Layer.model_construct(
             attention=attention,
             cross_attention=attention if self.asked.encoder else None,
-            ffn=ffn(sizes.activation, sizes.experts, around, top=_top(sizes), shared=sizes.shared),
+            ffn=ffn(sizes, around, (form.by_dimensions for form in forms_of_ffn())),
         )
         if not self.asked.random:
             return (self.fill(layer, "layers", 0),) * sizes.layers  # one and the same
@@ -327,12 +332,10 @@ class _Numbers:
                 return model.Positions.model_construct(table=table)
             case "sinusoidal":
                 return model.Positions(sinusoidal=model.Sinusoidal(start=0))
-            case "rotary":
-                return model.Positions(rotary=Rotary())
-            case "alibi":
-                return model.Positions(alibi=True)
             case None:
                 return None
+            case name:
+                return model.Positions(**POSITIONS_OF_PARTS[name].keys)
 
     def encoder(self) -> model.Encoder | None:
         asked = self.asked.encoder
@@ -347,10 +350,6 @@ class _Numbers:
 def _norm(sizes: Dimensions) -> dict[str, Any] | None:
     """Return the settings of every norm."""
     return {"kind": sizes.norm, "epsilon": Decimal("0.00001")} if sizes.norm else None
-
-
-def _top(sizes: Dimensions) -> int:
-    return sizes.top or 2
 
 
 def _d_k(sizes: Dimensions) -> int:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from tracer.scenario.fields import Random
+from tracer.scenario.reader import Data
+
 Size: TypeAlias = int | None
 """A number of rows, columns or entries; None if unknown."""
 
 AS_THE_OTHERS = "as many as in the other rows"
+OF_INPUT = "one per feature of the input"
 
 
 class Expected(NamedTuple):
@@ -26,3 +30,11 @@ class Known(NamedTuple):
     size: Size
     of_rows: str = ""
     of_columns: str = AS_THE_OTHERS
+
+
+def typed_size(text: Data | None) -> Size:
+    """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
+    try:
+        return Random.model_validate({"columns": text}).columns if text else None
+    except ValueError:
+        return None

@@ -318,8 +318,8 @@ def _embeddings(value: Any, table: Callable[[Any], Any]) -> Any:
 
 ROWS, ROW, NUMBER, WORD, MAPPING = "(rows)", "(row)", "(number)", "(word)", "(mapping)"
 BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
-NETWORK, MIXTURE = "(network)", "(mixture)"
-TAGS = (ROWS, ROW, NUMBER, WORD, MAPPING, BY_TOKEN, BY_POSITION, NETWORK, MIXTURE)
+NETWORK = "(network)"
+TAGS = (ROWS, ROW, NUMBER, WORD, MAPPING, BY_TOKEN, BY_POSITION, NETWORK)
 """Tags that pydantic adds to the location of an error; the data does not contain them."""
 
 _PINNED = core.no_info_plain_validator_function(_pinned_number)

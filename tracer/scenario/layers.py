@@ -1,64 +1,14 @@
 """The schema of a layer: attention, feed-forward network, norms and their weights."""
 
-from typing import Annotated, Any, Literal, Self, TypeAlias, Union
+from typing import Annotated, Any, Self, TypeAlias, Union
 
-from pydantic import (
-    Discriminator,
-    Field,
-    GetPydanticSchema,
-    Tag,
-    model_validator,
-)
-from pydantic_core import core_schema
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
-from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Shape, described
+from tracer.scenario.fields import Frozen, Names, OrNone, Row, Rows, Shape, described
+from tracer.scenario.networks import FFN, SubLayer, Weights
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import keys_of_weights, with_keys_of_parts
-from tracer.scenario.rotary import OwnRotary
-
-ActivationName: TypeAlias = Annotated[
-    str,
-    GetPydanticSchema(lambda source, handler: core_schema.literal_schema([*ACTIVATIONS, "none"])),
-]
-"""The name of a function of `tracer.formula.activations`, or none."""
-
-
-class SubLayer(Frozen):
-    """What attention and the FFN share: a residual connection and a norm."""
-
-    residual: bool = described(
-        "Whether the sub-layer's input is added to its output.", "true", True
-    )
-    residual_scale: fields.Positive | None = described(
-        "A factor of the sub-layer's output, before its input is added (Granite).", "0.22", None
-    )
-    norm: OrNone[Norm] = described(
-        "The norm of this sub-layer, or none. Default: the layer's.", "{epsilon: 0.00001}", None
-    )
-    norm_after: OrNone[Normalization] = described(
-        "A norm of the sub-layer's output, before the residual connection, or none. Default: the "
-        "layer's.",
-        "{kind: rms_norm}",
-        None,
-    )
-
-
-KEYS_OF_WEIGHTS = tuple(keys_of_weights().values())
-
-
-def _kind_of_weights(value: Any) -> str:
-    keys = {key for form in KEYS_OF_WEIGHTS for key in form.model_fields}
-    has_keys = isinstance(value, dict) and not keys.isdisjoint(value)
-    return fields.MAPPING if has_keys else fields.ROWS
-
-
-Weights: TypeAlias = Annotated[
-    Annotated[Matrix, Tag(fields.ROWS)] | Annotated[Union[KEYS_OF_WEIGHTS], Tag(fields.MAPPING)],  # type: ignore[valid-type]  # noqa: UP007
-    Discriminator(_kind_of_weights),
-]
-"""The weights of attention and of the FFN: a matrix, or the keys of a part."""
+from tracer.scenario.part import forms_of_ffn, scenario_parts, with_keys_of_parts
 
 
 class HeadLabels(Frozen):
@@ -95,12 +45,6 @@ class Head(Frozen):
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
-    sink: Annotated[fields.Single | None, Shape(fields.SINGLE)] = described(
-        "A learned number that takes part in the softmax beside the scores of each row; its share "
-        "is left out of the weights (gpt-oss, Agarwal et al. 2025).",
-        "0.5",
-        None,
-    )
     shares: fields.AtLeastOne | None = described(
         "The number of an earlier head; this head uses its keys and values.", "1", None
     )
@@ -143,113 +87,37 @@ class Attention(SubLayer):
         "8",
         "sqrt",
     )
-    softcap: fields.Positive | None = described(
-        "c of the soft cap c·tanh(s/c), which keeps each score s between −c and c.", "50", None
-    )
-    blocks: fields.AtLeastOne | None = described(
-        "The number of blocks of keys in which the softmax is also computed, with a running "
-        "maximum and sum (FlashAttention, Dao et al. 2022).",
-        "2",
-        None,
-    )
     mask: fields.MaskOfLayer | None = described(
         "What a token attends to in this layer: itself and earlier tokens (causal), the last N of "
         "them (window), or all tokens (none). Default: the scenario's mask.",
         "{window: 3}",
         None,
     )
-    rotary: OwnRotary | None = described(
-        "What differs from positions.rotary in this layer, or none: nothing is rotated.",
-        "{base: 10000}",
-        None,
-    )
 
 
-class Expert(Frozen):
-    """A feed-forward network inside a sub-layer: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d).
-
-    With W_3, of shape (d, d_ff), the activation is a gate (Shazeer 2020): f(x W_1) ⊙ x W_3.
-    """
-
-    labels: Names | None = described("A name for each hidden unit.", "[unit-1, unit-2]", None)
-    W_1: Annotated[Weights, Shape(("width", "hidden"), labels=("labels",))] = described(
-        "Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]"
-    )
-    b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
-    W_3: Annotated[Weights | None, Shape(("width", "hidden"))] = described(
-        "Weights of the values that the activation gates, of the shape of W_1.",
-        "[[1, -1], [0, 1]]",
-        None,
-    )
-    b_3: Row | None = described("Bias after W_3, one number per unit.", "[0, 0]", None)
-    W_2: Annotated[Weights, Shape(("hidden", "out"))] = described(
-        "Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]"
-    )
-    b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
-    activation: ActivationName = described("The activation function.", "relu", "relu")
-    activates: Literal["hidden", "output"] = described(
-        "Where to apply the activation: after W_1 (hidden) or after W_2 (output).",
-        "output",
-        "hidden",
-    )
-
-
-class FFN(Expert, SubLayer):
-    """The feed-forward network as a sub-layer."""
-
-
-class MixtureOfExperts(SubLayer):
-    """Feed-forward networks of which a router chooses some for each token (Shazeer et al. 2017).
-
-    The output is the sum of the chosen experts' outputs, each multiplied by its weight. The weights
-    are the softmax of the chosen logits (Mixtral), or with `normalize: false` the chosen entries of
-    the softmax of all logits. A shared expert is added for every token (DeepSeekMoE).
-    """
-
-    router: Annotated[Matrix, Shape(("width", "experts"))] = described(
-        "Router weights: one row per feature, one column per expert.", "[[1, -1], [0, 1]]"
-    )
-    top: fields.Count = described(
-        "The number of experts for each token: those with the largest logits, of equal logits the "
-        "first.",
-        "1",
-        2,
-    )
-    normalize: bool = described(
-        "Whether the weights of the chosen experts add up to 1; if not, they are the chosen "
-        "entries of a softmax over all experts.",
-        "false",
-        True,
-    )
-    experts: Annotated[tuple[Expert, ...], Field(min_length=1)] = described(
-        "The experts, each a feed-forward network.", "[{W_1: …, W_2: …}, {W_1: …, W_2: …}]"
-    )
-    shared: Expert | None = described(
-        "An expert whose output is added for every token.", "{W_1: …, W_2: …}", None
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _weights_in_experts(cls, value: Any) -> Any:
-        own = [name for name in Expert.model_fields if isinstance(value, dict) and name in value]
-        if own:
-            raise ValueError(f"{own[0]} beside experts, expected it in each of the experts")
-        return value
+FORMS_OF_FFN = {f"({each.form.__name__})": each for each in forms_of_ffn()}
+"""The forms of the FFN besides one network, by the tags that pydantic adds to their errors."""
 
 
 def _kind_of_ffn(value: Any) -> str:
-    keys = MixtureOfExperts.model_fields.keys() - SubLayer.model_fields.keys()
-    routed = isinstance(value, dict) and not keys.isdisjoint(value)
-    return fields.MIXTURE if routed or isinstance(value, MixtureOfExperts) else fields.NETWORK
+    for tag, each in FORMS_OF_FFN.items():
+        keys = each.form.model_fields.keys() - SubLayer.model_fields.keys()
+        typed = isinstance(value, dict) and not keys.isdisjoint(value)
+        if typed or isinstance(value, each.form):
+            return tag
+    return fields.NETWORK
 
+
+OTHER_FORMS = tuple(Annotated[each.form, Tag(tag)] for tag, each in FORMS_OF_FFN.items())
 
 AnyFFN: TypeAlias = Annotated[
-    Annotated[FFN, Tag(fields.NETWORK)] | Annotated[MixtureOfExperts, Tag(fields.MIXTURE)],
+    Union[Annotated[FFN, Tag(fields.NETWORK)], *OTHER_FORMS],  # type: ignore[valid-type]
     Discriminator(_kind_of_ffn),
 ]
-"""One network, or experts."""
+"""One network, or another form."""
 
 
+@with_keys_of_parts
 class Layer(Frozen):
     """One decoder layer; its norms apply to each sub-layer without norms of its own.
 
@@ -265,7 +133,7 @@ class Layer(Frozen):
         None,
     )
     ffn: AnyFFN | None = described(
-        "The feed-forward network; or experts, with a router that chooses some for each token.",
+        f"The feed-forward network{''.join(f'; or {each.words}' for each in forms_of_ffn())}.",
         "{W_1: …, W_2: …}",
         None,
     )
@@ -279,13 +147,6 @@ class Layer(Frozen):
         None,
     )
 
-    parallel: bool = described(
-        "Whether attention and the FFN both read the layer's input, and both results are added to "
-        "it. An FFN that has no norm reads what attention reads.",
-        "true",
-        False,
-    )
-
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if not (self.attention or self.cross_attention or self.ffn):
@@ -293,9 +154,14 @@ class Layer(Frozen):
         return self
 
     @property
+    def is_joint(self) -> bool:
+        """Return whether its sub-layers read the same vectors and leave one vector together."""
+        return any(part.joins(self) for part in scenario_parts() if part.joins)
+
+    @property
     def shares_norm(self) -> bool:
         """Return whether the FFN reads what attention reads, after attention's norm if any."""
-        if not (self.parallel and self.attention and self.ffn):
+        if not (self.is_joint and self.attention and self.ffn):
             return False
         is_own = "norm" in self.attention.model_fields_set and self.norm is not None
         return not is_own and "norm" not in self.ffn.model_fields_set
@@ -310,14 +176,3 @@ class Layer(Frozen):
         """Return the norm of a sub-layer's output: its own, which may be `none`, or the layer's."""
         own = "norm_after" in sub_layer.model_fields_set
         return sub_layer.norm_after if own else self.norm_after
-
-
-def networks(layer: Layer) -> tuple[Expert, ...]:
-    """Return the FFN of a layer, or its experts; none without an FFN."""
-    match layer.ffn:
-        case None:
-            return ()
-        case MixtureOfExperts() as mixture:
-            return (*mixture.experts, *([mixture.shared] if mixture.shared else []))
-        case ffn:
-            return (ffn,)

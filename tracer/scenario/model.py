@@ -15,11 +15,12 @@ from pydantic import (
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
-from tracer.scenario.layers import Attention, Layer, Weights
+from tracer.scenario.layers import Layer
 from tracer.scenario.loss import Loss
+from tracer.scenario.networks import Weights
 from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.rotary import Rotary
+from tracer.scenario.part import with_keys_of_parts
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
@@ -67,6 +68,7 @@ class Sinusoidal(Frozen):
     start: fields.Position = described("The position of the first token.", "1", 1)
 
 
+@with_keys_of_parts
 class Positions(Frozen):
     """How the model encodes positions: added vectors, rotated queries and keys, or lower scores.
 
@@ -79,20 +81,13 @@ class Positions(Frozen):
     table: Annotated[Rows | None, fields.Shape(("positions", "width"))] = described(
         "One row per position.", "[[0, 1], [1, 0]]", None
     )
-    rotary: Rotary | None = described(
-        "Queries and keys are rotated by an angle (Su et al. 2021).", "{base: 10000}", None
-    )
-    alibi: bool = described(
-        "Whether the distance of two tokens lowers their score (ALiBi, Press et al. 2022).",
-        "true",
-        False,
-    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        said = (self.sinusoidal, self.table, self.rotary, self.alibi or None)
-        if sum(each is not None for each in said) != 1:
-            raise ValueError("expected one of sinusoidal, table, rotary and alibi: true")
+        ways = type(self).model_fields.items()
+        if sum(getattr(self, name) != field.default for name, field in ways) != 1:
+            said = [f"{name}: true" if field.annotation is bool else name for name, field in ways]
+            raise ValueError(f"expected one of {', '.join(said[:-1])} and {said[-1]}")
         return self
 
 
@@ -144,21 +139,6 @@ class Tower(Frozen):
         if isinstance(table, Mapping):
             return tuple(table[token] for token in self.tokens)
         return table
-
-    def rotary_of(self, part: Attention) -> Rotary | None:
-        """Return the rotary positions of a self-attention; None where nothing is rotated."""
-        shared = self.positions and self.positions.rotary
-        if not shared or part.rotary == "none":
-            return None
-        return part.rotary.of(shared) if part.rotary else shared
-
-    @property
-    def rotary_settings(self) -> tuple[Rotary, ...]:
-        """The different rotary positions that layers have: those of `positions` come first."""
-        shared = self.positions and self.positions.rotary
-        of_layers = [self.rotary_of(layer.attention) for layer in self.layers if layer.attention]
-        first = [shared] if shared in of_layers else []
-        return tuple(dict.fromkeys(each for each in (*first, *of_layers) if each))
 
 
 class Encoder(Tower):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -28,11 +29,23 @@ class ShapeChecker(Protocol):
     def has(self, *place: str | int) -> bool:
         """Return whether something is typed at a place."""
 
+    def positive(self, *place: str | int) -> Decimal | None:
+        """Return a typed positive number; None for anything else."""
+
     def entries(self, *place: str | int) -> Collection[Any]:
         """Return the entries of a list."""
 
+    def is_typed(self, *attention: str | int) -> bool:
+        """Return whether a head of an attention has typed queries, keys or values."""
+
+    def size(self, *place: str | int) -> Size:
+        """Return the number of entries of a list, or of words of a sentence."""
+
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
+
+    def length(self, place: YamlPath, expected: Size, meaning: str, noun: str = ...) -> None:
+        """Report a list that does not have the expected length."""
 
     def sample(self, at: YamlPath, width: Size) -> None:
         """Report the deviation of a sample of one number."""
@@ -49,9 +62,26 @@ class ShapeChecker(Protocol):
     def norm(self, place: YamlPath, name: str, width: Size, why: str = ...) -> None:
         """Check γ and β of a norm."""
 
+    def network(self, place: YamlPath, width: Size, out: Known | None = None) -> Size:
+        """Check a feed-forward network by the width of its input; return that of its output."""
+
+
+Variants: TypeAlias = tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...]
+"""Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
 Model = TypeVar("Model", bound=type[BaseModel])
 Keys = TypeVar("Keys", bound=Frozen)
+
+KeysOfCheckpoint: TypeAlias = Callable[[Architecture, Mapping[str, Any]], Mapping[str, Any]]
+"""Returns keys of a checkpoint, whose norms have the given settings."""
+
+
+@dataclass(frozen=True)
+class NamedPositions:
+    """A way to encode positions: the keys of `positions`, and whether it needs pairs of columns."""
+
+    keys: Mapping[str, Any]
+    of_pairs: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,23 +89,76 @@ class ScenarioPart:
     """The declaration of a part; `keys` are those that it adds, by the name of their model."""
 
     keys: Mapping[str, type[Frozen]] = field(default_factory=dict)
+    tower: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a tower at a place, whose layers are checked."""
+    layer: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a layer at a place."""
+    joins: Callable[[Any], bool] | None = None
+    """Returns whether the sub-layers of a layer read the same vectors and leave one together."""
+    sub_layer: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a sub-layer at a place."""
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
     heads: Callable[[ShapeChecker, YamlPath, Mapping[str, str]], None] | None = None
     """Checks an attention whose heads are known, by the names of what is projected as Q, K, V."""
-    trained: Callable[[Architecture, Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Returns the keys of an attention of a checkpoint, whose norms have these settings."""
-    rotated: tuple[str, ...] = ()
-    """Matrices of a head whose columns are rotated in place of those of W_Q."""
-    rotated_width: Callable[[Any], int | None] | None = None
-    """Returns how many columns of queries and keys an attention rotates, if not all."""
+    trained: Mapping[str, KeysOfCheckpoint] = field(default_factory=dict)
+    """What returns its keys in a checkpoint, by the name of their model."""
+    trained_layer: Callable[[Architecture, int], Mapping[str, Any]] | None = None
+    """Returns the keys of the self-attention of a checkpoint's layer, counted from 1."""
+    trained_positions: Callable[[Architecture], Mapping[str, Any]] | None = None
+    """Returns the keys of the positions of a checkpoint."""
+    position_weights: tuple[str, ...] = ()
+    """Matrices of a head whose columns encode positions in place of those of W_Q."""
+    position_width: Callable[[Any], int | None] | None = None
+    """Returns how many columns of an attention's queries and keys encode positions, if not all."""
     weights: Mapping[str, type[Frozen]] = field(default_factory=dict)
     """Models of keys that can take the place of a weight matrix, by the key of its rows.
 
     Their shapes call the sizes of the whole `rows` and `columns`.
     """
-    variants: tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...] = ()
-    """Changes by which texts and programs differ: a name, the changed model, its new settings."""
+    positions: Mapping[str, NamedPositions] = field(default_factory=dict)
+    """Positions that a model by its dimensions can have, by their name."""
+    controls: Mapping[str, str] = field(default_factory=dict)
+    """Numbers of a head that a reader of a live page can change: their keys, and their labels."""
+    variants: Variants = ()
+
+
+@dataclass(frozen=True)
+class FormOfFFN:
+    """The declaration of an FFN in another form than one network, in the file `ffn.py` of a part.
+
+    Its networks have the keys that parts add to them, so it is loaded after `scenario.py`.
+    """
+
+    form: type[BaseModel]
+    key: str
+    """The key by which it is recognized, which names what it consists of: `experts`."""
+    words: str
+    """What it is, for the description of the key `ffn`."""
+    check: Callable[[ShapeChecker, YamlPath, Size], Size]
+    """Checks it at a place by the width of its input; returns the width of its output."""
+    trained: Callable[[Architecture, Mapping[str, Any]], Any]
+    """Returns that of a checkpoint without its numbers, by the settings of all sub-layers.
+
+    None if the checkpoint has another one.
+    """
+    by_dimensions: Callable[[Any, Mapping[str, Any]], Any]
+    """The same of a scenario that has dimensions."""
+    misfits: Callable[[Any], Iterable[tuple[str, str]]]
+    """Returns the keys of dimensions that contradict others, each with a message."""
+    variants: Variants = ()
+
+
+@cache
+def forms_of_ffn() -> tuple[FormOfFFN, ...]:
+    """The forms of the FFN besides one network."""
+    return declared("ffn", FormOfFFN)
+
+
+def form_of_ffn(typed: Data | None) -> FormOfFFN | None:
+    """Return the form of an FFN; None if it is one network, or missing."""
+    keys = typed if isinstance(typed, dict) else {}
+    return next((form for form in forms_of_ffn() if keys.get(form.key) is not None), None)
 
 
 @cache
@@ -88,12 +171,6 @@ def scenario_parts() -> tuple[ScenarioPart, ...]:
 def keys_of_weights() -> Mapping[str, type[Frozen]]:
     """Return the models of keys in place of a weight matrix, by the key of its rows."""
     return {key: form for part in scenario_parts() for key, form in part.weights.items()}
-
-
-def rotated_width(attention: Any) -> int:
-    """Return how many columns of queries and keys an attention rotates, if it rotates all."""
-    widths = (part.rotated_width(attention) for part in scenario_parts() if part.rotated_width)
-    return next(filter(None, widths), attention.heads[0].d_k)
 
 
 def with_keys_of_parts(model: Model) -> Model:

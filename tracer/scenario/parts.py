@@ -15,8 +15,10 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel
 
 from tracer.scenario.fields import Shape, shape_of
-from tracer.scenario.layers import Layer, MixtureOfExperts
+from tracer.scenario.layers import Layer
 from tracer.scenario.model import Scenario
+from tracer.scenario.networks import Network
+from tracer.scenario.part import forms_of_ffn
 from tracer.scenario.reader import YamlPath
 
 AnyPart = TypeVar("AnyPart", bound=BaseModel)
@@ -60,7 +62,7 @@ def declared(form: type[BaseModel]) -> Mapping[str, Shape]:
 
 
 def bias_of(matrix: str) -> str:
-    """Return the key of a matrix's bias: b_Q of W_Q; a router, for example, has none."""
+    """Return the key of a matrix's bias: b_Q of W_Q; none for other names."""
     return matrix.replace("W_", "b_") if matrix.startswith("W_") else ""
 
 
@@ -90,6 +92,12 @@ def parts_of(part: BaseModel, place: YamlPath = ()) -> Iterator[tuple[YamlPath, 
             case (BaseModel(), *_) as several:
                 for index, each in enumerate(several):
                     yield from parts_of(each, (*place, name, index))
+
+
+def networks(layer: Layer) -> tuple[Network, ...]:
+    """Return the networks of a layer's FFN."""
+    inside = parts_of(layer.ffn) if layer.ffn else ()
+    return tuple(part for _, part in inside if isinstance(part, Network))
 
 
 def with_parts(
@@ -166,11 +174,6 @@ def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     return {each.address: each.shape for each in every if each.declared.frozen}
 
 
-def has_experts(scenario: Scenario) -> bool:
-    """Return whether a layer of the decoder or the encoder chooses among experts."""
-    return any(isinstance(part, MixtureOfExperts) for _, part in parts_of(scenario))
-
-
 def with_own_norms(scenario: Scenario) -> Scenario:
     """Return a scenario in which each sub-layer has its own copy of its layer's norms."""
     return with_parts(
@@ -220,7 +223,7 @@ def address(place: YamlPath) -> str:
 _NUMBERED = {
     "layers": "layer",
     "heads": "head",
-    "experts": "expert",
+    **{form.key: form.key.removesuffix("s") for form in forms_of_ffn()},
     "training": "training",
     "batch": "batch",
     "figures": "figure",

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from tracer.errors import Problem
 from tracer.names import closest, similar
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
+from tracer.scenario.layers import FORMS_OF_FFN
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
@@ -42,7 +43,7 @@ def place_of(detail: ErrorDetails, data: Data) -> YamlPath:
     """Return the YAML path of an error, without the tags that pydantic adds."""
     place: YamlPath = ()
     for step in detail["loc"]:
-        if step in TAGS and data_at(data, (*place, step)) is None:
+        if step in (*TAGS, *FORMS_OF_FFN) and data_at(data, (*place, step)) is None:
             continue
         place = (*place, step)
     # A number is short for a mapping: its problem is reported at the pattern.

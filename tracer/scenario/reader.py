@@ -36,6 +36,16 @@ At: TypeAlias = tuple[int, int]
 """A line and a column, both counted from 1."""
 
 
+def is_on(data: Data | None) -> bool:
+    """Return whether a setting is typed as true."""
+    return str(data).lower() in ("true", "yes", "on", "t", "y", "1")
+
+
+def is_off(data: Data | None) -> bool:
+    """Return whether a setting is typed as false."""
+    return str(data).lower() in ("false", "no", "off", "f", "n", "0")
+
+
 @dataclass(eq=False, slots=True)
 class _List:
     """A list, its start, and the starts of its entries."""

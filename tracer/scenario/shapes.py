@@ -8,20 +8,18 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario import parallel, rotated_heads, typed_heads
-from tracer.scenario.expected import Expected, Known, Size
+from tracer.scenario import typed_heads
+from tracer.scenario.expected import OF_INPUT, Expected, Known, Size, typed_size
 from tracer.scenario.fields import Shape
-from tracer.scenario.layers import Attention, Expert, Head, MixtureOfExperts
+from tracer.scenario.layers import Attention, Head
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import GRADIENT, Unembedding
+from tracer.scenario.networks import Network
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import keys_of_weights, scenario_parts
+from tracer.scenario.part import form_of_ffn, keys_of_weights, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, bias_of, declared
-from tracer.scenario.reader import Data, ScenarioSource, YamlPath
-from tracer.scenario.sizes import SizeChecker, is_off, typed_positive, typed_size, usual_length
-
-OF_INPUT = "one per feature of the input"
-PER_EXPERT = "one per expert"
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath, is_off
+from tracer.scenario.sizes import SizeChecker, usual_length
 
 
 def shapes(source: ScenarioSource) -> SizeChecker:
@@ -76,7 +74,9 @@ class _Counted(SizeChecker):
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)
-        rotated_heads.check_rotary(self, at, self.widths)
+        for part in scenario_parts():
+            if part.tower:
+                part.tower(self, at)
         return width
 
     # --- what goes in ----------------------------------------------------------------------------
@@ -130,15 +130,17 @@ class _Counted(SizeChecker):
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """Return the width after a layer; `memory` is the width of the encoder's vectors."""
-        parallel.check_parallel(self, layer)
+        for part in scenario_parts():
+            if part.layer:
+                part.layer(self, layer)
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
                 continue
             crosses = name == "cross_attention"
             if name == "ffn":
-                routed = self.has(*place, "experts")
-                out = self.experts(place, width) if routed else self.network(place, width)
+                other = form_of_ffn(self.part(*place))
+                out = other.check(self, place, width) if other else self.network(place, width)
             else:
                 out = self.attention(place, width, memory if crosses else width)
             if crosses and layer[0] == "encoder":
@@ -150,6 +152,9 @@ class _Counted(SizeChecker):
                 message = "a mask, expected only in the decoder's self-attention"
                 self.report((*place, "mask"), message)
             self.residual(place, width, out)
+            for part in scenario_parts():
+                if part.sub_layer:
+                    part.sub_layer(self, place)
             # A norm belongs to a sub-layer or to the whole layer.
             at = place if self.has(*place, "norm") else layer
             before = self.part(*at, "norm", "placement") == "pre"
@@ -165,12 +170,15 @@ class _Counted(SizeChecker):
 
     def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
         """Check an attention; `source` is the width of the vectors for keys and values."""
-        heads, tokens = self.entries(*place, "heads"), Known(self.tokens, "one per token")
-        known = {"width": Known(width, OF_INPUT), "source": Known(source, OF_INPUT)}
-        known |= {"tokens": tokens, "keys": tokens}
-        if "cross_attention" in place:
-            known["source"] = Known(source, "one per feature of the encoder")
-            known["keys"] = Known(self.keys(place), "one per token of the encoder")
+        heads, crosses = self.entries(*place, "heads"), "cross_attention" in place
+        of_source = "one per feature of the encoder" if crosses else OF_INPUT
+        per_key = "one per token of the encoder" if crosses else "one per token"
+        known = {
+            "width": Known(width, OF_INPUT),
+            "source": Known(source, of_source),
+            "tokens": Known(self.tokens, "one per token"),
+            "keys": Known(self.keys(place), per_key),
+        }
         of_input = {**known}
         for part in scenario_parts():
             if part.attention:
@@ -185,21 +193,13 @@ class _Counted(SizeChecker):
         known = of_input | {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
-        if unknown and typed_heads.has_typed_heads(self, place):
+        if unknown and self.is_typed(*place):
             self.report((*place, "W_O"), "how many columns? expected {random: {columns: 4}}")
-        self.blocks(place)
         return known["out"].size if "out" in known else concat
 
-    def blocks(self, place: YamlPath) -> None:
-        """Report more blocks than keys, and blocks beside a sink."""
-        blocks, keys = typed_positive(self.part(*place, "blocks")), self.keys(place)
-        if blocks and keys and blocks > keys:
-            message = f"expected at most {keys}, as many as there are keys, got {blocks:f}"
-            self.report((*place, "blocks"), message)
-        for i, _ in enumerate(self.entries(*place, "heads")):
-            if self.has(*place, "blocks") and self.has(*place, "heads", i, "sink"):
-                message = "a sink and a softmax in blocks, expected only one of them"
-                self.report((*place, "heads", i, "sink"), message)
+    def is_typed(self, *attention: str | int) -> bool:
+        """Return whether a head of an attention has typed queries, keys or values."""
+        return typed_heads.has_typed_heads(self, attention)
 
     def keys(self, attention: YamlPath) -> Size:
         """Return the number of keys of an attention: the encoder's tokens, or the decoder's."""
@@ -247,29 +247,12 @@ class _Counted(SizeChecker):
             return ()
         return (*heads, shared - 1)
 
-    def network(self, place: YamlPath, width: Size, out: Size = None) -> Size:
-        """Return the width of an FFN's output; `out` is that of the experts beside it."""
+    def network(self, place: YamlPath, width: Size, out: Known | None = None) -> Size:
+        """Return the width of a network's output; `out` is known if others have the same."""
         four_times = None if width is None else 4 * width
-        known = {"width": Known(width, OF_INPUT)}
-        if out is not None:
-            known["out"] = Known(out, of_columns="as many as in the first expert")
-        self.matrices(Expert, place, known, {"hidden": four_times, "out": width})
+        known = {"width": Known(width, OF_INPUT), **({"out": out} if out else {})}
+        self.matrices(Network, place, known, {"hidden": four_times, "out": width})
         return known["out"].size
-
-    def experts(self, place: YamlPath, width: Size) -> Size:
-        """Check a router and its experts; return the width of their outputs."""
-        number, top = self.size(*place, "experts"), typed_size(self.part(*place, "top")) or 2
-        known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
-        self.matrices(MixtureOfExperts, place, known, {})
-        if number is not None and top > number:
-            at = (*place, "top") if self.has(*place, "top") else place
-            self.report(at, f"top {top}, expected at most {number} ({PER_EXPERT})")
-        experts: list[YamlPath] = [(*place, "experts", i) for i in range(number or 0)]
-        out: Size = None
-        for each in (*experts, (*place, "shared")):
-            if isinstance(self.part(*each), dict):
-                out = self.network(each, width, out)
-        return out
 
     def matrices(
         self,
@@ -342,13 +325,11 @@ class _Counted(SizeChecker):
                 yield usual_length(self.entries(*at, "transposed")) or len(self.entries(*at))
 
     def residual(self, place: YamlPath, width: Size, out: Size) -> None:
-        off = is_off(self.part(*place, "residual"))
-        if not off and None not in (width, out) and width != out:
+        if is_off(self.part(*place, "residual")):
+            return
+        if None not in (width, out) and width != out:
             sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
             self.report(place, f"{sizes}; expected as many, or residual: false")
-        if off and self.has(*place, "residual_scale"):
-            message = "a factor of what is added, but residual is false"
-            self.report((*place, "residual_scale"), message)
 
     def norm(self, place: YamlPath, name: str, width: Size, why: str = "one per feature") -> None:
         """Check γ and β, and that a sample deviation has at least two features."""

@@ -15,23 +15,13 @@ from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
-from tracer.scenario.expected import Expected, Size
-from tracer.scenario.fields import Positive, Random
+from tracer.scenario.expected import Expected, Size, typed_size
+from tracer.scenario.fields import Positive
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 
 LARGEST_FORM = 250_000
 """The most numbers of a short form, so that a short file cannot fill the memory."""
-
-
-def is_on(data: Data | None) -> bool:
-    """Return whether a setting is typed as true."""
-    return str(data).lower() in ("true", "yes", "on", "t", "y", "1")
-
-
-def is_off(data: Data | None) -> bool:
-    """Return whether a setting is typed as false."""
-    return str(data).lower() in ("false", "no", "off", "f", "n", "0")
 
 
 def words_of(data: Data | None) -> list[Data] | None:
@@ -139,6 +129,14 @@ class SizeChecker:
         """Return whether there is data at a place."""
         return self.part(*place) is not None
 
+    def positive(self, *place: int | str) -> Decimal | None:
+        """Return a typed positive number; None for anything else."""
+        try:
+            number: Decimal = TypeAdapter(Positive).validate_python(self.part(*place))
+        except ValueError:
+            return None
+        return number
+
     def entries(self, *place: int | str) -> Sequence[Data]:
         """Return the entries of a list; none of other data."""
         found = self.part(*place)
@@ -162,20 +160,3 @@ def usual_length(rows: Iterable[Data]) -> Size:
     """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
-
-
-def typed_positive(text: Data | None) -> Decimal | None:
-    """Return a typed positive number; None for anything else."""
-    try:
-        number: Decimal = TypeAdapter(Positive).validate_python(text)
-    except ValueError:
-        return None
-    return number
-
-
-def typed_size(text: Data | None) -> Size:
-    """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
-    try:
-        return Random.model_validate({"columns": text}).columns if text else None
-    except ValueError:
-        return None

@@ -13,23 +13,21 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tracer.checkpoints import architecture as architectures
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import ENCODER
 from tracer.checkpoints.positions import sines_before_cosines
 from tracer.errors import Problem, TracerError
-from tracer.formula.numbers import trimmed
+from tracer.formula.numbers import as_typed
 from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import scenario_parts
+from tracer.scenario.part import forms_of_ffn, scenario_parts
 from tracer.scenario.parts import Numbers, with_numbers
-from tracer.scenario.rotary import Rotary, RotaryOfLayer
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -297,34 +295,35 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     around: dict[str, Any] = {
         "norm": architecture.placement
         and Norm.model_construct(**norm, placement=architecture.placement),
-        "residual_scale": _decimal_or_none(architecture.output_factor),
+        **_keys_of_parts("SubLayer", architecture, norm),
     }
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
-    attention = {"heads": heads(architecture.heads, architecture.key_heads), **around}
-    for part in scenario_parts():
-        if part.trained:
-            attention |= part.trained(architecture, norm)
+    attention = {
+        "heads": heads(architecture.heads, architecture.key_heads),
+        **around,
+        **_keys_of_parts("Attention", architecture, norm),
+    }
     settings = _of_attention(architecture, number)
     return Layer.model_construct(
-        parallel=architecture.parallel,
+        **_keys_of_parts("Layer", architecture, norm),
         attention=Attention.model_construct(**attention, **settings),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
-        ffn=ffn(
-            architecture.activation,
-            architecture.experts,
-            around,
-            top=architecture.top,
-            normalize=architecture.normalize,
-        ),
+        ffn=ffn(architecture, around, (form.trained for form in forms_of_ffn())),
     )
+
+
+def _keys_of_parts(model: str, architecture: Architecture, norm: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys that the parts add to a model of this name."""
+    found = (part.trained[model] for part in scenario_parts() if model in part.trained)
+    return {key: value for keys in found for key, value in keys(architecture, norm).items()}
 
 
 def _norm(architecture: Architecture) -> dict[str, Any]:
     """Return the settings of every norm."""
     return {
         "kind": architecture.norm,
-        "epsilon": _decimal(architecture.epsilon),
+        "epsilon": as_typed(architecture.epsilon),
         "unit_offset": architecture.unit_offset,
     }
 
@@ -366,7 +365,7 @@ def _ids(
 
 def _embedding_scale(architecture: Architecture) -> fields.Scale:
     if architecture.embedding_factor is not None:
-        return _decimal(architecture.embedding_factor)
+        return as_typed(architecture.embedding_factor)
     return "sqrt" if architecture.scales_embeddings else "none"
 
 
@@ -379,49 +378,29 @@ def _distinct_texts(texts: Sequence[str]) -> Names:
 def _positions(
     architecture: Architecture, parameters: Mapping[str, Parameter]
 ) -> model.Positions | None:
-    rotary = architecture.rotary
-    if rotary is None:
-        table = parameters.get("positions")
-        if architecture.sinusoidal:
-            waves = sines_before_cosines(architecture.context, architecture.width)
-            return model.FixedPositions.model_construct(table=waves if table is None else table)
-        return None if table is None else model.Positions.model_construct(table=table)
-    turning = Rotary.model_construct(
-        layout=rotary.layout, share=_decimal(rotary.share), **_turns(architecture, rotary)
-    )
-    return model.Positions.model_construct(rotary=turning)
-
-
-def _turns(architecture: Architecture, rotary: architectures.RotaryPositions) -> dict[str, Any]:
-    factors = architecture.factors_of(rotary)
-    return {
-        "base": _decimal(rotary.base),
-        "factors": None if factors is None else tuple(map(_decimal, factors)),
-    }
+    for part in scenario_parts():
+        if part.trained_positions and (own := part.trained_positions(architecture)):
+            return model.Positions.model_construct(**own)
+    table = parameters.get("positions")
+    if architecture.sinusoidal:
+        waves = sines_before_cosines(architecture.context, architecture.width)
+        return model.FixedPositions.model_construct(table=waves if table is None else table)
+    return None if table is None else model.Positions.model_construct(table=table)
 
 
 def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
     """The settings of a layer's attention that are not those of every decoder."""
     settings: dict[str, Any] = {}
     if architecture.divisor is not None:
-        settings["scale"] = _decimal(architecture.divisor)
-    if architecture.score_cap is not None:
-        settings["softcap"] = _decimal(architecture.score_cap)
+        settings["scale"] = as_typed(architecture.divisor)
     window = architecture.windows[layer - 1]
     if window is not None and architecture.window is None:
         settings["mask"] = fields.Window(window=window)
-    if layer in architecture.own_rotary:
-        own = architecture.own_rotary[layer]
-        settings["rotary"] = (
-            RotaryOfLayer.model_construct(**_turns(architecture, own)) if own else "none"
-        )
+    for part in scenario_parts():
+        if part.trained_layer:
+            settings |= part.trained_layer(architecture, layer)
     return settings
 
 
 def _decimal_or_none(number: float | None) -> Decimal | None:
-    return None if number is None else _decimal(number)
-
-
-def _decimal(number: float) -> Decimal:
-    """Return a number without trailing zeros: 100000.0 as 100000."""
-    return trimmed(Decimal(repr(number)))
+    return None if number is None else as_typed(number)

@@ -8,8 +8,8 @@ from tracer.scenario.expected import Size
 from tracer.scenario.fields import SINGLE
 from tracer.scenario.layers import Head
 from tracer.scenario.parts import SUB_LAYERS, declared
-from tracer.scenario.reader import YamlPath
-from tracer.scenario.sizes import SizeChecker, is_on, is_tied
+from tracer.scenario.reader import YamlPath, is_on
+from tracer.scenario.sizes import SizeChecker, is_tied
 
 NAMES = {letter: letter for letter in "QKV"}
 """The keys of typed queries, keys and values."""
@@ -98,8 +98,6 @@ def _check_sub_layer(scenario: SizeChecker, place: YamlPath) -> None:
     nothing = "typed queries, keys and values are computed from no vectors"
     if is_on(scenario.part(*place, "residual")):
         scenario.report((*place, "residual"), f"{nothing}, expected residual: false")
-    if scenario.has(*place, "residual_scale"):
-        scenario.report((*place, "residual_scale"), f"{nothing} that could be added")
     own = place if scenario.has(*place, "norm") else place[:-1]
     if scenario.part(*own, "norm", "placement") == "pre":
         message = f"{nothing} that a norm could normalize, expected placement: post or norm: none"

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from tracer.errors import printable
 from tracer.scenario.fields import SINGLE
-from tracer.scenario.layers import SubLayer
 from tracer.scenario.model import Scenario
+from tracer.scenario.networks import SubLayer
 from tracer.scenario.parts import declared
 
 WIDTH = 120

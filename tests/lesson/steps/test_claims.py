@@ -100,6 +100,14 @@ EDGES = {
 }
 
 
+LARGEST_IS_HIDDEN = """
+tokens: [a, b, c]
+embeddings: {a: [1], b: [4], c: [9]}
+layers:
+  - attention: {scale: none, heads: [{W_Q: [[0.25]], W_K: identity, W_V: identity}]}
+"""
+
+
 @pytest.mark.parametrize("edge", EDGES)
 def test_the_judge_agrees(edge: str) -> None:
     source = EDGES[edge]
@@ -129,6 +137,12 @@ def test_the_judge_agrees(edge: str) -> None:
             *(EDGES["labels of a score"], "scores", "2"),
             "The largest score of “b” is that for the key of “b” with 7.09; “a” has 3.55. Most of "
             "the dot product comes from “what is big?”: 9.00 of 10.00.",
+        ),
+        # The query of b is 1. The mask hides c, whose key is 9.
+        (
+            *(LARGEST_IS_HIDDEN, "scores", "2"),
+            "The largest score of “b” among the keys that it can attend to is that for the key of "
+            "“b” with 4.000; “a” has 1.000.",
         ),
     ],
 )

@@ -16,7 +16,9 @@ from tests.helpers.learned_numbers import numbers_learned
 every_scenario = pytest.mark.parametrize("name", TYPED)
 
 REASON = re.compile(
-    r"\b(because|so that|otherwise|therefore|since|lets a|without (?:it|the \w+))\b", re.IGNORECASE
+    r"\b(because|so that|otherwise|therefore|since|lets a|without (?:positions|the \w+)"
+    r"|to a moderate size)\b",
+    re.IGNORECASE,
 )
 SAID_INSTEAD = re.compile(
     r"^There (?:is|are) (?:no|only one) .* here|are given: they are not computed here|"

@@ -145,7 +145,9 @@ def assert_sizes_are_those(text: str, spec: Scenario, values: dict[str, Any]) ->
         [len(spec["vocabulary"])] if "vocabulary" in spec else []
     )
     assert int(found.get("parameters", "0").replace(",", "")) == numbers_learned(spec)
-    rows = [re.split(" {2,}", row) for row in block(text, PARAMETERS)[1:]]
+    trains_some = spec.get("optimizer", {}).get("trains") is not None
+    table = block(text, IN_PART if trains_some else PARAMETERS)
+    rows = [re.split(" {2,}", row) for row in table[1:]]
     for _, shape, matrices, numbers, _ in rows:
         size = prod(map(int, shape.split(" × ")))
         assert int(matrices) * size == int(numbers.replace(",", ""))
@@ -160,6 +162,10 @@ def networks_of(ffn: Scenario) -> list[Scenario]:
 
 
 PARAMETERS = "Training can adjust these numbers; each row names a step that uses them."
+IN_PART = (
+    "These numbers are learned; training would adjust those that the scenario names. Each row "
+    "names a step that uses them."
+)
 ATTENTIONS = ("attention", "cross_attention")
 
 

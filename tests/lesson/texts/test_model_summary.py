@@ -70,7 +70,9 @@ def wrong(text: str, judge: Judge) -> list[str]:
     return found if made == expected else [*found, f"{made}, not {expected}: {said}"]
 
 
-ALWAYS_DUE = ("leads", "moves_most", "looks_at_the_first", "is_a_sink")
+ALWAYS_DUE = (
+    *("leads", "moves_most", "looks_at_the_first", "has_the_shortest_value", "is_a_sink"),
+)
 """The claims whose numbers are counted, not rounded."""
 
 
@@ -82,7 +84,9 @@ def due(judge: Judge) -> list[str]:
     found = ["leads", *(["moves_most"] if is_moved else [])]
     if judge.followed and any(share >= 0.9 for share in claims_of_words.shares_of_first(judge)):
         found.append("looks_at_the_first")
-        found += [] if any(a.endswith(".sink") for a in judge.values) else ["is_a_sink"]
+        if claims_of_words.shortest_values(judge)[0]:
+            found.append("has_the_shortest_value")
+            found += [] if any(a.endswith(".sink") for a in judge.values) else ["is_a_sink"]
     return found
 
 
@@ -113,7 +117,7 @@ rounding: {{carry: never}}
 layers:
   - attention:
       heads:
-        - {{W_Q: [[0], [9]], W_K: [[1], [0]], W_V: [[1], [1]]{sink}}}
+        - {{W_Q: [[0], [9]], W_K: [[1], [0]], W_V: {value}{sink}}}
         - {{W_Q: [[0], [1]], W_K: [[0], [0]], W_V: [[1], [1]]{sink}}}
       W_O: [[1, 0], [0, 1]]
 vocabulary: [a, b, c]
@@ -122,12 +126,19 @@ unembedding: tied
 
 
 @pytest.mark.parametrize("sink", ["", ", sink: 0"])
-def test_heads_that_look_at_the_first_token_are_counted(sink: str) -> None:
-    """Of a head with a learned sink, the weights do not sum to 1."""
-    found = traced(LOOKS.format(sink=sink))
+@pytest.mark.parametrize("value", ["[[1], [1]]", "[[0.1], [1]]"])
+def test_heads_that_look_at_the_first_token_are_counted(sink: str, value: str) -> None:
+    """Of a head with a learned sink, the weights do not sum to 1.
+
+    The values of a, b and c are 9, 1 and 2 or, with 0.1, 0.9, 1 and 2.
+    """
+    found = traced(LOOKS.format(sink=sink, value=value))
     text = render(model_summary(found, 2, full=True, terms=None), Format.TERMINAL, width=WIDE)
     said = "1 of 2 heads gives at least 90 % of the attention of “c” to the first token, “a”."
-    assert (said in text) and ("an attention sink (Xiao" in text) == (not sink)
+    is_short = "0.1" in value
+    shortest = "In 1 of 1 such head, the first token has the shortest value vector."
+    assert said in text and (shortest in text) == is_short
+    assert ("an attention sink (Xiao" in text) == (is_short and not sink)
     first = render(model_summary(found, 0, full=True, terms=None), Format.TERMINAL, width=WIDE)
     assert "to the first token" not in first
 

@@ -340,6 +340,39 @@ def test_layers_that_are_built_alike_are_drawn_once(
     assert [(layer.first, layer.last, layer.others) for layer in found] == expected
 
 
+HEAD = "W_K: [[1, 0], [0, 1]], W_V: [[1, 0], [0, 1]]"
+PLAIN = f"  - attention: {{heads: [{{W_Q: [[1, 0], [0, 1]], {HEAD}}}]}}\n"
+IN_BLOCKS = PLAIN.replace("{heads", "{blocks: 2, heads")
+BY_KEY = IN_BLOCKS.replace("2", "1")
+
+
+def adapted(a: str, b: str, alpha: int = 2) -> str:
+    lora = f"{{frozen: [[1, 0], [0, 1]], A: {a}, B: {b}, alpha: {alpha}}}"
+    return f"  - attention: {{heads: [{{W_Q: {lora}, {HEAD}}}]}}\n"
+
+
+RANK_1, RANK_2 = adapted("[[1], [1]]", "[[0, 0]]"), adapted("[[1, 0], [1, 1]]", "[[0, 0], [0, 1]]")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        (IN_BLOCKS, IN_BLOCKS, True),
+        (IN_BLOCKS, PLAIN, False),
+        (IN_BLOCKS, BY_KEY, False),
+        (RANK_1, RANK_1, True),
+        (RANK_1, RANK_2, False),
+        (RANK_1, adapted("[[1], [1]]", "[[0, 0]]", 3), False),
+    ],
+)
+def test_layers_are_alike_if_their_steps_outside_the_diagram_are(
+    first: str, second: str, alike: bool
+) -> None:
+    tokens = "title: T\ntokens: [a, b]\nembeddings: [[1, 2], [3, 1]]\nlayers:\n"
+    found = drawn(traced(tokens + first + second)).decoder.layers
+    assert len(found) == (1 if alike else 2)
+
+
 # --- what is given -------------------------------------------------------------------------------
 
 

@@ -27,7 +27,7 @@ WEIGHT = re.compile(
     r"Suppose that the weight of (\S+) in row `(.*)` and column `(.*)` is doubled\. Which of the "
     r"numbers of `(.*)` in (\S+) change, and by how much\?"
 )
-CHANGE = re.compile(r"`(.+?)` changes from (\S+) to (\S+) \(by (\S+)\)")
+CHANGE = re.compile(r"`(.+?)` changes(?: from (\S+) to (\S+) \(by (\S+)\)| by ([^\s,]+\d))")
 OF_WEIGHTS = re.compile(r"layer1\.attention\.head1\.W_[QKV]|layer1\.ffn\.W_1|unembedding\.W_U")
 
 
@@ -94,14 +94,61 @@ def changed(
     pinned = f"{weights['address']}={doubled}"
     other = by_address(run_json(scenario[0], "--given", pinned, stdin=scenario[1]))
     labels = distinct(result["axes"][1]["labels"])
-    both = zip(
-        labels, result["printed"][token], other[result["address"]]["printed"][token], strict=True
+    (data, printed), (new_data, new_printed) = (
+        (value["data"][token], value["printed"][token])
+        for value in (result, other[result["address"]])
     )
-    expected = [each for each in both if each[1] != each[2]]
+    expected = {
+        label: (before, after) if before != after else ("", "")
+        for label, x, y, before, after in zip(
+            *(labels, data, new_data, printed, new_printed), strict=True
+        )
+        if x != y
+    }
     said = CHANGE.findall(answer)
-    assert [each[:3] for each in said] == expected
-    assert all(read(after) - read(before) == read(by) for _, before, after, by in said)
+    assert {label: (before, after) for label, before, after, *_ in said} == expected
+    for label, _, _, *by in said:
+        before, after = (float(row[labels.index(label)]) for row in (data, new_data))
+        shown = read("".join(by))
+        half_a_unit = 0.5 * 10.0 ** int(shown.as_tuple().exponent)
+        assert abs(float(shown) - (after - before)) <= half_a_unit + 1e-12
     assert said or answer == "None of them changes."
+
+
+UNROUNDED = """
+title: t
+tokens: [a, b]
+embeddings: {{a: [1, 1], b: [1, 1]}}
+layers:
+  - attention: {{residual: false, heads: [{{W_Q: {0}, W_K: {0}, W_V: {0}}}]}}
+rounding: {{decimals: 3, carry: never}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("weights", "answers"),
+    [
+        # 1.0001 becomes 1.0002, or 2.0001: the one prints like 1.0001.
+        (
+            "[[0.0001, 0.0001], [1, 1]]",
+            {"changes by 0.00010.", "changes from 1.000 to 2.000 (by 1.000)."},
+        ),
+        # 0.6666666 becomes 0.9999999: 1.000 - 0.667 is 0.333, like 0.3333333.
+        ("[[0.3333333], [0.3333333]]", {"changes from 0.667 to 1.000 (by 0.333)."}),
+        # 0.3333 becomes 0.3335: 0.334 - 0.333 would be 0.001.
+        ("[[0.0002], [0.3331]]", {"changes from 0.333 to 0.334 (by 0.00020)."}),
+    ],
+)
+def test_a_change_is_computed_from_unrounded_numbers(
+    weights: str, answers: set[str], tmp_path: Path
+) -> None:
+    scenario = UNROUNDED.format(weights)
+    found = set()
+    for seed in range(12):
+        sheet = sheet_of(tmp_path, "-", "--seed", str(seed), stdin=scenario)
+        judge(sheet, "-", stdin=scenario)
+        found |= {answer.partition("` ")[2] for answer in sheet.answers if "change" in answer}
+    assert answers <= found
 
 
 def distinct(names: list[str]) -> list[str]:

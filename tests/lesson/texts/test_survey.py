@@ -31,10 +31,10 @@ def surveyed(found: Survey) -> Shapes:
     shapes: Shapes = {}
     for matrix in found.matrices:
         for layer in matrix.layers or [None]:
-            for head, expert in product(
-                matrix.heads or [None], matrix.experts or [matrix.place.expert]
+            for head, network in product(
+                matrix.heads or [None], matrix.networks or [matrix.place.network]
             ):
-                place = replace(matrix.place, layer=layer, head=head, expert=expert)
+                place = replace(matrix.place, layer=layer, head=head, network=network)
                 address = place.address(matrix.role)
                 assert address not in shapes
                 shapes[address] = matrix.value.shape

@@ -14,7 +14,9 @@ from numpy.testing import assert_allclose
 from tests.helpers.command import printed, run
 from tests.helpers.traces import traced
 from tracer.decoder.generation import GenerationOptions, generate
+from tracer.parts.sinks.scenario import HeadKeys
 from tracer.scenario.loading import parse
+from tracer.scenario.part import keys_of
 from tracer.scenario.writer import written
 
 SINKS = """\
@@ -79,7 +81,7 @@ def test_training_changes_the_sink(tmp_path: Path) -> None:
     scenario = parse(new.read_text(encoding="utf-8"), "f.yaml")
     attention = scenario.layers[0].attention
     assert attention
-    sinks = [head.sink for head in attention.heads]
+    sinks = [keys_of(head, HeadKeys).sink for head in attention.heads]
     assert sinks[2] is None and sinks[0] not in (None, (Decimal("0.5"),))
 
 

@@ -163,7 +163,7 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
             "row add up to less than 1."
         )
     if attention_claims.crosses(step):
-        return (f"{made} No token is masked here.",)
+        return (f"{made} No token is masked here.", *attention_claims.vanished(step, ctx))
     unseen, weights = (
         attention_claims.hidden_tokens(step, ctx),
         ctx.value(step.place, roles.WEIGHTS),
@@ -171,7 +171,8 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     gathers = weights is None or beside or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
-        return (made, *(zero if unseen else ()), *still_weighted(step, ctx))
+        left = still_weighted(step, ctx) or attention_claims.vanished(step, ctx)
+        return (made, *(zero if unseen else ()), *left)
     nothing = ", so the sum is 0 and nothing can be divided by it: all its weights are set to 0."
     return (f"{made} Every key is masked for ", ctx.name, nothing)
 
@@ -228,7 +229,7 @@ def _concat_goal(step: Step, ctx: LessonContext) -> Sentence:
     if len(step.last.inputs) == 1:
         goes_on = ctx.passed_on(step.last)
         alone = "There is only one head here, so nothing is concatenated"
-        return (f"{alone}: its output is passed on {goes_on}.",)
+        return (f"{alone}: its output is passed on{goes_on}.",)
     return ("The outputs of the heads are concatenated into one long row for each token.",)
 
 
@@ -240,7 +241,7 @@ def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(step.last.operation, Copy):
         goes_on = ctx.passed_on(step.last)
         by = " here, by which most models multiply the result of attention: "
-        return ("There is no ", W_O, f"{by}the result is passed on {goes_on}.")
+        return ("There is no ", W_O, f"{by}the result is passed on{goes_on}.")
     weights = ctx.symbols[step.last.inputs[1].address]
     if ctx.heads_of(step.place) > 1:
         return (weights, " combines the results of the heads into one vector for each token.")

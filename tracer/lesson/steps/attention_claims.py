@@ -10,13 +10,14 @@ from decimal import Decimal
 
 from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Append, DropColumn
-from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
+from tracer.decoder.roles import MASKED, QUERY, WEIGHTS
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, joined, listed
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.steps.claims import FollowedRow, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Claim, Step
+from tracer.lesson.steps.part import lesson_parts
 from tracer.names import distinct
 
 NEARLY_ALL = Decimal("0.99")
@@ -91,14 +92,17 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     def key(index: int) -> Sentence:
         return _key(step, ctx, index)
 
-    visible = len(row.labels) - len(hidden_tokens(step, ctx))
-    largest: Sentence = ("The largest score of ", ctx.name, " is that for the key of ")
+    unseen = hidden_tokens(step, ctx)
+    visible = len(row.labels) - len(unseen)
+    among = " among the keys that it can attend to" * bool(unseen)
+    largest: Sentence = ("The largest score of ", ctx.name, f"{among} is that for the key of ")
     best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
-    # Each column of a rotated query is a mixture of two; a rotary part has columns behind its own.
-    turned = ctx.value(step.place, ROTATED_QUERY)
-    if turned or part is None or part.index >= len(asked) or not is_named(asked[part.index]):
+    mixed = (role for each in lesson_parts() for role in each.mixed)
+    is_mixed = any(ctx.value(step.place, role) for role in mixed)
+    # The query that is multiplied may have columns behind those of the query.
+    if is_mixed or part is None or part.index >= len(asked) or not is_named(asked[part.index]):
         return best
     source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
     return (*best, " Most of the dot product comes from ", *source)
@@ -149,6 +153,17 @@ def largest_shares(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*gives, *receiver(first), *then)
 
 
+def vanished(step: Step, ctx: LessonContext) -> Sentence:
+    """Say which keys that are not hidden get a weight that is printed as 0, if any do."""
+    row, unseen = FollowedRow.of(step.last.output, ctx), hidden_tokens(step, ctx)
+    visible = (i for i in range(len(row.labels)) if i not in unseen)
+    keys = [_key(step, ctx, i) for i in visible if not row.computed[i]]
+    if not keys:
+        return ()
+    gets = "gets a weight" if len(keys) == 1 else "get weights"
+    return (" Before rounding, ", *joined(keys), f" {gets} greater than 0, printed as 0.")
+
+
 def left_out(weights: Record) -> str | None:
     """Return what takes part in a softmax and is left out of the weights: the label of a column."""
     if not isinstance(weights.operation, DropColumn):
@@ -186,7 +201,8 @@ def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     return (
         *("Without the mask, ", ctx.name, " would ", *much, which),
         *listed([ctx.names[i] for i in later]),
-        ". This is data leakage: when a text is generated, later tokens do not exist yet.",
+        ". This is data leakage when the model is trained to predict the next token: later tokens "
+        "contain the answer.",
     )
 
 

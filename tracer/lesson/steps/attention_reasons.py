@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Copy, Pinned
+from tracer.decoder.operations import Copy
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
@@ -33,12 +33,6 @@ PASSED_ON: Sentence = (
 
 FIT: Sentence = (
     "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.",
-)
-
-TURNED: Sentence = (
-    "A dot product does not change when both vectors are rotated by the same angles. Therefore "
-    "positions affect a score only through their difference, and a query can look for “the token "
-    "before me” at any position.",
 )
 
 EXPONENTIAL: Sentence = (
@@ -101,18 +95,6 @@ def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )
     return (FIT, divided)
-
-
-def why_rotated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Say why queries and keys are rotated, if each is rotated by its own position."""
-    return (TURNED,) if turns_by_position(step, ctx) else ()
-
-
-def turns_by_position(step: Step, ctx: LessonContext) -> bool:
-    """Whether the angles and their sines and cosines are computed from the positions."""
-    place = step.last.inputs[1].place
-    waves = (roles.ROTARY_ANGLE, roles.ROTARY_SIN, roles.ROTARY_COS)
-    return not any(isinstance(ctx.operation(place, role), Pinned) for role in waves)
 
 
 def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Difference, DivideBy, Scale, TimesRow
+from tracer.decoder.elementwise import Difference, DivideBy, TimesRow
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -158,22 +158,6 @@ NORM_AFTER_STEP = _norm_kind(
 )
 
 
-def _through_factor(step: Step, ctx: LessonContext) -> Sentence:
-    """Say by which factor the direction is multiplied."""
-    operation = step.last.operation
-    assert isinstance(operation, Scale)
-    factor = Number(operation.a)
-    return ("The sub-layer's output is multiplied by ", factor, ", and so is the direction.")
-
-
-SCALE_STEP = attribution_kind(
-    "direction_scaled",
-    "Direction before the factor",
-    "the direction of the sub-layer's output before its factor",
-    _through_factor,
-    texts_of("before", roles.SCALED_OUTPUT),
-)
-
 HEADS_STEP = attribution_kind(
     "direction_heads",
     "Direction at the heads",
@@ -231,19 +215,6 @@ HEAD_STEP = attribution_kind(
     texts_of("terms", roles.HEAD_OUTPUT, caption="Times the attention weights:"),
     texts_of("part", roles.HEAD_OUTPUT, caption="The part of the head:"),
     claim=_largest_term,
-)
-
-EXPERTS_STEP = attribution_kind(
-    "direction_expert",
-    "Direction at the expert",
-    "the direction of the expert's output",
-    (
-        "The expert's output is multiplied by its weight for this token, which keeps its number "
-        "from this pass. The direction of the output is therefore the direction of the sum times "
-        "this weight.",
-    ),
-    texts_of("logit_direction", roles.FFN_OUTPUT),
-    texts_of("row", roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES),
 )
 
 OF_THE_FFN: Sentence = (
@@ -336,6 +307,6 @@ SUM_STEP = attribution_kind(
 )
 
 KINDS = (
-    *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, SCALE_STEP, HEADS_STEP, HEAD_STEP),
-    *(EXPERTS_STEP, FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
+    *(DIRECTION_STEP, NORM_STEP, NORM_AFTER_STEP, HEADS_STEP, HEAD_STEP),
+    *(FFN_STEP, VECTOR_STEP, INPUT_STEP, EMBEDDING_STEP, POSITION_STEP, SUM_STEP),
 )

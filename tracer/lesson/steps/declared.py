@@ -16,7 +16,6 @@ from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
     attribution,
-    experts,
     ffn,
     inputs,
     learned_merges,
@@ -43,7 +42,7 @@ KINDS: tuple[StepKind, ...] = with_parts(
     (
         *learned_merges.KINDS,
         *tokenization.KINDS,
-        *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *experts.KINDS),
+        *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS),
         *(*ffn.KINDS, *words.KINDS),
         *training.KINDS,
     )
@@ -52,7 +51,6 @@ KINDS: tuple[StepKind, ...] = with_parts(
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in all_roles() if role.parameter},
-    roles.ROUTER: Symbol("W", "r"),
     **{norm.gain: Symbol("γ") for norm in all_norms()},
     **{norm.shift: Symbol("β") for norm in all_norms()},
     roles.W_U: Symbol("W", "U"),
@@ -75,15 +73,17 @@ FORWARD: dict[StepKind, StepKind] = {
 }
 """The kind of forward step for each kind of backward step, of several the first."""
 
-AFTER_THE_PASS: tuple[StepKind, ...] = (
-    *(*FORWARD, *updates.KINDS),
-    *(*attribution.KINDS, *with_parts(score_attribution.KINDS)),
-)
+ATTRIBUTION_KINDS: tuple[StepKind, ...] = with_parts((*attribution.KINDS, *score_attribution.KINDS))
+"""The kinds of an attribution, of a logit or of a score."""
+
+AFTER_THE_PASS: tuple[StepKind, ...] = (*FORWARD, *updates.KINDS, *ATTRIBUTION_KINDS)
 """The kinds of the backward pass, of the updates and of an attribution."""
 
 KIND_OF: dict[Role, StepKind] = {
     role: kind for kind in (*KINDS, *AFTER_THE_PASS) for role in kind.roles
 }
+
+OF_ATTRIBUTIONS = {each for several in get_args(OfAttribution) for each in get_args(several)}
 
 _FORWARD_OF: dict[Role, StepKind] = {
     role: kind
@@ -109,7 +109,7 @@ def kind_of(role: Role) -> StepKind:
         return BACKWARD[forward]
     if role.derivation in ("row", "part", "terms"):
         return attribution.VECTOR_STEP
-    if role.derivation in get_args(OfAttribution):
+    if role.derivation in OF_ATTRIBUTIONS:
         return attribution.direction_at(forward)
     return KIND_OF[role]
 
@@ -127,5 +127,15 @@ def unexplained_roles() -> list[str]:
     return [r.name for r in all_roles() if explained[r] != 1 or r in misplaced]
 
 
+def unknown_kinds() -> list[str]:
+    """The names of kinds that parts add steps, texts or words to, and that do not exist."""
+    known = {kind.name for kind in (*KINDS, *ATTRIBUTION_KINDS)}
+    asked = [name for part in lesson_parts() for name in (*part.kinds, *part.texts)]
+    asked += [kind.name for part in lesson_parts() for _, kind in part.instead]
+    return [name for name in asked if name not in known]
+
+
+if _unknown := unknown_kinds():
+    raise AssertionError(f"no such kind of step: {', '.join(_unknown)}")
 if _gaps := unexplained_roles():
     raise AssertionError(f"not explained by exactly one step: {', '.join(_gaps)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, Multiply, Slope
 from tracer.decoder.operations import Copy
@@ -14,7 +16,7 @@ from tracer.lesson.steps.gradients import of_weights
 from tracer.lesson.steps.illustrations import activation
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, linear_sign
 from tracer.lesson.steps.query_key_value import head_symbol
-from tracer.names import count, distinct
+from tracer.names import count, distinct, with_article
 
 MOST_NAMED = 6
 """The most hidden units to name."""
@@ -22,15 +24,18 @@ MOST_NAMED = 6
 
 def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
     maps = f" maps its vector to {count(step.last.output.shape[1], 'hidden unit')}."
-    network = "An expert is an FFN. It" if step.place.expert else "The FFN"
-    return (f"{network} treats each token separately: ", _matrix(step, ctx), maps)
+    network, subject = step.place.network, "The FFN"
+    if network:
+        noun = with_article(network.noun)
+        subject = f"{noun[0].upper()}{noun[1:]} is an FFN. It"
+    return (f"{subject} treats each token separately: ", _matrix(step, ctx), maps)
 
 
 def _matrix(step: Step, ctx: LessonContext) -> Expression:
-    """Return the symbol of a step's weights, without the number of an expert."""
+    """Return the symbol of a step's weights, without the number of its network."""
     symbol = ctx.symbols[step.records[0].inputs[1].address]
     assert isinstance(symbol, Symbol)
-    return Symbol(symbol.base, symbol.below) if step.place.expert else symbol
+    return Symbol(symbol.base, symbol.below) if step.place.network else symbol
 
 
 def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -38,7 +43,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(operation, Activate):
         return ACTIVATIONS[operation.function].goal
     goes_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the numbers are passed on {goes_on}.",)
+    return (f"There is no activation function here: the numbers are passed on{goes_on}.",)
 
 
 def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -67,11 +72,6 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     return ("ReLU keeps ", *listed(kept), " and sets ", *listed(zeroed), " to 0.")
 
 
-IN_PARALLEL: Sentence = (
-    "Attention and the FFN are parallel here: neither reads the other's result, so that a program "
-    "can compute both at the same time.",
-)
-
 NOT_LINEAR: Sentence = (
     "Attention mixes values linearly; the FFN adds a nonlinear step within each token.",
 )
@@ -93,19 +93,25 @@ NO_BIAS: Sentence = (
 
 GATED_ANEW: Sentence = (
     "The gate and the gated numbers are computed with different weights, so that a unit can pass "
-    "on "
-    "something other than what opens its gate.",
+    "on something other than what opens its gate.",
 )
 
 
-def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def _why_gated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what a gate is for, if its weights are not those of the gated numbers."""
+    at = step.place.address
+    pairs = ((roles.W_1, roles.W_3), (roles.B_1, roles.B_3))
+    weights = [[ctx.trace.values.get(at(role)) for role in pair] for pair in pairs]
+    same = all(a is b or (a and b and np.array_equal(a.array, b.array)) for a, b in weights)
+    return () if same else (GATED_ANEW,)
+
+
+def why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what the hidden layer adds to attention, and what its weights are for."""
     has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
     behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
     bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
-    assert step.place.layer
-    is_parallel = ctx.tower.layers[step.place.layer - 1].parallel
-    needed += [IN_PARALLEL] if is_parallel else []
     return (*needed, UNITS, BIAS if has_bias else NO_BIAS)
 
 
@@ -180,7 +186,7 @@ HIDDEN_STEP = InnerKind(
     {roles.HIDDEN: RoleText(head_symbol("h"))},
     gradient=Gradient("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
     sign=linear_sign,
-    reasons=_why_hidden,
+    reasons=why_hidden,
 )
 
 OF_SLOPES = RoleText(Symbol("a′"), "The slope of the activation at each hidden unit:")
@@ -198,7 +204,7 @@ def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient is multiplied by the slope of the activation function.",)
     passed_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the gradient is passed on {passed_on}.",)
+    return (f"There is no activation function here: the gradient is passed on{passed_on}.",)
 
 
 ACTIVATION_STEP = InnerKind(
@@ -231,7 +237,7 @@ GATE_STEP = InnerKind(
         "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
     ),
     sign=(Symbol("W", "3"), ", gate"),
-    reasons=(GATED_ANEW,),
+    reasons=_why_gated,
     claim=_largest_behind_gate,
 )
 

@@ -5,7 +5,7 @@ Only where a reader can see something: not of a single token, nor of many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from math import ceil, floor
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, DivideByRowSum, Exp
 from tracer.decoder.operations import Dot
+from tracer.decoder.roles import WaveRoles
 from tracer.decoder.value import Value
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import FLOATS
@@ -45,7 +46,7 @@ def figure(step: Step, ctx: LessonContext, value: Value, name: str, title: str) 
         f"layer {place.layer}" if place.layer and ctx.layers > 1 else "",
         "cross-attention" if place.sub_layer == "cross_attention" else "",
         f"head {place.head}" if place.head and ctx.heads_of(place) > 1 else "",
-        f"expert {place.expert}" if place.expert else "",
+        place.network.name if place.network else "",
         "encoder" if place.encoder else "",
     ]
     whole = ", ".join([title, *filter(None, where)])
@@ -186,11 +187,15 @@ def activation(step: Step, ctx: LessonContext) -> Found:
 # --- positions -----------------------------------------------------------------------------------
 
 
-def waves(step: Step, ctx: LessonContext) -> Found:
+def waves_of(of: WaveRoles) -> Callable[[Step, LessonContext], Found]:
+    """Return what draws the sine of each pair of columns over the positions."""
+    return lambda step, ctx: _waves(step, ctx, of)
+
+
+def _waves(step: Step, ctx: LessonContext, of: WaveRoles) -> Found:
     """The sine of each pair of columns over the positions; of many pairs, the first."""
     values = {record.output.role: record.output for record in step.records}
-    of = next((w for w in (roles.ADDED_WAVES, roles.TURNING_WAVES) if w.sin in values), None)
-    if of is None or of.div_term not in values or step.is_partly_given:
+    if of.div_term not in values or step.is_partly_given:
         return
     index, sines, frequencies = (values[r] for r in (of.index, of.sin, of.div_term))
     count = sines.shape[0]

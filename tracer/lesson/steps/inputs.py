@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+
+import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
@@ -14,15 +15,13 @@ from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.gradients import learns, summed_at
-from tracer.lesson.steps.illustrations import waves
-from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
+from tracer.lesson.steps.illustrations import waves_of
+from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.lesson.working.formula_shapes import described
 from tracer.scenario.model import FixedPositions
-from tracer.scenario.rotary import Rotary
 
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
-D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
-ROTATED = ex.Symbol("r")
+FACTOR = ex.Symbol("f", "k")
 D_MODEL = ex.Symbol("d", "model")
 ROOT = ex.Root(D_MODEL)
 
@@ -80,12 +79,9 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     own = "Each position has its own vector."
-    index = step.records[0].output
     if not _waves(step):
         return (own,)
-    here, features = ctx.number(index, ctx.row(index)), step.last.output.shape[1]
-    first = here.value - ctx.token
-    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
+    features = step.last.output.shape[1]
     return (
         *(f"{own} Its numbers are waves: at position ", POS, ", column ", TWO_K, " holds ", WAVE),
         *(", and the next column holds the cosine of the same angle. ", D, " is the number of "),
@@ -96,8 +92,17 @@ def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
             ex.Symbol("k"),
             " counts the pairs ",
         ),
-        *("of columns from 0. ", ctx.name, " is at position ", here, *counted, "."),
+        *("of columns from 0.", *at_position(step, ctx)),
     )
+
+
+def at_position(step: Step, ctx: LessonContext) -> doc.Sentence:
+    """Say at which position the followed token is, and from which they are counted."""
+    index = step.records[0].output
+    here = ctx.number(index, ctx.row(index))
+    first = here.value - ctx.token
+    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
+    return (" ", ctx.name, " is at position ", here, *counted, ".")
 
 
 def _waves(step: Step) -> bool:
@@ -105,10 +110,38 @@ def _waves(step: Step) -> bool:
     return any(isinstance(record.operation, DivTerm) for record in step.records)
 
 
-ORDER: doc.Sentence = (
-    "Attention adds up values. Because a sum does not depend on the order of its terms, positions "
-    "are needed to make the order count.",
-)
+FEWEST_TO_REORDER = 2
+"""The least number of tokens that have an order."""
+
+
+def without_positions(ctx: LessonContext) -> doc.Sentence:
+    """Say what would not depend on the order of the tokens without positions."""
+    which, many = _reorderable(ctx)
+    if many >= FEWEST_TO_REORDER and not ctx.trace.scenario.given:
+        return (
+            f"Without positions, reordering the {which} tokens would not change the result of ",
+            *(ctx.name, "."),
+        )
+    return (
+        "Without positions, a score in the first attention layer would depend only on the vectors "
+        "of the two tokens, not on where they are.",
+    )
+
+
+def _reorderable(ctx: LessonContext) -> tuple[str, int]:
+    """Which tokens the followed one would attend to in any order, and how many they are.
+
+    Where no token is masked, that are all others; in a single layer with a causal mask, the earlier
+    ones, which in a second layer could have seen different tokens.
+    """
+    n = len(ctx.names)
+    masks = [mask.array for mask in ctx.masks if mask is not None and mask.array.any()]
+    if not masks:
+        return "other", n - 1
+    causal = np.triu(np.full((n, n), -np.inf), 1)
+    is_causal = len(ctx.masks) == 1 and np.array_equal(masks[0], causal)
+    return "earlier", ctx.token if is_causal else 0
+
 
 SHORT_AND_LONG: doc.Sentence = (
     "The waves become longer from pair to pair: short waves tell neighboring positions apart, long "
@@ -121,7 +154,7 @@ FROM_A_TABLE: doc.Sentence = (
 
 
 def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    order = (ORDER,) if ctx.attends else ()
+    order = (without_positions(ctx),) if ctx.attends else ()
     positions = ctx.tower.positions
     if positions and positions.table is not None:
         return order if isinstance(positions, FixedPositions) else (*order, FROM_A_TABLE)
@@ -142,75 +175,15 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     return (SHORT, TOLD_APART) if ctx.layers else (SHORT,)
 
 
-def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    frequencies = step.records[1].operation
-    asked = ctx.tower.rotary_settings[(step.place.rotary or 1) - 1]
-    whose = f"queries and keys{_of_layers(asked, ctx)}"
-    rotated = f"Each position has angles by which {whose} will be rotated."
-    if not isinstance(frequencies, DivTerm):
-        return (rotated,)
-    width = ex.Number.of(frequencies.width)
-    queries = {layer.attention.heads[0].d_k for layer in ctx.tower.layers if layer.attention}
-    is_whole = asked.share == 1 and frequencies.width in queries
-    letter = D_K if is_whole else ROTATED
-    meaning = "width of a query" if is_whole else "number of rotated columns"
-    frequency: ex.Expression = ex.Power(
-        ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), letter)
-    )
-    divided: doc.Sentence = ()
-    if frequencies.factors:
-        frequency = ex.Quotient(frequency, FACTOR)
-        divided = (" ", FACTOR, " is a factor that is set for each pair.")
-    return (
-        *(
-            f"{rotated} Each pair of columns has a frequency, ",
-            frequency,
-            ", where ",
-            letter,
-            " is the ",
-        ),
-        *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
-        *(*divided, " The angle is the position times the frequency."),
-    )
-
-
-def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
-    """Of which layers queries and keys are rotated, unless it is all that have attention."""
-    parts = [(n, layer.attention) for n, layer in enumerate(ctx.tower.layers, 1) if layer.attention]
-    own = [str(number) for number, part in parts if ctx.tower.rotary_of(part) == asked]
-    if len(own) == len(parts):
-        return ""
-    *others, last = own
-    return f" of layers {', '.join(others)} and {last}" if others else f" of layer {last}"
-
-
-TURNED = f"{ORDER[0]} Rotation marks the position without changing a vector's length"
-
-
-def _why_turned(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    embeddings = "" if ctx.tower.embeddings is None else " or the embeddings"
-    return ((f"{TURNED}{embeddings}.",),)
-
-
-def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
-    """Sines and cosines of all tokens: queries and keys are turned by both."""
-    values = (record.output for record in step.records)
-    return [
-        ctx.matrix(value) for value in values if value.role in (roles.ROTARY_SIN, roles.ROTARY_COS)
-    ]
-
-
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
     embeddings = f"the {'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
-        attentions = (layer.attention for layer in ctx.tower.layers if layer.attention)
-        turns = any(map(ctx.tower.rotary_of, attentions))
         of_tower = (part.roles.values() for part in parts() if part.tower)
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
-        acts = turns or any(ctx.value(step.place, role) for role in own)
+        acts = any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
-        return (f"{why}: {embeddings} are passed on {ctx.passed_on(step.last)}.",)
+        return (f"{why}: {embeddings} are passed on{ctx.passed_on(step.last)}.",)
     return (
         f"The position vectors are added to {embeddings}, so that each vector encodes a token and "
         "its position.",
@@ -353,44 +326,7 @@ POSITION_STEP = StepKind(
     gradient=Gradient("at the positions", OF_A_POSITION, (roles.POSITIONS,)),
     sign=(ex.Symbol("P"),),
     reasons=_why_positions,
-    illustrate=waves,
-)
-
-
-def _of_set(letter: str, function: Literal["", "sin", "cos"] = "") -> SymbolOf:
-    """Return a letter with the number of the rotary positions, or its sine or cosine."""
-
-    def symbol(naming: Naming) -> ex.Expression:
-        own = ex.Symbol(letter, naming.rotary)
-        return ex.Call(function, (own,)) if function else own
-
-    return symbol
-
-
-def _turning_sign(step: Step, ctx: LessonContext) -> doc.Sign:
-    angle = ctx.symbols[step.place.address(roles.ROTARY_ANGLE)]
-    return (angle, " turns ", ex.Symbol("Q"), ", ", ex.Symbol("K"))
-
-
-ROTARY_STEP = StepKind(
-    "rotary",
-    "Angles of the positions",
-    "an angle for each position and pair of columns",
-    _turning_goal,
-    {
-        roles.ROTARY_INDEX: RoleText(POS),
-        roles.ROTARY_DIV_TERM: RoleText(
-            _of_set("ω"), "The frequencies, one for each pair of columns:"
-        ),
-        roles.ROTARY_ANGLE: RoleText(_of_set("θ"), "The position times each frequency:"),
-        roles.ROTARY_SIN: RoleText(_of_set("θ", "sin"), "The sines:"),
-        roles.ROTARY_COS: RoleText(_of_set("θ", "cos"), "The cosines:"),
-    },
-    gradient=None,
-    sign=_turning_sign,
-    reasons=_why_turned,
-    outcome=_both_waves,
-    illustrate=waves,
+    illustrate=waves_of(roles.ADDED_WAVES),
 )
 
 
@@ -456,7 +392,7 @@ ENCODER_STEP = StepKind(
     ),
 )
 
-OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP)
+OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, INPUT_STEP)
 """The input steps that encoder and decoder share."""
 
 KINDS = (*OF_EACH_TOWER, ENCODER_STEP)

@@ -43,7 +43,7 @@ class Naming:
 
     inputs: tuple[Expression, ...]
     head: str
-    """The number of the head, where there are several, or of the expert; else nothing."""
+    """The number of the head, where there are several, or of the network; else nothing."""
     sub_layer: str
     """The number of the sub-layer among all."""
     x: Expression
@@ -61,6 +61,7 @@ SignOf: TypeAlias = Sign | Callable[[Step, LessonContext], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str | None] | None
 ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, LessonContext], tuple[Sentence, ...]]
 Claim: TypeAlias = Callable[[Step, LessonContext], Sentence | None]
+Instead: TypeAlias = "tuple[tuple[Callable[[Step, LessonContext], bool], StepKind], ...]"
 Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]
 
 
@@ -114,6 +115,8 @@ class StepKind:
     claim: Claim | None = None
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
+    aside: bool = False
+    """Whether the heads use its result, and not the step after it."""
     everywhere: bool = False
     """Whether all its values in the model belong to one step."""
     only_with: str | None = None
@@ -122,22 +125,31 @@ class StepKind:
     """The title of the heat map of its result, where it is worth one."""
     illustrate: Callable[[Step, LessonContext], Iterable[Drawing]] | None = None
     """Draws the followed token's numbers."""
+    instead: Instead = ()
+    """Kinds of the parts whose words a step has in place of its own, and in which steps."""
+
+    def words_of(self, step: Step, ctx: LessonContext) -> StepKind:
+        """Return the kind whose goal, sign, reasons and captions a step has."""
+        return next((kind for applies, kind in self.instead if applies(step, ctx)), self)
 
     def goal_of(self, step: Step, ctx: LessonContext) -> Sentence:
         """Return the step's goal; a phrase if part of the step is given instead of computed."""
         if step.is_partly_given:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
-        return self.goal(step, ctx) if callable(self.goal) else self.goal
+        goal = self.words_of(step, ctx).goal
+        return goal(step, ctx) if callable(goal) else goal
 
     def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
         """Return its sign in the diagram of the model."""
-        return self.sign(step, ctx) if callable(self.sign) else self.sign or ()
+        sign = self.words_of(step, ctx).sign
+        return sign(step, ctx) if callable(sign) else sign or ()
 
     def reasons_of(self, step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         """Return the reasons for the step; none if part of it is given instead of computed."""
         if step.is_partly_given:
             return ()
-        return self.reasons(step, ctx) if callable(self.reasons) else self.reasons
+        reasons = self.words_of(step, ctx).reasons
+        return reasons(step, ctx) if callable(reasons) else reasons
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
         """Return the claims about the result; none for given values and for padding."""
@@ -150,9 +162,9 @@ class StepKind:
         draws = self.illustrate and ctx.follows(step.last.output)
         return list(self.illustrate(step, ctx)) if self.illustrate and draws else []
 
-    def caption_of(self, record: Record) -> str | None:
-        """A few words before the lines of one of its records; a gradient has none of its own."""
-        text = self.roles.get(record.output.role)
+    def caption_of(self, step: Step, record: Record, ctx: LessonContext) -> str | None:
+        """A few words before the lines of a record of a step; a gradient has none of its own."""
+        text = self.words_of(step, ctx).roles.get(record.output.role)
         caption = text.caption if text else None
         return caption(record) if callable(caption) else caption
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple, TypeAlias
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import Role
 from tracer.decoder.value import Value
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import RoleText, StepKind, SymbolOf
+from tracer.lesson.steps.kind import Instead, RoleText, StepKind, SymbolOf
 from tracer.parts import declared
 
+SizesOf: TypeAlias = Callable[[Value, int, int], Iterable[Sentence]]
+"""A text from a value, the parameters beside it, and how many of these act on no token."""
+
 KEYS_AND_VALUES = "keys and values"
+
+
+class NamedSize(NamedTuple):
+    """A size of the model, such as d_k: the axis of the values of a role, and what it means."""
+
+    name: str
+    role: Role
+    axis: int
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -28,10 +41,19 @@ class LessonPart:
     kinds: Mapping[str, tuple[StepKind, ...]] = field(default_factory=dict)
     texts: Mapping[str, Mapping[Role, RoleText]] = field(default_factory=dict)
     operands: Mapping[Role, SymbolOf] = field(default_factory=dict)
+    instead: Instead = ()
+    """Kinds whose words another part's steps of the same name have, and in which steps."""
     backward: Mapping[StepKind, StepKind] = field(default_factory=dict)
     """Steps of the backward pass without a forward step of their own; each goes with one."""
+    mixed: tuple[Role, ...] = ()
+    """Those of its roles whose rows are queries with columns that are mixtures of the query's."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)
     """What a text of shapes says where one of its roles is recorded."""
+    computed_sizes: Mapping[Role, SizesOf] = field(default_factory=dict)
+    """The same, where the sentences have numbers."""
+    sizes_at_a_glance: tuple[NamedSize, ...] = ()
+    names: Mapping[Role, str] = field(default_factory=dict)
+    """What texts of sizes call what has one of its roles, or what causes it."""
     cached: Mapping[Role, str] = field(default_factory=dict)
     """What self-attention caches in place of keys and values, in words, by the role of its rows."""
 
@@ -40,6 +62,12 @@ class LessonPart:
 def lesson_parts() -> tuple[LessonPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("lesson", LessonPart)
+
+
+def names_of(roles: Iterable[Role]) -> list[str]:
+    """What texts of sizes call those of some roles that belong to parts, each name once."""
+    names = {role: name for part in lesson_parts() for role, name in part.names.items()}
+    return list(dict.fromkeys(names[role] for role in roles if role in names))
 
 
 @cache
@@ -71,4 +99,5 @@ def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:
     for part in lesson_parts():
         for kind in ordered:
             kind.roles = {**kind.roles, **part.texts.get(kind.name, {})}
+            kind.instead += tuple(each for each in part.instead if each[1].name == kind.name)
     return tuple(ordered)

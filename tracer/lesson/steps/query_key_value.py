@@ -1,18 +1,16 @@
-"""Query, key and value of a head, rotated or not: what each is for."""
+"""Query, key and value of a head: what each is for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Given, Reused, Rotate
-from tracer.decoder.tape import Record
+from tracer.decoder.operations import Given, Reused
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
-from tracer.lesson.steps.attention_claims import crosses, largest_in, reused
-from tracer.lesson.steps.attention_reasons import turns_by_position
+from tracer.lesson.steps.attention_claims import crosses, largest_in
 from tracer.lesson.steps.gradients import gradient_at
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, SentenceOf, Step, SymbolOf
 
@@ -32,7 +30,10 @@ def keys_of(step: Step, ctx: LessonContext) -> int | None:
 
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    saves = f" This head shares the keys and values of head {shared}, which saves computation."
+    saves = (
+        f" This head shares the keys and values of head {shared}, so that a cache keeps fewer of "
+        "them."
+    )
     what = (
         "a decoder token looks for among the encoder's tokens"
         if crosses(step)
@@ -53,48 +54,6 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonConte
         return (f"The {noun} {does.format(token)}{'' if crosses(step) else here}.{typed}",)
 
     return goal
-
-
-def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
-    """Say how each pair of columns is rotated."""
-    turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
-    angle = ctx.symbols[step.last.inputs[1].place.address(roles.ROTARY_ANGLE)]
-    cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))
-    first = ex.Difference(ex.Product((a, cos)), ex.Product((b, sin)))
-    second = ex.Sum((ex.Product((a, sin)), ex.Product((b, cos))))
-    turns = turns_by_position(step, ctx)
-    halves = isinstance(turn, Rotate) and turn.layout == "halves"
-    columns = "Two columns half the width apart" if halves else "Two neighboring columns"
-    return (
-        f"Each query is rotated by angles. {columns} are read as a point (",
-        *(a, ", ", b, ") and become ", first, " and ", second, ". The angle ", angle),
-        " is the token's position times the pair's frequency." if turns else " is given.",
-        *_unchanged(step.last),
-    )
-
-
-def _turned_sign(letter: str) -> Callable[[Step, LessonContext], Sign]:
-    """Return the sign of rotated queries or keys, with the angles if there are several sets."""
-
-    def sign(step: Step, ctx: LessonContext) -> Sign:
-        if len(ctx.at(step.place).tower.rotary_settings) == 1:
-            return ("turn ", ex.Symbol(letter))
-        angle = ctx.symbols[step.records[0].inputs[1].place.address(roles.ROTARY_ANGLE)]
-        return ("turn ", ex.Symbol(letter), " by ", angle)
-
-    return sign
-
-
-def _unchanged(record: Record) -> Sentence:
-    """Say which columns are not rotated, if only a share of them is."""
-    if not isinstance(record.operation, Rotate):
-        return ()
-    x, cos, _ = record.inputs
-    labels, rotated = x.axes[1].labels, 2 * cos.shape[1]
-    if rotated == len(labels):
-        return ()
-    first = f"the first {rotated} of the {len(labels)} columns are rotated"
-    return (f" Only {first}; the others stay unchanged.",)
 
 
 def _at_the(noun: str, plural: str) -> SentenceOf:
@@ -150,34 +109,6 @@ KEY_STEP = InnerKind(
     groups=("qkv",),
 )
 
-TURNED_QUERY_STEP = InnerKind(
-    "rotated_query",
-    "Rotary query",
-    "the query of each token, rotated",
-    _turned_goal,
-    {roles.ROTATED_QUERY: RoleText(head_symbol("Q", "R"))},
-    gradient=Gradient("at the rotary query", "each rotated query"),
-    sign=_turned_sign("Q"),
-    reasons=why.why_rotated,
-    groups=("rotary",),
-)
-
-
-TURNED_KEY_STEP = InnerKind(
-    "rotated_key",
-    "Rotary key",
-    "the key of each token, rotated",
-    ("Each key is rotated like the queries, by the angles of its own token.",),
-    {
-        roles.ROTATED_KEY: RoleText(head_symbol("K", "R")),
-        roles.ROTATED_KEYS: RoleText(head_symbol("K", "R")),
-    },
-    gradient=Gradient("at the rotary key", "each rotated key"),
-    sign=_turned_sign("K"),
-    claim=lambda step, told: reused(step),
-    groups=("rotary",),
-)
-
 VALUE_STEP = InnerKind(
     "value",
     "Value",
@@ -191,4 +122,4 @@ VALUE_STEP = InnerKind(
     groups=("qkv",),
 )
 
-KINDS = (QUERY_STEP, TURNED_QUERY_STEP, KEY_STEP, TURNED_KEY_STEP, VALUE_STEP)
+KINDS = (QUERY_STEP, KEY_STEP, VALUE_STEP)

@@ -12,13 +12,13 @@ from functools import cache, partial
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Normalize, Scale
+from tracer.decoder.elementwise import Normalize
 from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
-from tracer.decoder.part import all_norms, all_roles, parts
+from tracer.decoder.part import all_norms, all_roles, ffn_outputs, parts
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
-from tracer.formula.expression import MatrixProduct, Number, Symbol, Transposed
+from tracer.formula.expression import MatrixProduct, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attribution import attribution_kind, texts_of
@@ -30,16 +30,14 @@ INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
 VECTORS = (roles.INPUT, roles.RESIDUAL)
 """What a sub-layer reads, if no norm comes before it."""
 
-OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.MIXTURE_OUTPUT)
+OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT)
 """What a sub-layer computes before its residual connection."""
 
-WAVES = (roles.ROTARY_COS, roles.ROTARY_SIN)
 OUTPUT_WEIGHTS = tuple(role for role in all_roles() if role.name == roles.W_O.name)
-EXPERT_WEIGHTS = (roles.ROUTER_WEIGHTS, roles.CHOSEN_PROBABILITIES)
 NAMES = {QUERY: "query", KEY: "key"}
 
 
-def _kind(
+def kind_of_side(
     side: ScoreSide, name: str, title: str, goal: SentenceOf, *texts: dict[Role, RoleText]
 ) -> StepKind:
     """Return a kind of step that carries the parts of a side."""
@@ -51,7 +49,7 @@ def _kind(
 def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> StepKind:
     """Return the kind of step that carries the parts of a side through a norm."""
     results = (of.layer_norm, of.rms_norm)
-    return _kind(
+    return kind_of_side(
         *(side, name, f"parts after the {title}", _of_norm),
         texts_of(side.row, of.std, of.rms, of.shift, of.deviation, *results),
         texts_of(side.part, of.mean, caption="The mean of each part:"),
@@ -61,9 +59,9 @@ def norm_kind(side: ScoreSide, name: str, title: str, of: roles.NormRoles) -> St
     )
 
 
-def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tuple[StepKind, ...]:
-    """The kinds of step for the query or the key, whose roles are given: x W, b, rotated."""
-    what, kind = NAMES[side], partial(_kind, side)
+def _side_kinds(side: ScoreSide, product: Role, bias: Role) -> tuple[StepKind, ...]:
+    """The kinds of step for the query or the key, whose roles are given: x W, b."""
+    what, kind = NAMES[side], partial(kind_of_side, side)
     encoder = (roles.ENCODER_OUTPUT,) if side is KEY else ()
     row, part, parts = side.row, side.part, side.parts
 
@@ -71,24 +69,17 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
         f"The {what} is computed from its token's vector, and this vector is a sum. Each row is "
         "what one component adds to it.",
     )
-    rotation: Sentence = (
-        f"A rotation is linear: the parts of the {what} are rotated by the same angles.",
-    )
 
     return (
         kind(
             *("vector", "parts of the vector", vector),
-            texts_of(row, *INPUTS, *VECTORS, *WAVES, *encoder),
+            texts_of(row, *INPUTS, *VECTORS, *encoder),
             texts_of(parts, *VECTORS, *encoder),
         ),
         kind(
             *("output", "parts of the output", OF_OUTPUT),
-            texts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.ROUTED, roles.B_O),
+            texts_of(row, *OUTPUTS, roles.CONCAT, roles.PROJECTED, roles.B_O),
             *(texts_of(part, roles.ATTENTION_OUTPUT), texts_of(parts, *OUTPUTS)),
-        ),
-        kind(
-            *("factor", "parts times the factor", _of_factor),
-            *(texts_of(row, roles.SCALED_OUTPUT), texts_of(part, roles.SCALED_OUTPUT)),
         ),
         kind(
             *("head", "part of the head", _of_head),
@@ -99,10 +90,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             texts_of(row, *roles.HIDDEN_LAYERS, roles.B_2),
             texts_of(part, roles.FFN_OUTPUT, roles.PROJECTED),
         ),
-        kind(
-            *("expert", "parts of the expert", OF_EXPERT),
-            *(texts_of(row, *EXPERT_WEIGHTS), texts_of(part, *EXPERT_WEIGHTS)),
-        ),
         norm_kind(side, "norm", "norm", roles.SUB_LAYER_NORM),
         norm_kind(side, "norm_after", "output norm", roles.NORM_AFTER),
         kind(
@@ -110,10 +97,6 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role, rotated: Role) -> tu
             *(texts_of(row, product, bias), texts_of(part, product)),
             texts_of(side.placed, product),
             texts_of(parts, product, caption="With the bias:"),
-        ),
-        kind(
-            *("rotation", "parts after the rotation", rotation),
-            *(texts_of(row, rotated), texts_of(part, rotated)),
         ),
     )
 
@@ -137,7 +120,8 @@ def _read(record: Record, ctx: LessonContext) -> Sentence:
     """Say what weights multiply: the token's vector, or what a part of the model makes of it."""
     x = record.inputs[0]
     assert x.role.of is not None
-    if not any(x.role.of in own for part in parts() for own in part.roles.values()):
+    of_parts = {role for part in parts() for own in part.roles.values() for role in own}
+    if x.role.of not in of_parts - {*ffn_outputs()}:
         return ("vector",)
     return ("row of ", ctx.symbols[replace(x.place, phase="forward").address(x.role.of)])
 
@@ -159,26 +143,13 @@ def carried(side: ScoreSide, forward: StepKind) -> StepKind:
             return multiplied(step, ctx)
         return (f"Each row is what one component adds to the {value}.{_zeros(step)}",)
 
-    return _kind(side, forward.name, f"parts of the {value}", goal)
+    return kind_of_side(side, forward.name, f"parts of the {value}", goal)
 
 
 OF_OUTPUT: Sentence = (
     "The output of the sub-layer is a sum. Each row is what one component adds to it.",
 )
 OF_FFN: Sentence = ("The FFN adds its hidden layer times ", Symbol("W", "2"), ".")
-OF_EXPERT: Sentence = (
-    "The expert's output is multiplied by its weight for this token, which keeps its number from "
-    "this pass. The parts of the output are multiplied by it, too.",
-)
-
-
-def _of_factor(step: Step, ctx: LessonContext) -> Sentence:
-    """Say by which factor the parts are multiplied."""
-    operation = step.last.operation
-    if not isinstance(operation, Scale):
-        return OF_OUTPUT
-    factor = Number(operation.a)
-    return ("The sub-layer's output is multiplied by ", factor, ", and so are its parts.")
 
 
 def _of_head(step: Step, ctx: LessonContext) -> Sentence:
@@ -270,7 +241,7 @@ SUMS_STEP = attribution_kind(
 )
 
 KINDS = (
-    *_side_kinds(QUERY, roles.QUERY, roles.B_Q, roles.ROTATED_QUERY),
-    *_side_kinds(KEY, roles.KEY, roles.B_K, roles.ROTATED_KEY),
+    *_side_kinds(QUERY, roles.QUERY, roles.B_Q),
+    *_side_kinds(KEY, roles.KEY, roles.B_K),
     *(PAIRS_STEP, SUMS_STEP),
 )

@@ -17,5 +17,5 @@ def capped(step: Step, before: ex.Symbol, noun: str) -> Sentence:
     low = ex.Number(-operation.cap)
     return (
         *("The soft cap ", operation.formula.symbols([before]), f" keeps each {noun} between "),
-        *(low, " and ", cap, f"; {noun}s much smaller than ", cap, " hardly change."),
+        *(low, " and ", cap, f"; {noun}s much closer to 0 than ", cap, " hardly change."),
     )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Normalize, Scale, SquareRoot
+from tracer.decoder.elementwise import Normalize, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
 from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Role, SubLayer, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Expression, Number, Power, Symbol
 from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Sentence, Sign
+from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.gradients import summed_at
 from tracer.lesson.steps.kind import Gradient, Naming, RoleText, Step, StepKind, SymbolOf
@@ -45,48 +44,14 @@ def _added(step: Step, ctx: LessonContext) -> Sentence:
     """Say what is added; in a parallel block it is not the sub-layer's input."""
     added, change = summands(step.last)
     own = ctx.sources.get(change) is added
-    scale = _scale(step)
-    if scale is not None:
-        multiplied = ("The sub-layer's output is multiplied by ", Number(scale), ", a constant of ")
-        read = "its input" if own else ctx.symbols[added.address]
-        return (*multiplied, "the model; then ", read, " is added.")
     what: Sentence = ("The sub-layer's input",) if own else (ctx.symbols[added.address],)
     return (*what, " is added to its output." if own else " is added to the sub-layer's output.")
-
-
-def _scale(step: Step) -> Decimal | None:
-    """The factor of what the sub-layer adds, if it has one."""
-    found = (r.operation.a for r in step.records if isinstance(r.operation, Scale))
-    return next(found, None)
-
-
-def _sum_caption(record: Record) -> str | None:
-    return (
-        "The product is added:"
-        if any(v.role is roles.SCALED_OUTPUT for v in record.inputs)
-        else None
-    )
-
-
-def _sign(step: Step, ctx: LessonContext) -> Sign:
-    scale = _scale(step)
-    return ("+",) if scale is None else ("× ", Number(scale), ", +")
 
 
 AROUND: Sentence = (
     "Because of this sum, the sub-layer only has to compute a change, and in training the gradient "
     "has a direct path around it.",
 )
-
-
-def _why_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    scale = _scale(step)
-    if scale is None or scale >= 1:
-        return (AROUND,)
-    smaller: Sentence = (
-        "A factor below 1 makes each change smaller, so that the sum grows more slowly.",
-    )
-    return (AROUND, smaller)
 
 
 OF_A_SUM: Sentence = (
@@ -100,15 +65,10 @@ RESIDUAL_STEP = StepKind(
     "Residual connection",
     "the sub-layer's output plus the residual",
     _added,
-    {
-        roles.SCALED_OUTPUT: RoleText(
-            lambda naming: Symbol("s", naming.sub_layer), "The output, multiplied by the factor:"
-        ),
-        roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer), _sum_caption),
-    },
+    {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     gradient=Gradient("at the residual connection", summed_at("the sum"), reasons=(OF_A_SUM,)),
-    sign=_sign,
-    reasons=_why_added,
+    sign=("+",),
+    reasons=(AROUND,),
     claim=_changes_most,
 )
 
@@ -160,10 +120,7 @@ def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
     before = f" before {names}" * bool(names)
-    yield (
-        f"{norm} brings large numbers back to a moderate size{before}; without it, they could grow "
-        "from layer to layer.",
-    )
+    yield (f"{norm} brings large numbers back to a moderate size{before}.",)
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)

@@ -28,7 +28,7 @@ def _direction(record: Record) -> str:
 
 
 OF_UPDATES: dict[Derivation, RoleText] = {
-    "decayed": RoleText(Symbol("g′"), "Weight decay pulls each weight toward 0:"),
+    "decayed": RoleText(Symbol("g′"), "With weight decay:"),
     "velocity": RoleText(
         Symbol("v"), "The velocity; the first step has no earlier velocity to add:"
     ),
@@ -74,12 +74,7 @@ CLIP_STEP = StepKind(
     },
     gradient=None,
     sign=None,
-    reasons=(
-        (
-            "Clipping keeps the direction of the gradient and limits its length, so that one very "
-            "large gradient cannot cause a very large step.",
-        ),
-    ),
+    reasons=(("Clipping keeps the direction of the gradient and limits its length.",),),
     claim=_nothing_to_shrink,
     everywhere=True,
 )
@@ -90,9 +85,7 @@ def _update_goal(step: Step, ctx: LessonContext) -> Sentence:
     by = [record.output.role.derivation for record in step.records]
     stay = not step.last.inputs[1].array.all()
     if "decayed" in by:
-        return (
-            "Each weight is updated by its gradient and by weight decay, which pulls it toward 0.",
-        )
+        return ("Each weight is updated by its gradient and by weight decay.",)
     which = "Each weight with a gradient other than 0" if stay else "Each weight"
     return (f"{which} moves against its gradient.",)
 

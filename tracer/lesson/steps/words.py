@@ -130,7 +130,7 @@ OUTPUT_STEP = StepKind(
     {roles.OUTPUT: RoleText(Symbol("y"))},
     gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
-    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.layers and ctx.attends else (),
+    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.gathers else (),
     claim=_compared_with_the_input,
 )
 
@@ -289,7 +289,9 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    return (softmax_goal("logit", shifted=shifted),)
+    row = step.last.output.array[ctx.row(step.last.output)]
+    positive = " Before rounding, every probability is greater than 0." * (not row.all())
+    return (softmax_goal("logit", shifted=shifted) + positive,)
 
 
 PROBABILITIES_STEP = StepKind(

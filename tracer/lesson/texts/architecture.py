@@ -20,6 +20,10 @@ ARCHITECTURE = "Architecture"
 PARAMETERS: doc.Sentence = (
     "Training can adjust these numbers; each row names a step that uses them.",
 )
+PARAMETERS_IN_PART: doc.Sentence = (
+    "These numbers are learned; training would adjust those that the scenario names. Each row "
+    "names a step that uses them.",
+)
 STACKED: doc.Sentence = (
     "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
     "its own weights; positions are added only once, before the first layer.",
@@ -46,12 +50,14 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
     ctx = teacher.ctx
     if learned := _parameters(teacher):
         weights = doc.Table.of(("symbol", "shape", "how many", "parameters", "step"), learned)
-        blocks: tuple[doc.Block, ...] = (doc.Paragraph(PARAMETERS), weights)
+        adjusts_all = ctx.trace.scenario.optimizer.trains is None
+        said = doc.Paragraph(PARAMETERS if adjusts_all else PARAMETERS_IN_PART)
+        blocks: tuple[doc.Block, ...] = (said, weights)
         yield doc.Section(None, "Learned parameters", blocks, ARCHITECTURE)
     if layers := _layers(teacher):
         header = ("layer", "reads", "returns", "shape", "parameters")
         stacked: tuple[doc.Block, ...] = (
-            *doc.paragraphs(STACKED, MANY),
+            *doc.paragraphs(STACKED, MANY if _first_gathers(ctx) else None),
             doc.Table.of(header, layers),
         )
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
@@ -59,8 +65,8 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
         return
     table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
     if ctx.attends and ctx.trace.scenario.encoder is None:
-        said = (doc.Paragraph(DECODER_ONLY), table)
-        yield doc.Section(None, "No cross-attention", said, ARCHITECTURE)
+        decoder_only = (doc.Paragraph(DECODER_ONLY), table)
+        yield doc.Section(None, "No cross-attention", decoder_only, ARCHITECTURE)
     elif ctx.attends_to_the_encoder:
         title = "Self-attention and cross-attention"
         yield doc.Section(None, title, (table,), ARCHITECTURE)
@@ -112,6 +118,13 @@ def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
         rows.append((str(layer), *symbols, shape, f"{sum(own):,}"))
         reads = returns
     return rows
+
+
+def _first_gathers(ctx: LessonContext) -> bool:
+    """Whether tokens can attend to others, or to the encoder's, in the first layer."""
+    first = ctx.tower.layers[0]
+    sees_others = first.attention and ctx.visible_tokens_at(roles.Place(1, "attention"))
+    return bool(sees_others or first.cross_attention)
 
 
 def _leaving(ctx: LessonContext) -> dict[int, list[Value]]:

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add, Scale
 from tracer.decoder.operations import Dot, Pinned
+from tracer.decoder.part import ffn_outputs
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.part import NamedSize, lesson_parts, names_of
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.wiring import shared_norms, sub_layer_results, summands, where
+from tracer.lesson.wiring import RANKS, shared_norms, sub_layer_results, summands, where
 from tracer.lesson.working.formula_shapes import number_used
 from tracer.lesson.working.formulas import formula
 from tracer.scenario.parts import frozen_weights
@@ -118,7 +120,7 @@ class _Formulas:
             case roles.RESIDUAL if isinstance(record.operation, Add):
                 added, change = summands(record)
                 return ex.Sum((self._inside(added, end), self._inside(change, end)))
-            case roles.SCALED_OUTPUT if isinstance(record.operation, Scale):
+            case _ if isinstance(record.operation, Scale):
                 scaled = self._inside(record.inputs[0], end)
                 return ex.Product((ex.Number(record.operation.a), scaled))
             case (
@@ -140,7 +142,7 @@ class _Formulas:
                 return ex.Call("CrossAttention", (read, self.symbols[encoded.address]))
             case roles.ATTENTION_OUTPUT if value in self.ctx.sources:
                 return ex.Call("Attention", (self._inside(self._read(value), end),))
-            case roles.FFN_OUTPUT | roles.MIXTURE_OUTPUT if value in self.ctx.sources:
+            case role if role in ffn_outputs() and value in self.ctx.sources:
                 return ex.Call("FFN", (self._inside(self._read(value), end),))
             case _:
                 return symbol
@@ -169,15 +171,18 @@ def _repeated(layer: doc.LayerPicture) -> doc.Sentence | None:
 
 # --- sizes ---------------------------------------------------------------------------------------
 
-SIZE_ROLES: tuple[tuple[str, roles.Role, int, str], ...] = (
-    ("d_model", roles.INPUT, 1, "features per token"),
-    ("d_k", roles.QUERY, 1, "width of queries and keys in each head"),
-    ("d_v", roles.VALUE, 1, "width of values in each head"),
-    ("experts", roles.ROUTER_LOGITS, 1, "networks that the router chooses from"),
-    ("hidden units", roles.HIDDEN, 1, "width of the FFN's hidden layer"),
-    ("vocabulary", roles.LOGITS, 1, "words that the model can predict"),
+NAMED_SIZES = sorted(
+    (
+        NamedSize("d_model", roles.INPUT, 1, "features per token"),
+        NamedSize("d_k", roles.QUERY, 1, "width of queries and keys in each head"),
+        NamedSize("d_v", roles.VALUE, 1, "width of values in each head"),
+        NamedSize("hidden units", roles.HIDDEN, 1, "width of the FFN's hidden layer"),
+        NamedSize("vocabulary", roles.LOGITS, 1, "words that the model can predict"),
+        *(size for part in lesson_parts() for size in part.sizes_at_a_glance),
+    ),
+    key=lambda size: RANKS[size.role],
 )
-"""The axis of which values is a size of the model, and what it means."""
+"""The sizes of the model, in the order of a pass."""
 
 
 def sizes(
@@ -191,17 +196,19 @@ def sizes(
     heads = _several(ctx.heads_of(v.place) for v in forward if v.role is roles.QUERY)
     known = {
         name: (_several(value.shape[axis] for value in forward if value.role is role), meaning)
-        for name, role, axis, meaning in SIZE_ROLES
+        for name, role, axis, meaning in NAMED_SIZES
     }
     widths = {v.place: v.shape[1] for v in forward if v.role is roles.QUERY}
     for record in ctx.trace.records:  # a part may join other columns to the queries
         if isinstance(record.operation, Dot) and record.output.place in widths:
             widths[record.output.place] = record.inputs[0].shape[1]
     known["d_k"] = (_several(widths.values()), known["d_k"][1])
-    if known["d_v"][0] == known["d_k"][0]:
+    values = {v.place: v.shape[1] for v in forward if v.role is roles.VALUE}
+    if values and all(widths.get(place, width) == width for place, width in values.items()):
         known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
         del known["d_v"]
     d_model = known.pop("d_model")
+    freezing = names_of(value.role for value in ctx.trace.values.values() if value.role.frozen)
     positions = ctx.trace.scenario.positions
     table = positions.table if positions else None
     rows = [
@@ -220,7 +227,11 @@ def sizes(
             f"{learned:,}" if learned else "",
             ADJUSTED if ctx.trace.scenario.optimizer.trains is None else ADJUSTED_IN_PART,
         ),
-        ("frozen", f"{frozen:,}" if frozen else "", "parameters that LoRA leaves as they are"),
+        (
+            "frozen",
+            f"{frozen:,}" if frozen else "",
+            f"parameters that {' and '.join(freezing)} leaves as they are",
+        ),
     ]
     found = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
     return (doc.Paragraph(SIZES), found)

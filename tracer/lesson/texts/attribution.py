@@ -10,7 +10,7 @@ from tracer.decoder.attribution import Attribution
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned, TakeEntry
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, ffn_outputs
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
@@ -229,9 +229,7 @@ COMPONENTS: dict[str, tuple[Role, ...]] = {
     "each FFN": (
         *roles.HIDDEN_LAYERS,
         roles.PROJECTED,
-        roles.FFN_OUTPUT,
-        roles.MIXTURE_OUTPUT,
-        roles.ROUTED,
+        *ffn_outputs(),
     ),
     "each bias": (roles.B_O, roles.B_2, roles.B_U, *(norm.shift for norm in all_norms())),
 }

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tracer import node as nodes
-from tracer.decoder.experts import routing_of
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
+from tracer.decoder.routing import routing_of
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson import document as doc, entries

@@ -1,4 +1,4 @@
-"""The followed token's numbers on their way, and what each sub-layer changed most."""
+"""The followed token's numbers on their way, and the largest change of each sub-layer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MOST_STATIONS = 4
 MOST_FEATURES = 16
 """So many bars are compared at a glance."""
 
-CHANGES: doc.Sentence = ("What each sub-layer changed most:",)
+CHANGES: doc.Sentence = ("The largest change that each sub-layer adds, before any norm:",)
 
 
 def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """A table of the followed token's numbers, and what each sub-layer changed most."""
+    """A table of the followed token's numbers, and the largest change of each sub-layer."""
     value = ctx.trace.values.get(roles.INPUT.name)
     if ctx.is_padding:
         return ()
@@ -69,11 +69,11 @@ def _row(ctx: LessonContext, value: Value) -> tuple[Number, ...]:
 
 
 def _changes(ctx: LessonContext) -> Iterator[doc.Block]:
-    """What each sub-layer changed most."""
+    """The largest change that each sub-layer adds."""
     changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
     if changes:
         yield doc.Paragraph(CHANGES)
-        yield doc.Table.of(("sub-layer", "feature", "by"), changes)
+        yield doc.Table.of(("sub-layer", "feature", "change"), changes)
 
 
 def _stations(ctx: LessonContext, value: Value) -> tuple[str, dict[str, Value]]:
@@ -82,8 +82,8 @@ def _stations(ctx: LessonContext, value: Value) -> tuple[str, dict[str, Value]]:
     Only those with the features of the input; and in words where they stand.
     """
     left = [v for v in sub_layer_results(ctx.trace.records) if v.place.layer and _is_of_model(v)]
-    by_layer = {f"layer {v.place.layer}": v for v in left}
-    by_sub_layer = {_sub_layer(v, ctx): v for v in left}
+    by_layer = {f"after layer {v.place.layer}": v for v in left}
+    by_sub_layer = {f"after {_sub_layer(v, ctx)}": v for v in left}
     output = ctx.trace[roles.OUTPUT.name]
     passed_on = ctx.trace.producers[output].inputs
     for where, stations in (("sub-layer", by_sub_layer), ("layer", by_layer)):

@@ -99,7 +99,7 @@ class _TextOfRuns:
         step = self.teacher.step_of.get(value.address)
         title = sentences.title(step, self.teacher.ctx.at(step.place)) if step else value.address
         where = f"step {step.number}, {title}" if step else title
-        ours, theirs = self._number(first.first), self._number(first.second, of_second=True)
+        ours, theirs = self._apart(first)
         there: doc.Sentence = (theirs, " in the second run.")
         if name(first.first) != name(first.second):
             there = (doc.Name(name(first.second)), " is ", *there)
@@ -114,6 +114,15 @@ class _TextOfRuns:
     def _number(self, entry: Entry, guard: int = 0, *, of_second: bool = False) -> ex.Number:
         found = self.comparison.second if of_second else self.comparison.first
         return number(found.pencil, entry.value, entry.at, guard)
+
+    def _apart(self, of: Difference) -> tuple[ex.Number, ex.Number]:
+        """The numbers of both runs; as in the line of their difference, if they print alike."""
+        ours, theirs = self._number(of.first), self._number(of.second, of_second=True)
+        left = self._difference_line(of).chain.sides[0] if isfinite(of.largest) else None
+        if ours.value != theirs.value or not isinstance(left, ex.Difference):
+            return ours, theirs
+        assert isinstance(left.left, ex.Number) and isinstance(left.right, ex.Number)
+        return left.right, left.left
 
     def _difference_line(self, of: Difference) -> doc.Line:
         def write(guard: int) -> ex.Expression:

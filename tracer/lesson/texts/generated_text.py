@@ -24,8 +24,8 @@ TURN_BY_TURN: doc.Sentence = (
     "others are already known. Words cannot be generated at the same time, because each pass reads "
     "the word before.",
 )
+KNOWN = ("known", "all correct words", "the words so far")
 DIFFERENCES = (
-    ("known", "all correct words", "the words so far"),
     ("input", "the correct words", "the words so far, also generated ones"),
     ("passes", "one for all positions", "one for each word"),
     ("result", "changed weights", "a longer text"),
@@ -93,7 +93,8 @@ def _compared(found: Trace) -> doc.Section:
     """Compare training with generation."""
     mask = [SAME_MASK] if _hides_later_tokens(found) else []
     header = ("", "training", "generation")
-    table = doc.Table.of(header, (*DIFFERENCES[:-1], *mask, DIFFERENCES[-1]))
+    known = [KNOWN] if found.scenario.loss.kind == "cross_entropy" else []
+    table = doc.Table.of(header, (*known, *DIFFERENCES[:-1], *mask, DIFFERENCES[-1]))
     return doc.Section(None, "Training and generation", (table,))
 
 

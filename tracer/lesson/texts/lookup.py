@@ -40,7 +40,9 @@ def find(trace: Trace, asked: str) -> Entry:
         message = f"got {came}, expected {_places(value)}"
         raise TracerError(Problem(message, address=address))
     at = zip(value.axes, labels, strict=True)
-    return Entry(value, tuple(index_of(axis, label, address) for axis, label in at))
+    return Entry(
+        value, tuple(index_of(axis, label, address, value.place.network) for axis, label in at)
+    )
 
 
 def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+import numpy as np
+
 from tracer.decoder import roles
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
@@ -34,15 +36,15 @@ from tracer.names import count
 
 HEADS_NAMED = 3
 WRITTEN_OUT: doc.Sentence = (
-    f"Of the parts of a logit, at most the {LARGEST.shown} largest are written out.",
+    f"The worked sum of a logit writes out at most its {LARGEST.shown} largest parts.",
 )
 ALMOST_ALL = Decimal("0.9")
 """The share of the attention from which on a head looks almost only at a token."""
 
 SINK = (
-    "The attention weights of a head sum to 1, even if no token has what the head looks for. If "
-    "the value of the first token is a short vector, a head that gives it almost all of its "
-    "attention adds little. The token is then called an attention sink (Xiao et al. 2023)."
+    "The attention weights of a head sum to 1, even if no token has what the head looks for. A "
+    "head that gives almost all of its attention to a token with a short value vector adds little. "
+    "Such a token is called an attention sink (Xiao et al. 2023)."
 )
 ATTENDS_TO = "What the token attends to"
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
@@ -145,12 +147,28 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
 
 def _sinks(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[doc.Sentence]:
     """Say how many heads look almost only at the first token, and what that can mean."""
-    first = sum(value.numbers[ctx.row(value), 0] >= float(ALMOST_ALL) for value in weights)
+    looking = [v for v in weights if v.numbers[ctx.row(v), 0] >= float(ALMOST_ALL)]
+    first = len(looking)
     if not first or ctx.is_padding:
         return
     gives = "gives" if first == 1 else "give"
     most: doc.Sentence = (" at least ", doc.Percent(Number(ALMOST_ALL)), " of the attention of ")
     counted = f"{first} of {count(len(weights), 'head')} {gives}"
     yield (counted, *most, ctx.name, " to the first token, ", doc.Name(ctx.names[0]), ".")
+    shortest = sum(lengths[0] < min(lengths[1:]) for lengths in _value_lengths(ctx, looking))
+    if not shortest:
+        return
+    such = count(first, "such head")
+    yield (f"In {shortest} of {such}, the first token has the shortest value vector.",)
     if not any(left_out(ctx.trace.producers[value]) for value in weights):
         yield (SINK,)
+
+
+def _value_lengths(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[Sequence[float]]:
+    """The lengths of a head's value vectors, of the tokens up to the followed one."""
+    for value in weights:
+        output = ctx.value(value.place, roles.HEAD_OUTPUT)
+        assert output
+        _, values = ctx.trace.producers[output].inputs
+        rows = values.array[: ctx.token + 1].astype(float)
+        yield np.linalg.norm(rows, axis=1).tolist()

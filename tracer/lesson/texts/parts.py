@@ -21,11 +21,13 @@ PARTS: doc.Sentence = ("The parts, in order:",)
 STEPS: doc.Sentence = ("All steps in one table. The formula of like steps is that of the first.",)
 
 OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
-    "attention": "tokens gather information from each other",
+    "attention": "values are added up, weighted by attention",
     "cross_attention": "tokens gather information from the encoder",
     "ffn": "each token is transformed separately",
 }
 """What a sub-layer does."""
+
+FROM_EACH_OTHER = "tokens gather information from each other"
 
 FUNCTIONS: dict[roles.Role, ex.OfModels] = {
     roles.WEIGHTS: "softmax",
@@ -68,8 +70,8 @@ def what_part_does(steps: Sequence[Step], ctx: LessonContext) -> str:
 def _gathers(place: roles.Place, ctx: LessonContext) -> str:
     """From which tokens self-attention gathers information, as far as the mask says it."""
     mask = ctx.mask_at(place)
-    if not ctx.trace.scenario.has_numbers:
-        return f"{OF_SUB_LAYERS['attention']}, as far as the mask allows" if mask else ""
+    if not ctx.trace.scenario.has_numbers and len(ctx.names) > 1:
+        return FROM_EACH_OTHER + ", as far as the mask allows" * (mask is not None)
     if not (seen := ctx.visible_tokens_at(place)):
         return ""
     sees_itself = mask is None or np.isfinite(np.diagonal(mask.array)).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import is_dataclass, replace
 from itertools import groupby
 
@@ -15,8 +15,7 @@ from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.declared import BACKWARD, KIND_OF
-from tracer.lesson.steps.experts import name_of
-from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
@@ -98,8 +97,8 @@ def _tower(
 ) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
-    before = [step for step in others if step.kind in OF_EACH_TOWER]
-    behind = [step for step in others if step.kind not in OF_EACH_TOWER]
+    before = [step for step in others if step.kind in OF_EACH_TOWER or step.kind.aside]
+    behind = [step for step in others if step not in before]
     below = before[-1].last.output if before else None
     return doc.TowerPicture(
         tuple(map(doc.Name, ctx.tower.tokens)),
@@ -169,13 +168,28 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
             settings = operation if is_dataclass(operation) else None
             form.append((record.output.role, type(operation), settings, record.output.shape, read))
             names[record.output] = len(names)
-    return form
+    return [*form, *_form_of_undrawn({step.place for step in steps}, ctx)]
+
+
+def _form_of_undrawn(places: Set[Place], ctx: LessonContext) -> Iterator[object]:
+    """Yield what is printed at places in steps that the diagram leaves out, such as blocks."""
+    for record in ctx.trace.records:
+        value, operation = record.output, record.operation
+        if _is_undrawn(value) and replace(value.place, block=None) in places:
+            settings = operation if is_dataclass(operation) else None
+            shapes = [each.shape for each in (*record.inputs, value)]
+            yield value.role, value.place.sub_layer, type(operation), settings, shapes
+
+
+def _is_undrawn(value: Value) -> bool:
+    """Whether it is computed in a step that is not drawn."""
+    kind = KIND_OF.get(value.role)
+    return kind is not None and kind.sign is None
 
 
 def _is_weight(value: Value) -> bool:
     """Whether it is a parameter, or computed of parameters in a step that is not drawn."""
-    kind = KIND_OF.get(value.role)
-    return value.role.parameter or (kind is not None and kind.sign is None)
+    return value.role.parameter or _is_undrawn(value)
 
 
 def _parts(
@@ -205,7 +219,7 @@ def _part(
                 return doc.SubLayerPicture(name, inside, _box(step, ctx), behind, reads)
             # What is added stands elsewhere.
             sign = (*step.kind.sign_of(step, ctx), " ", ctx.symbols[added.address])
-            steps[i] = replace(step, kind=replace(step.kind, sign=sign))
+            steps[i] = replace(step, kind=replace(step.kind, sign=sign, instead=()))
     return doc.SubLayerPicture(
         name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below)
     )
@@ -220,7 +234,7 @@ def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.He
 
 
 def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
-    """Return what belongs to heads or experts and what all share, in turn from bottom to top.
+    """Return what belongs to heads or networks and what all share, in turn from bottom to top.
 
     What is shared lies as low as what it reads allows; heads lie above what is shared before them.
     """
@@ -241,9 +255,11 @@ def _storeys(steps: Sequence[Step]) -> list[tuple[bool, list[Step]]]:
 
 
 def _beside_others(step: Step) -> str | None:
-    """The name of the head or expert that a step belongs to."""
+    """The name of the head or network that a step belongs to."""
     place = step.place
-    return f"head {place.head}" if place.head else name_of(place.expert) if place.expert else None
+    if place.head:
+        return f"head {place.head}"
+    return place.network.name if place.network else None
 
 
 def _heads(steps: Sequence[Step], ctx: LessonContext) -> doc.Heads:
@@ -287,7 +303,7 @@ def _box(step: Step, ctx: LessonContext) -> doc.Box:
         sign: doc.Sign = (ctx.symbols[value.address], " given")
     else:
         sign = (*_sign(step, ctx), *([", in part given"] if pinned else []))
-    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind is ROTARY_STEP)
+    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind.aside)
 
 
 def _sign(step: Step, ctx: LessonContext) -> doc.Sign:

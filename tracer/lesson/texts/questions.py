@@ -16,6 +16,7 @@ import numpy as np
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.forward import Trace, arithmetic_of
+from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Index, Value
 from tracer.errors import TracerError
@@ -161,9 +162,11 @@ def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Qu
     for column, label in enumerate(columns):
         old = ctx.number(value, at, column)
         new = entries.number(ctx.trace.pencil, doubled, (at, column))
-        if by := new.value - old.value:
-            change = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
-            changes.append((doc.Name(label), *change))
+        if by := _difference(doubled, value, (at, column), ctx.trace.pencil):
+            shown: doc.Sentence = (" from ", old, " to ", new, " (by ", by, ")")
+            if old.value == new.value:  # the printed digits do not show the change
+                shown = (" by ", by)
+            changes.append((doc.Name(label), " changes", *shown))
             changed.append(column)
     row, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
     asks: doc.Sentence = (
@@ -174,6 +177,14 @@ def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Qu
     answer = (*joined(changes), ".") if changes else ("None of them changes.",)
     choices = doc.Choices(tuple(columns), tuple(changed), several=True)
     return {step.number: doc.Question(asks, answer, choices)}
+
+
+def _difference(new: Value, old: Value, at: Index, pencil: Pencil) -> Number | None:
+    """Return by how much an entry changes, if it does; in full precision, rounded for print."""
+    by = entries.exact(new, at) - entries.exact(old, at)
+    if by and not pencil.rounds:
+        by = pencil.printed(by, pencil.places(old.role, old.base_address, by))
+    return Number(by) if by else None
 
 
 def _with_doubled_weight(record: Record, at: Index, found: Trace) -> Value:

@@ -13,7 +13,6 @@ from tracer.lesson.document import Reference, Sentence
 from tracer.lesson.steps import training, words
 from tracer.lesson.steps.attribution import DIRECTION_STEP
 from tracer.lesson.steps.declared import FORWARD
-from tracer.lesson.steps.experts import name_of
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import with_parts
@@ -22,7 +21,7 @@ from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
-from tracer.scenario.layers import networks
+from tracer.scenario.parts import networks
 
 AT_THE_END = [kind.name for kind in (*with_parts(words.KINDS), *training.KINDS, DIRECTION_STEP)]
 PARTS: dict[SubLayer, str] = {
@@ -114,8 +113,8 @@ def title(step: Step, ctx: LessonContext) -> str:
 def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
     """`Head 2`, `Query`: the title under that of its part."""
     head = step.place.head
-    expert = [_capitalized(name_of(step.place.expert))] if step.place.expert else []
-    return (*([f"Head {head}"] if head and ctx.heads > 1 else expert), named(step))
+    network = [_capitalized(step.place.network.name)] if step.place.network else []
+    return (*([f"Head {head}"] if head and ctx.heads > 1 else network), named(step))
 
 
 def named(step: Step) -> str:
@@ -160,8 +159,8 @@ def _within_tower(step: Step, ctx: LessonContext) -> list[str]:
         parts.append(_sub_layer(place.sub_layer, place, ctx))
     if place.head and ctx.heads > 1:
         parts.append(f"head {place.head}")
-    if place.expert:
-        parts.append(name_of(place.expert))
+    if place.network:
+        parts.append(place.network.name)
     return parts
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from itertools import groupby
 from math import isqrt, prod
 
 from tracer.decoder import roles
 from tracer.decoder.cost import multiply_adds
 from tracer.decoder.part import all_roles
-from tracer.formula.expression import Expression
+from tracer.formula.expression import Expression, Number
+from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
-from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts
+from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts, names_of
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.parts import what_part_does
@@ -143,16 +146,18 @@ def _rows(
 
 
 def _heads(matrix: SurveyedMatrix) -> str:
-    """Return the heads or experts of a matrix, if not all are equal."""
-    numbers, noun = (matrix.heads, "head") if matrix.heads else (matrix.experts, "expert")
+    """Return the heads or networks of a matrix, if not all are equal."""
+    numbers = matrix.heads or [network.number for network in matrix.networks]
     if len(numbers) == matrix.of_heads or not numbers:
         return ""
+    noun = "head" if matrix.heads else matrix.networks[0].noun
     return f", {noun}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Sentence]:
     """Say the totals of a stage."""
     by_role = {matrix.role: matrix for matrix in matrices}
+    parameters = sum(matrix.parameters for matrix in matrices)
     concat, logits = map(by_role.get, (roles.CONCAT, roles.LOGITS))
     queries = (by_role.get(role) for role in all_roles() if role.name == roles.W_Q.name)
     weights = next(filter(None, queries), None)
@@ -169,8 +174,9 @@ def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Se
             yield (f"Their concatenated outputs have {product} numbers for each token.",)
     for part in lesson_parts():
         yield from (sentence for role, sentence in part.sizes.items() if role in by_role)
-    if roles.ROUTER in by_role:
-        yield from _of_experts(matrices, by_role[roles.ROUTER].value.shape[1])
+        for role, of_sizes in part.computed_sizes.items():
+            if role in by_role:
+                yield from of_sizes(by_role[role].value, parameters, unused_parameters(matrices))
     widths = {matrix.value.shape[1] for matrix in matrices if matrix.role is roles.HIDDEN}
     if len(widths) == 1 and roles.FFN_OUTPUT in by_role:
         taken = by_role[roles.HIDDEN].records[0].inputs[0].shape[1]
@@ -191,26 +197,10 @@ def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Se
         )
     times = matrices[0].times
     if times > 1:
-        parameters = sum(matrix.parameters for matrix in matrices)
         cost = sum(matrix.multiply_adds for matrix in matrices)
         yield (
             f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
             f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
-        )
-
-
-def _of_experts(matrices: Sequence[SurveyedMatrix], experts: int) -> Iterator[doc.Sentence]:
-    """Say what a token uses of the experts."""
-    parameters, unused = sum(matrix.parameters for matrix in matrices), unused_parameters(matrices)
-    if unused:
-        yield (
-            f"The router chooses some of the {experts} experts for each token: at most "
-            f"{parameters - unused:,} of the {parameters:,} parameters act on it.",
-        )
-    if experts > 1:
-        yield (
-            "How many tokens an expert gets depends on the numbers; here the tokens are spread "
-            "evenly.",
         )
 
 
@@ -240,7 +230,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
         yield (f"Of the {survey.parameters:,} parameters {share} in {part}: {learned[most]:,}.",)
     if survey.frozen:
         others = survey.parameters - survey.frozen
-        yield (f"LoRA freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
+        cause = " and ".join(names_of(each.role for each in survey.matrices if each.role.frozen))
+        yield (f"{cause} freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -295,18 +286,29 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
     if four_times:
-        yield (
-            f"From {_tokens(_half(survey))} on, the terms that grow with the square of the length "
-            "are more than half of the total.",
-        )
+        yield _squared_terms(survey)
+
+
+def _squared_terms(survey: Survey) -> doc.Sentence:
+    """How much the terms with the square of the length are of the total, at most or from where."""
+    terms = "the terms that grow with the square of the length are"
+    positions, half = survey.trace.scenario.positions, _half(survey)
+    context = len(positions.table) if positions and positions.table else half
+    if half <= context:
+        return (f"From {_tokens(half)} on, {terms} more than half of the total.",)
+    longer = Fraction(context, survey.length)
+    grown = {power: cost * longer**power for power, cost in survey.by_degree.items()}
+    share = grown[2] / sum(grown.values())
+    rounded = round_half_away(Decimal(share.numerator) / share.denominator, 2)
+    most = f"With {_tokens(context)}, the most that it can read, {terms} "
+    return (most, doc.Percent(Number(rounded)), " of the total.")
 
 
 def _staying(survey: Survey) -> Iterator[str]:
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
-    adapted = [each for each in survey.matrices if each.role.of_parameters]
-    if any(not each.place.encoder for each in adapted):
-        yield "the products of LoRA"
+    of_parameters = (each for each in survey.matrices if each.role.of_parameters)
+    yield from names_of(each.role for each in of_parameters if not each.place.encoder)
     if survey.cached[1]:
         yield "the keys and values of the encoder's tokens"
 

@@ -41,15 +41,15 @@ OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 @dataclass(frozen=True)
 class SurveyedMatrix:
-    """A matrix of the decoder, once for all heads, experts and layers that have one like it."""
+    """A matrix of the decoder, once for all heads, networks and layers that have one like it."""
 
     records: tuple[Record, ...]
-    """The record of each head or expert, or the only one."""
+    """The record of each head or network, or the only one."""
     step: str
     symbol: Expression
     layers: range
     of_heads: int
-    """The heads or experts that have such a matrix of some shape."""
+    """The heads or networks that have such a matrix of some shape."""
     is_counted: bool
     """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
 
@@ -74,15 +74,15 @@ class SurveyedMatrix:
         return tuple(head for each in self.records if (head := each.output.place.head))
 
     @property
-    def experts(self) -> tuple[int, ...]:
-        """The experts that have it; none outside of experts."""
-        found = (each.output.place.expert for each in self.records)
-        return tuple(expert for expert in found if isinstance(expert, int))
+    def networks(self) -> tuple[roles.Network, ...]:
+        """The networks with a number that have it; none outside of them."""
+        found = (each.output.place.network for each in self.records)
+        return tuple(network for network in found if network and network.number)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
-        beside = (len(self.records),) if self.heads or self.experts else ()
+        beside = (len(self.records),) if self.heads or self.networks else ()
         shape = (*beside, *self.value.shape)
         of_the_model = self.role.parameter or self.role.of_parameters
         return shape if of_the_model else (1, *shape)
@@ -157,8 +157,9 @@ class Survey:
         found: dict[object, dict[object, list[Record]]] = defaultdict(lambda: defaultdict(list))
         for record in in_order(self.trace.records):
             value = record.output
-            expert = None if isinstance(value.place.expert, int) else value.place.expert
-            place = replace(value.place, head=None, expert=expert)
+            place = replace(value.place, head=None)
+            if place.network and place.network.number:
+                place = replace(place, network=None)
             found[place, value.role][value.shape, multiply_adds(record)].append(record)
         return tuple(
             SurveyedMatrix(
@@ -233,7 +234,7 @@ class Survey:
 
     @cached_property
     def active(self) -> int:
-        """The most parameters that act on one token: of the experts, those that it goes to."""
+        """The most parameters that act on one token: of the networks, those that it goes to."""
         stages: dict[tuple[bool, int], list[SurveyedMatrix]] = defaultdict(list)
         for each in self.matrices:
             if each.value.place.sub_layer == "ffn":
@@ -306,14 +307,14 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
 
 
 def unused_parameters(ffn: Sequence[SurveyedMatrix]) -> int:
-    """The fewest parameters of a layer's experts that do not act on a token."""
-    of_expert = Counter[int]()
+    """The fewest parameters of a layer's networks that do not act on a token."""
+    of_network = Counter[roles.Network]()
     for each in ffn:
-        for expert in each.experts:
-            of_expert[expert] += each.parameters // len(each.records)
+        for network in each.networks:
+            of_network[network] += each.parameters // len(each.records)
     operations = [record.operation for each in ffn for record in each.records]
     top = next((len(o.columns[0]) for o in operations if isinstance(o, Keep)), 0)
-    return sum(sorted(of_expert.values())[: len(of_expert) - top])
+    return sum(sorted(of_network.values())[: len(of_network) - top])
 
 
 def table_name(address: str) -> str:

@@ -38,7 +38,7 @@ ENCODER = "E"
 def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, Expression]:
     """Return the symbol of every address, in the tape's order.
 
-    With `apart`, heads and experts are numbered.
+    With `apart`, heads and networks are numbered.
     """
     ordered = in_order(records)
     read, leave = sources(ordered), dict.fromkeys(sub_layer_results(ordered))
@@ -68,8 +68,9 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
         head = str(value.place.head) if where(value) in several and value.place.head else ""
-        if expert := value.place.expert:
-            head = "s" if expert == "shared" else str(expert) if apart else "e"
+        if network := value.place.network:
+            numbered = str(network.number) if apart else network.noun[0]
+            head = numbered if network.number else network.key[0]
         symbol = symbol_of(value.role)
         number = str(numbers.get(where(value), counted[_pass(value)] + 1))
         if value in leave:

@@ -10,7 +10,7 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Columns
+from tracer.decoder.operations import Columns, Rows
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -19,7 +19,6 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.declared import OPERANDS
-from tracer.lesson.steps.experts import EXPERT_INPUT_STEP, NO_TOKENS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
@@ -36,6 +35,8 @@ from tracer.scenario.parts import learned
 
 SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
+
+ROUNDED_AGAIN = " are rounded again, because digits are set for them."
 
 SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
@@ -128,8 +129,10 @@ class Teacher:
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
         ctx = self.ctx.at(step.place)
-        if step.kind is not EXPERT_INPUT_STEP and all(0 in r.output.shape for r in step.records):
-            return [doc.Paragraph(NO_TOKENS)]
+        network, chooses = step.place.network, isinstance(step.last.operation, Rows)
+        if network and not chooses and all(0 in r.output.shape for r in step.records):
+            why = f"No token goes to this {network.noun}, so there is nothing to compute."
+            return [doc.Paragraph((why,))]
         goal = step.kind.goal_of(step, ctx)
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
@@ -237,7 +240,7 @@ class Teacher:
         gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
-        caption = step.kind.caption_of(record) if told_of else None
+        caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None
         if caption and (caption not in self.captions or value.role in SQUARES):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
@@ -251,7 +254,7 @@ class Teacher:
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
-        return [*written, self.matrix(value)] if gathered else written
+        return [*written, *self.rounded_again(record), self.matrix(value)] if gathered else written
 
     def lines(self, record: Record) -> tuple[doc.Line, ...]:
         """The worked lines of a record for the followed token."""
@@ -331,7 +334,8 @@ class Teacher:
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
         self.tables.add(value)
-        return [*written, self.matrix(value, self.figure(value, step))]
+        matrix = self.matrix(value, self.figure(value, step))
+        return [*written, *self.rounded_again(record), matrix]
 
     def other_rows(self, value: Value) -> list[doc.Block]:
         """That the rows of the other tokens are computed in the same way, once."""
@@ -351,6 +355,13 @@ class Teacher:
         if before is None or before.shape != record.output.shape:
             return False
         return self.shown_as(before) in self.tables and self.ctx.keeps_digits(record)
+
+    def rounded_again(self, record: Record) -> list[doc.Block]:
+        """That moved numbers have digits of their own, if the author has set some."""
+        if self.ctx.keeps_digits(record):
+            return []
+        symbol = self.ctx.symbols[record.output.address]
+        return [doc.Paragraph(("The numbers of ", symbol, ROUNDED_AGAIN))]
 
     def equal(self, record: Record) -> list[doc.Block]:
         """That a value is another one, which stands above; nothing where both have one symbol."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET, WEIGHTS
 from tracer.lesson import document as doc
 from tracer.lesson.steps.training import KINDS
@@ -15,6 +16,9 @@ from tracer.names import count
 
 RIGHT, WRONG = "✓", "✗"
 CORRECT = "Correct predictions"
+FROM_GIVEN: doc.Sentence = (
+    "The predictions come from the given probabilities, not from the model's weights.",
+)
 OF_PROBABILITIES = "Probabilities"
 
 
@@ -56,8 +60,8 @@ def _forcing(trace: Trace) -> doc.Sentence:
     follows = follows and all(targets[i] == tokens[i + 1] for i in asked if i + 1 < len(tokens))
     if not follows:
         return (
-            f"At each position{' with a target' * (len(asked) < len(tokens))}, the model predicts "
-            "the target beside it. One pass computes all positions.",
+            f"At each position{' with a target' * (len(asked) < len(tokens))}, the model is "
+            "trained to predict the target beside it. One pass computes all positions.",
         )
     of_decoder = [
         record.output
@@ -122,5 +126,8 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
     rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
     header = ("position", "input", "target", "correct", "prediction")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
-    predicted = f"{CORRECT}: {right} of {asked}."
-    return (doc.Table.of(header, rows), doc.Paragraph((predicted,)))
+    predicted: doc.Sentence = (f"{CORRECT}: {right} of {asked}.",)
+    given = trace.producers[trace[PROBABILITIES.name]].operation
+    is_given = isinstance(given, Pinned) and given.given_rows is None
+    come = (FROM_GIVEN if is_given else None,)
+    return (doc.Table.of(header, rows), *doc.paragraphs(predicted, *come))

@@ -43,7 +43,7 @@ class TrainingTeacher(Teacher):
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one gradient or update."""
         operation, value = record.operation, record.output
-        if 0 in value.shape:  # of an expert without tokens
+        if 0 in value.shape:  # of a network without tokens
             return []
         if isinstance(operation, Pinned):
             self.tables.add(value)
@@ -52,7 +52,7 @@ class TrainingTeacher(Teacher):
         is_part = value in self.totals or value.role.derivation == "clipped"
         if not worked and (step.place.phase == "update" or is_part):
             return []
-        caption = step.kind.caption_of(record)
+        caption = step.kind.caption_of(step, record, self.ctx.at(step.place))
         said: list[doc.Block] = []
         if caption and caption not in self.captions:
             self.captions.add(caption)
@@ -72,6 +72,7 @@ class TrainingTeacher(Teacher):
         if lines:
             written += [doc.Working(lines), *self.other_rows(value)]
         if value.axes and value not in self.tables:
+            written += self.rounded_again(record)
             written += self.without_rows_of_0(value) if not worked else [self.matrix(value)]
         self.tables.add(value)
         return written

@@ -155,10 +155,12 @@ def _how(optimizer: Optimizer) -> doc.Sentence:
             by = f"Stochastic gradient descent subtracts the {what} times the learning rate, "
         case "adam" | "adamw":
             name = "Adam" if optimizer.kind == "adam" else "AdamW"
+            same = "without ε, gradients twice as large would lead to the same step"
+            if not optimizer.epsilon:
+                same = "gradients twice as large would lead to the same step"
             by = (
                 f"{name} divides the running mean of the gradients by the root of the running mean "
-                "of their squares, so that the size of a step depends little on the size of the "
-                "gradients. It subtracts this quotient times the learning rate, "
+                f"of their squares: {same}. It subtracts this quotient times the learning rate, "
             )
     rate = (ex.Symbol("η"), " = ", ex.Number(optimizer.learning_rate), ", from each weight.")
     return (by, *rate, *_added_to_the_gradient(optimizer))

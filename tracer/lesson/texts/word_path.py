@@ -99,7 +99,7 @@ def curve(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
 
 
 def label(ctx: LessonContext, place: Place) -> str:
-    """`layer 3, FFN`; `layer 3` if attention and FFN are parallel; `input` before all layers."""
+    """`layer 3, FFN`; `layer 3` for a joint layer; `input` before all layers."""
     if place.layer is None:
         return "input"
     sub_layer = sub_layer_at(ctx, place)
@@ -114,6 +114,6 @@ def phrase(ctx: LessonContext, place: Place) -> str:
 
 
 def sub_layer_at(ctx: LessonContext, place: Place) -> SubLayer | None:
-    """The sub-layer before a point, if there is one; None if attention and FFN are parallel."""
-    is_parallel = place.layer and ctx.tower.layers[place.layer - 1].parallel
-    return None if is_parallel else place.sub_layer
+    """The sub-layer before a point, if there is one; None in a joint layer."""
+    is_joint = place.layer and ctx.tower.layers[place.layer - 1].is_joint
+    return None if is_joint else place.sub_layer

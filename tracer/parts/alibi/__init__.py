@@ -1,3 +1,3 @@
 """Attention with linear biases (ALiBi, Press et al. 2022)."""
 
-AFTER = ("softcap",)
+AFTER = ("rotary", "softcap")

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from tracer.decoder import roles
+from tracer.decoder.attention_inputs import OfTower
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import Penalize
 from tracer.decoder.operations import PowerOfTwo
@@ -15,28 +16,31 @@ from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
+from tracer.parts.alibi.scenario import PositionKeys
 from tracer.scenario.model import Tower
+from tracer.scenario.part import keys_of
 
 DISTANCE = Role("position.distance", RoundingRule.WHOLE)
 SLOPE = Role("slope", RoundingRule.ALL)
 BIASED = Role("biased", to_weights=True)
 
 
-def distances(tape: Tape, tower: Tower, queries: Axis) -> Value | None:
-    """|i - j| for the query's position i and the key's position j: (n, m); None without ALiBi.
+def distances(tape: Tape, tower: Tower, queries: Axis) -> OfTower:
+    """|i - j| for the query's position i and the key's position j: (n, m); nothing without ALiBi.
 
     BLOOM adds slope · j instead of subtracting slope · (i - j). Both give the same weights, since
     they differ by the same number in the whole row.
     """
     has_attention = any(layer.attention for layer in tower.layers)
-    if not (tower.positions and tower.positions.alibi and has_attention):
-        return None
+    positions = tower.positions
+    if not (positions and keys_of(positions, PositionKeys).alibi and has_attention):
+        return {}
     keys = Axis("key", tower.tokens)
     n, m = len(queries.labels), len(keys.labels)
     if tape.arithmetic is SHAPES:  # without the (n, m) numbers, which may be many
-        return tape.given(DISTANCE, np.broadcast_to(0.0, (n, m)), (queries, keys))
+        return {DISTANCE: tape.given(DISTANCE, np.broadcast_to(0.0, (n, m)), (queries, keys))}
     rows = [[Decimal(abs(i - j)) for j in range(m)] for i in range(m - n, m)]
-    return tape.given(DISTANCE, rows, (queries, keys))
+    return {DISTANCE: tape.given(DISTANCE, rows, (queries, keys))}
 
 
 def penalized(tape: Tape, scores: Value, at: HeadContext) -> Value:
@@ -59,7 +63,7 @@ def exponent(head: int, heads: int) -> tuple[int, int]:
 
 
 PART = Part(
-    roles={roles.ROTARY_COS: (DISTANCE,), roles.SCORES: (SLOPE, BIASED)},
+    roles={roles.POSITION: (DISTANCE,), roles.SCORES: (SLOPE, BIASED)},
     tower=distances,
     scores=penalized,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
+from tracer.lesson.steps.inputs import without_positions
 from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
@@ -16,15 +17,11 @@ DISTANCE, SLOPE = Symbol("D"), Symbol("m", "D")
 def _goal(step: Step, ctx: LessonContext) -> Sentence:
     return (
         *("The distance ", DISTANCE, " of two tokens, times the head's slope ", SLOPE),
-        ", is subtracted from their score: of two keys that match equally well, the nearer one "
-        "keeps the higher score.",
+        ", is subtracted from their score: before rounding, of two keys that match equally well, "
+        "the nearer one keeps the higher score.",
     )
 
 
-ORDER: Sentence = (
-    "Attention adds up values, and a sum does not depend on the order of its terms. "
-    "The distances make the order count.",
-)
 NOTHING_LEARNED: Sentence = (
     "Nothing is learned for single positions, so the same rule applies to texts that are longer "
     "than those in training.",
@@ -37,7 +34,7 @@ OWN_SLOPES: Sentence = (
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     several = ctx.heads_of(step.place) > 1
-    return (ORDER, NOTHING_LEARNED, *([OWN_SLOPES] if several else []))
+    return (without_positions(ctx), NOTHING_LEARNED, *([OWN_SLOPES] if several else []))
 
 
 ALIBI_STEP = InnerKind(

@@ -21,6 +21,8 @@ from tracer.decoder.part import HeadContext, Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.parts.blocks.scenario import AttentionKeys
+from tracer.scenario.part import keys_of
 
 EXP = VanishingExp()
 
@@ -49,10 +51,11 @@ class Running:
 
 def softmax_in_blocks(tape: Tape, at: HeadContext, scores: Value, v: Value) -> None:
     """O / l after the last block: masked scores (n, m), V (m, d_v) → (n, d_v)."""
-    if not at.attention.parameters.blocks:
+    blocks = keys_of(at.attention.parameters, AttentionKeys).blocks
+    if not blocks:
         return
     running: Running | None = None
-    for number, keys in enumerate(split(scores.shape[1], at.attention.parameters.blocks), start=1):
+    for number, keys in enumerate(split(scores.shape[1], blocks), start=1):
         with tape.at(block=number):
             running = next_block(tape, *of_block(tape, scores, v, keys), running)
     assert running

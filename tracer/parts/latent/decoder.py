@@ -7,7 +7,7 @@ to the keys of all heads, and each head's rotated queries to its queries: q · k
 from __future__ import annotations
 
 from tracer.decoder import roles
-from tracer.decoder.attention_inputs import apply_rotary, with_rows_before
+from tracer.decoder.attention_inputs import with_rows_before
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.operations import Concat, MatMul
 from tracer.decoder.parameters import columns, weights
@@ -17,6 +17,7 @@ from tracer.decoder.sub_layers import normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts.latent.scenario import AttentionKeys, HeadKeys, Latent
+from tracer.parts.rotary import decoder as rotary
 from tracer.scenario.fields import Matrix
 from tracer.scenario.part import keys_of
 
@@ -67,7 +68,7 @@ def latent_vectors(tape: Tape, at: AttentionContext, memory: Value, latent: Late
         c = normalized(tape, c, latent.norm, NORM)
     if latent.W_KR is not None:
         r = product(tape, ROTARY_KEY, W_KR, memory, latent.W_KR, "r")
-        r = apply_rotary(tape, ROTATED_KEY, r, at.inputs.rotary)
+        r = rotary.apply_rotary(tape, ROTATED_KEY, r, at)
         at.recorded[ROTATED_KEY] = r
     if earlier is not None:
         c = with_rows_before(tape, NORMALIZED_LATENTS if latent.norm else LATENTS, c, earlier)
@@ -97,7 +98,7 @@ def positions(
     if matrix is None or isinstance(before.queries, Axis) or k is None:
         return q, k
     q_r = product(tape, ROTARY_QUERY, W_QR, before.queries, matrix, "r")
-    q_r = apply_rotary(tape, ROTATED_QUERY, q_r, at.attention.inputs.rotary)
+    q_r = rotary.apply_rotary(tape, ROTATED_QUERY, q_r, at.attention)
     q = tape.record(JOINED_QUERY, Concat(), q, q_r)
     return q, tape.record(JOINED_KEY, Concat(), k, at.attention.recorded[ROTATED_KEY])
 
@@ -109,7 +110,7 @@ PART = Part(
             *(LATENTS, *vars(NORM).values(), NORMALIZED_LATENTS, *vars(QUERY_NORM).values()),
         ),
         roles.W_V: (W_QR,),
-        roles.ROTATED_KEY: (ROTARY_QUERY, ROTATED_QUERY, JOINED_QUERY, JOINED_KEY),
+        rotary.ROTATED_KEY: (ROTARY_QUERY, ROTATED_QUERY, JOINED_QUERY, JOINED_KEY),
     },
     norms=(NORM, QUERY_NORM),
     sources=sources,

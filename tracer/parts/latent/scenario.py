@@ -118,6 +118,6 @@ def rotated_width(attention: Any) -> int | None:
 PART = ScenarioPart(
     keys={"Attention": AttentionKeys, "Head": HeadKeys},
     attention=check,
-    rotated=("W_QR",),
-    rotated_width=rotated_width,
+    position_weights=("W_QR",),
+    position_width=rotated_width,
 )

@@ -105,4 +105,8 @@ PART = LessonPart(
         for weights, lora in LORA.items()
         for role, letter in ((lora.frozen, "F"), (lora.a, "A"), (lora.b, "B"))
     },
+    names={
+        **{lora.frozen: "LoRA" for lora in LORA.values()},
+        **{lora.low_rank: "the products of LoRA" for lora in LORA.values()},
+    },
 )

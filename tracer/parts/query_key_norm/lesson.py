@@ -23,8 +23,8 @@ from tracer.parts.query_key_norm.scenario import AttentionKeys
 from tracer.scenario.part import keys_of
 
 MODERATE: Sentence = (
-    "A dot product is at most the product of both vectors' lengths. Normalized queries and keys "
-    "therefore keep the scores moderate, unless γ or β is large.",
+    "A dot product is at most the product of both vectors' lengths. Therefore, dot products of "
+    "normalized queries and keys are of a moderate size, unless γ or β is large.",
 )
 
 

@@ -61,4 +61,15 @@ def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str,
     return {"query_norm": own, "key_norm": own}
 
 
-PART = ScenarioPart(keys={"Attention": AttentionKeys}, heads=check, trained=trained)
+PART = ScenarioPart(
+    keys={"Attention": AttentionKeys},
+    heads=check,
+    trained={"Attention": trained},
+    variants=(
+        (
+            "without norms of queries and keys",
+            AttentionKeys,
+            lambda _: {"query_norm": None, "key_norm": None},
+        ),
+    ),
+)

@@ -11,6 +11,8 @@ from tracer.decoder.part import ComputeSoftmax, HeadContext, Part
 from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.parts.sinks.scenario import HeadKeys
+from tracer.scenario.part import keys_of
 
 AXIS = Axis("sink", ("sink",))
 
@@ -34,10 +36,11 @@ def softmax_with_sink(
 
     Without a sink, softmax(S).
     """
-    if at.parameters.sink is None:
+    sink = keys_of(at.parameters, HeadKeys).sink
+    if sink is None:
         return compute(own, scores)
     if SINK not in at.recorded:
-        at.recorded[SINK] = tape.given(SINK, at.parameters.sink, (AXIS,))
+        at.recorded[SINK] = tape.given(SINK, sink, (AXIS,))
     joined, all_shares = WITH_SINK[own.shares]
     with_sink = tape.record(joined, AppendColumn(), scores, at.recorded[SINK])
     shares = compute(replace(own, shares=all_shares), with_sink)

@@ -6,8 +6,6 @@ Shazeer et al. 2017; Mixtral (Jiang et al. 2024); shared experts as in DeepSeekM
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -15,40 +13,70 @@ import numpy as np
 from tracer.decoder import operations as op, roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.parameters import weights
-from tracer.decoder.softmax import softmax
+from tracer.decoder.part import ComputeSoftmax, Part
+from tracer.decoder.roles import ChoiceRoles, Network, Role, RoundingRule, SoftmaxRoles
 from tracer.decoder.sub_layers import feed_forward
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
-from tracer.scenario.layers import MixtureOfExperts
+from tracer.parts.experts.ffn import MixtureOfExperts
 
 NOT_CHOSEN = Decimal("-Infinity")
 
+ROUTER = Role("router", parameter=True)
+ROUTER_LOGITS = Role("router.logits")
+CHOSEN_LOGITS = Role("router.chosen", hides=True)
+ROUTER_MAX = Role("router.max")
+ROUTER_SHIFTED = Role("router.shifted", hides=True)
+ROUTER_EXP = Role("router.exp", RoundingRule.SHARED)
+ROUTER_EXP_SUM = Role("router.exp_sum", RoundingRule.SHARED)
+ROUTER_PROBABILITIES = Role("router.probabilities")
+ROUTER_WEIGHTS = Role("router.weights")
+CHOSEN_PROBABILITIES = Role("router.weights")
+EXPERT_INPUT = Role("input")
+ROUTED = Role("routed")
+MIXTURE_OUTPUT = Role("output")
+
+CHOSEN_SOFTMAX = SoftmaxRoles(
+    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_WEIGHTS
+)
+ROUTER_SOFTMAX = SoftmaxRoles(
+    ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP, ROUTER_EXP_SUM, ROUTER_PROBABILITIES
+)
+
+CHOICE = ChoiceRoles(ROUTER_LOGITS, ROUTER_WEIGHTS, EXPERT_INPUT)
+SHARED = Network("expert", "shared")
+
+
+def expert(number: int) -> Network:
+    """The place of an expert, counted from 1."""
+    return Network("expert", "experts", number, CHOICE)
+
 
 def mixture_of_experts(
-    tape: Tape, x: Value, parameters: MixtureOfExperts, *, shifted: bool
+    tape: Tape, x: Value, parameters: MixtureOfExperts, softmax: ComputeSoftmax
 ) -> Value:
     """Σ w_e FFN_e(x) over each token's experts, plus the shared expert: x (n, d) → (n, d).
 
     Each expert reads the rows of its tokens: (k_e, d) → (k_e, d).
     """
-    gates, chosen = routed(tape, x, parameters, shifted=shifted)
+    gates, chosen = routed(tape, x, parameters, softmax)
     rows, outputs = tokens_of_experts(gates, chosen), []
-    for number, (own, expert) in enumerate(zip(rows, parameters.experts, strict=True), start=1):
-        with tape.at(expert=number):
-            read = tape.record(roles.EXPERT_INPUT, op.Rows(own), x, gates)
-            outputs.append(feed_forward(tape, read, expert))
+    for number, (own, network) in enumerate(zip(rows, parameters.experts, strict=True), start=1):
+        with tape.at(network=expert(number)):
+            read = tape.record(EXPERT_INPUT, op.Rows(own), x, gates)
+            outputs.append(feed_forward(tape, read, network))
     mix = op.MixExperts(rows)
     if parameters.shared is None:
-        return tape.record(roles.MIXTURE_OUTPUT, mix, gates, *outputs)
-    with tape.at(expert="shared"):
+        return tape.record(MIXTURE_OUTPUT, mix, gates, *outputs)
+    with tape.at(network=SHARED):
         shared = feed_forward(tape, x, parameters.shared)
-    mixed = tape.record(roles.ROUTED, mix, gates, *outputs)
-    return tape.record(roles.MIXTURE_OUTPUT, Add(), mixed, shared)
+    mixed = tape.record(ROUTED, mix, gates, *outputs)
+    return tape.record(MIXTURE_OUTPUT, Add(), mixed, shared)
 
 
 def routed(
-    tape: Tape, x: Value, parameters: MixtureOfExperts, *, shifted: bool
+    tape: Tape, x: Value, parameters: MixtureOfExperts, softmax: ComputeSoftmax
 ) -> tuple[Value, tuple[tuple[int, ...], ...]]:
     """The weights of each token's experts, 0 for the others: x (n, d), W_r (d, m) → (n, m).
 
@@ -56,14 +84,14 @@ def routed(
     the columns of each token's experts.
     """
     experts = tuple(f"expert {number}" for number in range(1, len(parameters.experts) + 1))
-    w_r = weights(tape, roles.ROUTER, parameters.router, x, experts, "expert")
-    logits = tape.record(roles.ROUTER_LOGITS, op.MatMul(), x, w_r)
+    w_r = weights(tape, ROUTER, parameters.router, x, experts, "expert")
+    logits = tape.record(ROUTER_LOGITS, op.MatMul(), x, w_r)
     columns = columns_of_largest(tape, logits, parameters.top)
     if parameters.normalize:
-        kept = tape.record(roles.CHOSEN_LOGITS, op.Keep(columns, NOT_CHOSEN), logits)
-        return softmax(tape, roles.CHOSEN_SOFTMAX, kept, shifted=shifted), columns
-    shares = softmax(tape, roles.ROUTER_SOFTMAX, logits, shifted=shifted)
-    return tape.record(roles.CHOSEN_PROBABILITIES, op.Keep(columns, Decimal(0)), shares), columns
+        kept = tape.record(CHOSEN_LOGITS, op.Keep(columns, NOT_CHOSEN), logits)
+        return softmax(CHOSEN_SOFTMAX, kept), columns
+    shares = softmax(ROUTER_SOFTMAX, logits)
+    return tape.record(CHOSEN_PROBABILITIES, op.Keep(columns, Decimal(0)), shares), columns
 
 
 def columns_of_largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, ...], ...]:
@@ -100,14 +128,15 @@ def tokens_of_experts(
     )
 
 
-def routing_of(values: Iterable[Value]) -> roles.Routing:
-    """The experts of each token of a pass, by the address of the router's logits."""
-    found: dict[str, list[list[int]]] = {}
-    for value in values:
-        if value.role is roles.ROUTER_LOGITS:
-            found[value.address] = [[] for _ in range(value.shape[0])]
-        elif value.role is roles.EXPERT_INPUT and isinstance(value.place.expert, int):
-            logits = replace(value.place, expert=None).address(roles.ROUTER_LOGITS)
-            for position in value.axes[0].positions or ():
-                found[logits][position].append(value.place.expert - 1)
-    return {address: tuple(map(tuple, experts)) for address, experts in found.items()}
+PART = Part(
+    roles={
+        roles.RMS_NORM: (
+            *(ROUTER, ROUTER_LOGITS, CHOSEN_LOGITS, ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP),
+            *(ROUTER_EXP_SUM, ROUTER_PROBABILITIES, ROUTER_WEIGHTS, CHOSEN_PROBABILITIES),
+            EXPERT_INPUT,
+        ),
+        roles.FFN_OUTPUT: (ROUTED, MIXTURE_OUTPUT),
+    },
+    ffn={MixtureOfExperts: mixture_of_experts},
+    ffn_outputs=(ROUTED, MIXTURE_OUTPUT),
+)

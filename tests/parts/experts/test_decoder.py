@@ -54,16 +54,6 @@ def test_a_number_of_an_expert_without_tokens_is_refused() -> None:
         assert f"{FFN}expert3.hidden: no token 'c'; no token goes to this expert" in refused.stderr
 
 
-@pytest.mark.parametrize(("top", "said"), [
-    (1, "The logits of experts 1 and 2 are equal; the first of them is chosen."),
-    (2, ""),
-])  # fmt: skip
-def test_a_text_says_that_logits_are_equal(top: int, said: str) -> None:
-    told = printed("run", "-", stdin=SCENARIO.replace("top: 1", f"top: {top}"))
-    found = re.findall(r"The logits of experts [^.]+\.", re.sub(r"\s+", " ", told))
-    assert "".join(found) == said
-
-
 def test_the_choice_is_made_before_rounding() -> None:
     """The logits of c are 1 and 1.04: with one decimal they print alike."""
     text = SCENARIO.replace("[0, 1, -9]", "[0, 1.04, -9]").replace("never", "step, decimals: 1")
@@ -99,14 +89,6 @@ def test_the_gradient_of_an_expert_without_tokens_is_0_and_weight_decay_still_ac
     assert not first[f"gradient.{FFN}expert3.W_1"].array.any()
     new = first[f"update.{FFN}expert3.W_1"].array
     np.testing.assert_allclose(new, np.eye(2) * (1 - 0.5 * float(options.optimizer.learning_rate)))
-
-
-def test_a_text_says_that_an_expert_has_no_tokens() -> None:
-    told = re.sub(r"\s+", " ", printed("run", "-", stdin=SCENARIO))
-    assert "No token goes to expert 3, so it computes nothing." in told
-    assert told.count("No token goes to this expert, so there is nothing to compute.") == 3
-    assert "“c” goes to expert 1 with the weight 1.000." in told
-    assert "Experts 1 to 3 get 2, 1 and 0 of the 3 tokens." in told
 
 
 def test_shapes_spread_tokens_evenly_and_count_what_acts_on_a_token() -> None:

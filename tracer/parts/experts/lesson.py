@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracer.decoder import roles
 from tracer.decoder.operations import Keep
 from tracer.decoder.roles import Place
 from tracer.decoder.value import Value
@@ -24,25 +23,22 @@ from tracer.lesson.steps.kind import (
     linear_sign,
 )
 from tracer.lesson.steps.masks import HIDDEN
+from tracer.lesson.steps.part import LessonPart, NamedSize
 from tracer.names import count
+from tracer.parts.experts import decoder, lesson_attribution
 
 MOST_NAMED = 8
 """The most tokens of an expert to name."""
 
 GATES = Symbol("G")
 
-NO_TOKENS: Sentence = ("No token goes to this expert, so there is nothing to compute.",)
-
-
-def name_of(expert: roles.Expert) -> str:
-    """`expert 2`, `shared expert`."""
-    return "shared expert" if expert == "shared" else f"expert {expert}"
-
 
 def inputs_of_experts(place: Place, ctx: LessonContext) -> list[Value]:
     """Return what each expert of an FFN reads: the rows of its tokens."""
     experts: list[Value] = []
-    while value := ctx.value(replace(place, expert=len(experts) + 1), roles.EXPERT_INPUT):
+    while value := ctx.value(
+        replace(place, network=decoder.expert(len(experts) + 1)), decoder.EXPERT_INPUT
+    ):
         experts.append(value)
     return experts
 
@@ -71,26 +67,27 @@ def _top(step: Step) -> int:
 
 def _routing_goal(step: Step, ctx: LessonContext) -> Sentence:
     top, experts = _top(step), step.last.output.shape[1]
-    softmax = softmax_goal("logit", shifted=ctx.value(step.place, roles.ROUTER_SHIFTED) is not None)
-    normalized = step.last.output.role is roles.ROUTER_WEIGHTS
+    softmax = softmax_goal(
+        "logit", shifted=ctx.value(step.place, decoder.ROUTER_SHIFTED) is not None
+    )
+    normalized = step.last.output.role is decoder.ROUTER_WEIGHTS
     if top == experts:
         weights = " These shares are the weights." * (experts > 1)
         all_of_them = {1: "the only expert", 2: "both experts"}
         goes = all_of_them.get(experts, f"all {experts} experts")
         return (f"Each token goes to {goes}. {softmax}{weights}",)
-    noun = "logit" if normalized else "share"
-    which = f"the {top} experts with the largest {noun}s"
-    goes = f"Each token goes to {which if top > 1 else f'the expert with its largest {noun}'}"
+    which = f"the {top} experts with" if top > 1 else "the expert with its"
+    goes = f"Each token goes to {which} {'the ' * (top > 1)}largest logit{'s' * (top > 1)}"
     if not normalized:
-        kept = "These shares are the weights" if top > 1 else "This share is the weight"
+        kept = "Their shares are the weights" if top > 1 else "Its share is the weight"
         return (f"{softmax} {goes}. {kept}; the other experts get the weight 0.",)
     zero: Sentence = (" ", Exponential(HIDDEN), " is 0, so the other experts get the weight 0.")
     return (f"{goes}; the other logits become ", HIDDEN, f". {softmax}", *zero)
 
 
 RENORMALIZED: Sentence = (
-    "The same weights result from a softmax over all experts if the shares of the chosen experts "
-    "are divided by their sum.",
+    "Before rounding, the same weights result from a softmax over all experts if the shares of the "
+    "chosen experts are divided by their sum.",
 )
 
 
@@ -102,7 +99,7 @@ LEARNED: Sentence = (
 def _why_chosen(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what else gives these weights, where some experts of several are left out."""
     experts = step.last.output.shape[1]
-    if step.last.output.role is not roles.ROUTER_WEIGHTS:
+    if step.last.output.role is not decoder.ROUTER_WEIGHTS:
         return (LEARNED,) if experts > 1 else ()
     return (RENORMALIZED,) if _top(step) < experts else ()
 
@@ -131,7 +128,7 @@ def _loads(loads: Sequence[int], tokens: int) -> Sentence:
 
 def _tie(step: Step, ctx: LessonContext) -> Sentence:
     """Say which experts the followed token goes to if equal logits leave it open."""
-    logits = ctx.value(step.place, roles.ROUTER_LOGITS)
+    logits = ctx.value(step.place, decoder.ROUTER_LOGITS)
     assert logits
     row = ctx.row(logits)
     numbers, chosen = logits.computed[row], _choice(step).columns[row]
@@ -139,15 +136,27 @@ def _tie(step: Step, ctx: LessonContext) -> Sentence:
     equal = [e for e, number in enumerate(numbers) if number == least]
     first = sum(e in equal for e in chosen)
     if first == len(equal):
-        return ()
+        return _printed_tie(logits, row, chosen, ctx)
     names = joined([(Number.of(e + 1),) for e in equal])
     are = "the first of them is" if first == 1 else f"the first {first} of them are"
     return (" The logits of experts ", *names, f" are equal; {are} chosen.")
 
 
+def _printed_tie(logits: Value, row: int, chosen: Sequence[int], ctx: LessonContext) -> Sentence:
+    """Say which experts' logits differ only before rounding, if that decides the choice."""
+    printed = [ctx.number(logits, row, e).value for e in range(logits.shape[1])]
+    least = min(printed[e] for e in chosen)
+    equal = [e for e, number in enumerate(printed) if number == least]
+    if all(e in chosen for e in equal):
+        return ()
+    names = joined([(Number.of(e + 1),) for e in equal])
+    return (" Before rounding, the logits of experts ", *names, " differ.")
+
+
 def _reads(step: Step, ctx: LessonContext) -> Sentence:
     """Say which tokens go to the expert."""
-    value, expert = step.last.output, name_of(step.place.expert or "shared")
+    assert step.place.network
+    value, expert = step.last.output, step.place.network.name
     if not value.shape[0]:
         return (f"No token goes to {expert}, so it computes nothing.",)
     positions = value.axes[0].positions or ()
@@ -216,8 +225,8 @@ ROUTER_STEP = InnerKind(
     "FFN: router",
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
-    {roles.ROUTER_LOGITS: RoleText(Symbol("R"))},
-    gradient=Gradient("at the router logits", "each router logit", (roles.ROUTER,)),
+    {decoder.ROUTER_LOGITS: RoleText(Symbol("R"))},
+    gradient=Gradient("at the router logits", "each router logit", (decoder.ROUTER,)),
     sign=linear_sign,
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
@@ -240,10 +249,10 @@ ROUTING_STEP = InnerKind(
     "the weight of each token's experts",
     _routing_goal,
     {
-        roles.CHOSEN_LOGITS: RoleText(Symbol("R′"), "The logits of the chosen experts:"),
-        **softmax_roles(roles.CHOSEN_SOFTMAX, GATES),
-        **softmax_roles(roles.ROUTER_SOFTMAX, Symbol("p", "r")),
-        roles.CHOSEN_PROBABILITIES: RoleText(GATES),
+        decoder.CHOSEN_LOGITS: RoleText(Symbol("R′"), "The logits of the chosen experts:"),
+        **softmax_roles(decoder.CHOSEN_SOFTMAX, GATES),
+        **softmax_roles(decoder.ROUTER_SOFTMAX, Symbol("p", "r")),
+        decoder.CHOSEN_PROBABILITIES: RoleText(GATES),
     },
     gradient=Gradient(
         "at the experts' weights", "each weight of an expert", reasons=_of_the_choice
@@ -259,7 +268,7 @@ EXPERT_INPUT_STEP = InnerKind(
     "FFN: tokens of the expert",
     "the vectors of the tokens that go to the expert",
     _reads,
-    {roles.EXPERT_INPUT: RoleText(_marked)},
+    {decoder.EXPERT_INPUT: RoleText(_marked)},
     gradient=Gradient("at the expert's tokens", "the vectors that the expert reads"),
     sign=("its tokens",),
     reasons=_why_skipped,
@@ -272,8 +281,8 @@ MIXTURE_STEP = InnerKind(
     "the result of the FFN",
     _sum_goal,
     {
-        roles.ROUTED: RoleText(Symbol("F"), "The sum over the chosen experts:"),
-        roles.MIXTURE_OUTPUT: RoleText(
+        decoder.ROUTED: RoleText(Symbol("F"), "The sum over the chosen experts:"),
+        decoder.MIXTURE_OUTPUT: RoleText(
             lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
         ),
     },
@@ -283,4 +292,31 @@ MIXTURE_STEP = InnerKind(
     groups=("experts",),
 )
 
-KINDS = (ROUTER_STEP, ROUTING_STEP, EXPERT_INPUT_STEP, MIXTURE_STEP)
+
+def _sizes(router: Value, parameters: int, unused: int) -> Iterator[Sentence]:
+    """Say what a token uses of the experts."""
+    experts = router.shape[1]
+    if unused:
+        yield (
+            f"The router chooses some of the {experts} experts for each token: at most "
+            f"{parameters - unused:,} of the {parameters:,} parameters act on it.",
+        )
+    if experts > 1:
+        yield (
+            "How many tokens an expert gets depends on the numbers; here the tokens are spread "
+            "evenly.",
+        )
+
+
+PART = LessonPart(
+    kinds={
+        "rms_norm_after": (ROUTER_STEP, ROUTING_STEP, EXPERT_INPUT_STEP, MIXTURE_STEP),
+        **lesson_attribution.KINDS,
+    },
+    texts=lesson_attribution.TEXTS,
+    operands={decoder.ROUTER: Symbol("W", "r")},
+    computed_sizes={decoder.ROUTER: _sizes},
+    sizes_at_a_glance=(
+        NamedSize("experts", decoder.ROUTER_LOGITS, 1, "networks that the router chooses from"),
+    ),
+)

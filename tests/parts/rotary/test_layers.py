@@ -221,3 +221,13 @@ def _of_smollm3(model: Any, config: Any) -> dict[str, Any]:
 
 def _norm(gain: list[float]) -> dict[str, Any]:
     return {"kind": "rms_norm", "epsilon": "1e-6", "gain": gain}
+
+
+def test_given_position_vectors_are_added_beside_the_rotation() -> None:
+    given = layers("") + "given: {position: [[1, 1], [0, 2], [1, 0], [0, 0]]}\n"
+    found = traced(given)
+    assert found["input"].array.astype(float).tolist() == [[1.5, 0], [1, 2.5], [1.25, 2], [1, 1]]
+    rotated, query = (
+        found[f"layer1.attention.head1.{name}"] for name in ("rotated_query", "query")
+    )
+    assert (rotated.array != query.array).any()

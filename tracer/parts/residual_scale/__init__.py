@@ -1,0 +1,1 @@
+"""A factor of what each sub-layer adds to its input (Granite)."""
