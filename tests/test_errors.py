@@ -49,9 +49,11 @@ def test_of_a_long_line_a_part_is_shown() -> None:
     assert excerpt[caret.index("^")] == "X"
 
 
-def test_several_problems_show_no_lines() -> None:
+def test_the_first_of_several_problems_show_their_lines() -> None:
     problem = Problem("wrong", "f.yaml", 1, 1, excerpt="tokens: 3")
-    assert list(format_problems([problem, problem])) == [str(problem)] * 2
+    shown = [str(problem), "  1 | tokens: 3", "    | ^"]
+    assert list(format_problems([problem] * 2)) == shown * 2
+    assert list(format_problems([problem] * 5)) == [*shown * 3, str(problem), str(problem)]
 
 
 # --- on the command line -------------------------------------------------------------------------

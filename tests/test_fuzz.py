@@ -42,8 +42,7 @@ def judge(number: int, scenarios: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        # The judge of sentences does not know those of latent attention.
-        both=plain_and_written(latents=False),
+        both=plain_and_written(),
         width=st.sampled_from([40, 80, 120]),
         form=st.sampled_from(sorted(FORMATS)),
         command=st.sampled_from(COMMANDS),

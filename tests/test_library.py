@@ -145,7 +145,7 @@ def test_what_is_not_there_is_told(alex: tracer.Trace, step: str) -> None:
 
 
 def test_an_unknown_format_is_refused(alex: tracer.Trace) -> None:
-    with pytest.raises(ValueError, match="'html' is not a valid Format"):
+    with pytest.raises(ValueError, match="'html' is not a valid Format, expected terminal, mark"):
         tracer.render(tracer.explain(alex, "output"), "html")
 
 

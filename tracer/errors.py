@@ -13,6 +13,9 @@ MOST_PROBLEMS = 20
 MOST_CHARACTERS = 240
 """Of an address or a message: a name in it may be of any length."""
 
+MOST_EXCERPTS = 3
+"""So many problems are shown with their lines."""
+
 EXCERPT = 72
 """Characters of a line that are shown around a place."""
 
@@ -57,15 +60,14 @@ class InternalError(TracerError):
 
 
 def format_problems(problems: Sequence[Problem]) -> Iterator[str]:
-    """The lines that a person reads: a single problem with its place in the file."""
-    for problem in problems[:MOST_PROBLEMS]:
+    """The lines that a person reads: the first problems with their lines of the file."""
+    for number, problem in enumerate(problems[:MOST_PROBLEMS]):
         yield str(problem)
+        line, column = problem.line, problem.column
+        if number < MOST_EXCERPTS and problem.excerpt is not None and line and column:
+            yield from excerpt(problem.excerpt, line, column)
     if len(problems) > MOST_PROBLEMS:
         yield f"… and {len(problems) - MOST_PROBLEMS} more"
-    if len(problems) == 1:
-        only = problems[0]
-        if only.excerpt is not None and only.line is not None and only.column is not None:
-            yield from excerpt(only.excerpt, only.line, only.column)
 
 
 def printable(text: str, keep: str = "") -> str:

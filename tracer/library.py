@@ -194,4 +194,7 @@ def render(document: doc.Document, format: str = "terminal", *, math: bool = Fal
     Raises:
         ValueError: there is no such format.
     """
+    if format not in list(Format):
+        expected = [each for each in Format if not each.is_data]
+        raise ValueError(f"{format!r} is not a valid Format, expected {', '.join(expected)}")
     return rendered(document, Format(format), math=math)

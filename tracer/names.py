@@ -80,7 +80,11 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
 
 def closest(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'softmax'?`, or nothing if no known name is similar."""
-    found = similar(name, known)
+    return did_you_mean(similar(name, known))
+
+
+def did_you_mean(found: Sequence[str]) -> str:
+    """Return the question about some names; nothing about none."""
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 

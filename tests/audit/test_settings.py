@@ -132,11 +132,15 @@ def test_the_nearest_configuration_counts(write: Write, monkeypatch: pytest.Monk
             "2: {}per-file-ignores.a.md: unknown code 'B', expected",
         ),
         ("[tool.decoder-trace.audi]", "1: tool.decoder-trace.audi: unknown table, expected audit"),
-        ("[tool]\ndecoder-trace = 1", " tool.decoder-trace: expected a table"),
+        ("[tool]\ndecoder-trace = 1", "2: tool.decoder-trace: expected a table"),
         ("[tool.decoder-trace]\naudit = 1", "2: {}expected a table, got 1"),
         ("\nselect == 1", "2:9: not TOML: Invalid value"),
-        ("x = [", " not TOML: "),
+        ("y = 1\nx = [", "2: not TOML: "),
         ("[audit]", "1: expected [tool.decoder-trace.audit]"),
+        (f"{SECTION}exclude = [0x{'f' * 5000}]", "2: {}exclude: expected text, got a large number"),
+        (f"{SECTION}exclude = {'[' * 900}", "2: cannot be read: nested too deeply"),
+        (f"[tool.x]\na = 1\nb = {'[{c = ' * 900}", "3: cannot be read: nested too deeply"),
+        (f"[tool.x]\na = 1{'0' * 4300}", "2: cannot be read: a number with too many digits"),
     ],
 )
 def test_what_is_wrong_in_it_has_its_line_and_its_key(

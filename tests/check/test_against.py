@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -341,3 +342,113 @@ def test_one_value_agrees_and_two_agree(tmp_path: Path) -> None:
     assert "Before it, 2 values agree;" in against(tmp_path, arrays).stdout
     del arrays["input"]
     assert "Before it, 1 value agrees;" in against(tmp_path, arrays).stdout
+
+
+# --- tolerances of numbers of different sizes ----------------------------------------------------
+
+EPSILON = 1e-5
+KINDS = ("float32", "float16", "bfloat16")
+
+
+def as_kind(array: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Numbers as a program stores them in a type."""
+    if kind != "bfloat16":
+        return array.astype(kind).astype(float)
+    bits: NDArray[Any] = array.astype("<f4").view("<u4")
+    cut: NDArray[Any] = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view("<f4")
+    return cut.astype(float)
+
+
+@dataclass
+class Network:
+    """Three FFN layers, each behind a LayerNorm, whose rows may have an outlier."""
+
+    rows: NDArray[Any]
+    weights: list[NDArray[Any]]
+
+    @staticmethod
+    def drawn(seed: int, outlier: float, width: int = 16, tokens: int = 5) -> Network:
+        draw = np.random.default_rng(seed)
+        rows = np.round(draw.normal(size=(tokens, width)), 3)
+        rows[:, 3] *= outlier
+        sizes = (width, 2 * width), (2 * width, width)
+        weights = [np.round(draw.normal(size=size) / 4, 3) for size in sizes * 3]
+        return Network(rows, weights)
+
+    @property
+    def text(self) -> str:
+        pairs = zip(self.weights[::2], self.weights[1::2], strict=True)
+        norm = f"norm: {{epsilon: {EPSILON:f}, placement: pre}}"
+        layers = [f"{{ffn: {{W_1: {a.tolist()}, W_2: {b.tolist()}, {norm}}}}}" for a, b in pairs]
+        return (
+            f"tokens: [{', '.join(f't{n}' for n in range(len(self.rows)))}]\n"
+            f"embeddings: {self.rows.tolist()}\nlayers: [{', '.join(layers)}]\n"
+            "rounding: {carry: never}\narithmetic: float64\n"
+        )
+
+    def arrays(self, kind: str, epsilon: float = EPSILON, wrong: float = 1) -> Arrays:
+        """What a program that stores each result in a type computes; `wrong` scales W_1."""
+        here = as_kind(self.rows, kind)
+        found = {"embedding": here}
+        for layer in (1, 2, 3):
+            w_1, w_2 = self.weights[2 * layer - 2 : 2 * layer]
+            centered = here - here.mean(axis=1, keepdims=True)
+            deviation = np.sqrt((centered**2).mean(axis=1, keepdims=True) + epsilon)
+            normed = as_kind(centered / deviation, kind)
+            hidden = as_kind(normed @ w_1 * wrong, kind)
+            output = as_kind(np.maximum(hidden, 0) @ w_2, kind)
+            here = as_kind(here + output, kind)
+            place = f"layer{layer}.ffn"
+            found |= {f"{place}.norm": normed, f"{place}.hidden": hidden}
+            found |= {f"{place}.output": output, f"{place}.residual": here}
+        return found
+
+
+def held(folder: Path, network: Network, arrays: Arrays, kind: str) -> Any:
+    folder.joinpath("ours.yaml").write_text(network.text)
+    file = folder / "theirs.safetensors"
+    stored = "<f4" if kind == "bfloat16" else kind
+    contents = {name: array.astype(stored) for name, array in arrays.items()}
+    if kind == "bfloat16":
+        contents = {name: (a.view("<u4") >> 16).astype("<u2") for name, a in contents.items()}
+    header, data = {}, b""
+    dtype = {"float32": "F32", "float16": "F16", "bfloat16": "BF16"}[kind]
+    for name, array in contents.items():
+        offsets = [len(data), len(data) + array.nbytes]
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    file.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    words = (str(folder / "ours.yaml"), "--against", str(file), "-f", "json")
+    return found(run("check", *words))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("outlier", [1, 30, 3000])
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_is_no_difference(seed: int, outlier: float, kind: str, tmp_path: Path) -> None:
+    network = Network.drawn(seed, outlier)
+    assert held(tmp_path, network, network.arrays(kind), kind)["holds"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_an_outlier_hides_no_difference_of_the_others(seed: int, kind: str, tmp_path: Path) -> None:
+    """In the residual stream alone, as most dumps have it, of a model with one large channel."""
+    network = Network.drawn(seed, 3000)
+    arrays = network.arrays(kind, wrong=1.5)
+    residuals = {name: array for name, array in arrays.items() if name.endswith("residual")}
+    assert held(tmp_path, network, residuals, kind)["first"] == "layer1.ffn.residual"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_another_epsilon_is_found_in_float32_where_it_is_used(seed: int, tmp_path: Path) -> None:
+    network = Network.drawn(seed, 1)
+    told = held(tmp_path, network, network.arrays("float32", epsilon=1e-6), "float32")
+    assert told["first"] == "layer1.ffn.norm"
+    [_, norm, *_] = told["values"]
+    assert 1e-6 < norm["relative"] < TOLERANCES["float32"]
+    text = run(
+        "check", str(tmp_path / "ours.yaml"), "--against", str(tmp_path / "theirs.safetensors")
+    ).stdout
+    assert "times as large as any before it" in " ".join(text.split())

@@ -109,10 +109,11 @@ def test_what_is_no_scenario_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused("run", "-") == "<stdin>: empty, expected a scenario\n"
 
 
-def test_a_bad_scenario_is_told_a_line_for_each_problem(tmp_path: Path) -> None:
+def test_a_bad_scenario_is_told_each_problem_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(changed(("W_K: [[3], [4]]", "W_K: [[3]]"), ("[[1, 2]]", "[[1, x]]")))
-    first, second = refused("run", str(path)).splitlines()
+    first, row, _, second, other, _ = refused("run", str(path)).splitlines()
+    assert (row.endswith("W_K: [[3]]"), other.endswith("W_2: [[1, x]]")) == (True, True)
     assert first.startswith(f"{path}:10:11: layer1.attention.head1.W_K: 1 row, expected 2")
     assert second.startswith(f"{path}:14:17: layer1.ffn.W_2 row 1 column 2: expected a number")
 

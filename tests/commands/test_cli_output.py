@@ -280,6 +280,35 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ("run alex -o mine.yaml", " (--force overwrites it)"),
+        ("run alex -f json -o link.yaml", " (--force overwrites it)"),
+        ("tutorial alex --blanks -o sheet.md --key mine.yaml", " (--force overwrites it)"),
+        ("audit mine.md -o mine.yaml", ""),
+    ],
+)
+def test_a_scenario_that_is_not_read_is_not_written_over(
+    arguments: str, hint: str, mine: Path
+) -> None:
+    Path("mine.md").write_text("1 + 1 = 2\n")
+    ran = run(*arguments.split())
+    told = f"{arguments.split()[-1]}: cannot be written: there is a scenario of this name{hint}\n"
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", told)
+    assert mine.read_text() == SMALL
+    if hint:
+        assert run(*arguments.split(), "--force").exit_code == 0
+        again = mine.read_text()  # which is a text now
+        assert run(*arguments.split()).exit_code == 0
+        assert again != SMALL
+
+
+def test_a_trained_scenario_replaces_an_earlier_one(mine: Path) -> None:
+    words = ("train", "pizza", "--steps", "1", "--save", "mine.yaml")
+    assert [run(*words).exit_code for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         "run mine.yaml -o mine.yaml",

@@ -200,8 +200,10 @@ def test_a_power_beyond_all_bounds_is_no_number(arithmetic: Arithmetic) -> None:
     most = TOO_LARGE[arithmetic]
     with pytest.raises(Overflow):
         result(arithmetic, el.Exp(), array(["0", most]))
+    tiny = f"-{2 * int(most)}"
     with pytest.raises(Underflow):
-        result(arithmetic, el.Exp(), array(["0", "-Infinity"], [f"-{2 * int(most)}", "0"]))
+        result(arithmetic, el.Exp(), array(["0", "-Infinity"], [tiny, "-Infinity"]))
+    assert result(arithmetic, el.Exp(), array([tiny, "0"])).tolist() == [[0, 1]]
     # A masked score is no small number: its power is 0.
     assert result(arithmetic, el.Exp(), array(["-Infinity", "-1"]))[0, 0] == 0
 
@@ -223,7 +225,7 @@ def test_a_power_beyond_all_bounds_is_no_number(arithmetic: Arithmetic) -> None:
 def test_what_has_no_result_is_an_error_of_arithmetic(
     arithmetic: Arithmetic, operation: Any, inputs: list[Array]
 ) -> None:
-    expected = (DivisionByZero, InvalidOperation, Overflow, FloatingPointError)
+    expected = (DivisionByZero, InvalidOperation, Overflow, Underflow, FloatingPointError)
     with pytest.raises(expected) as caught:
         result(arithmetic, operation, *inputs)
     assert isinstance(caught.value, ArithmeticError)

@@ -78,7 +78,7 @@ def assert_is_computed(
 
 
 @many
-@given(scenarios(carry="never", max_layers=2, latents=True))
+@given(scenarios(carry="never", max_layers=2))
 def test_every_value_is_the_one_of_the_reference(spec: Scenario) -> None:
     ran = traced_or_rejected(spec)
     numbers = [x for value in values(ran).values() for x in value.numbers.flat]

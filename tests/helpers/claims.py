@@ -15,6 +15,7 @@ from tests.helpers import (
     claims_of_blocks,
     claims_of_experts,
     claims_of_given,
+    claims_of_latents,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -30,14 +31,15 @@ from tests.helpers import (
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
-from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
+from tests.helpers.known_sentences import GOALS, KNOWN, PHRASES, is_true
 
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
 TABLES = (
-    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_learning, claims_of_lora),
-    *(claims_of_losses, claims_of_parts, claims_of_reasons, claims_of_scores, claims_of_steps),
-    *(claims_of_texts, claims_of_tokens, claims_of_trained, claims_of_words),
+    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
+    *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
+    *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
+    claims_of_words,
 )
 
 
@@ -141,7 +143,7 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
-OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[QKVO][¹²³]*)(?![¹²³{OF_ENCODER}])")
+OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[A-Z]+[¹²³]*)(?![A-Z¹²³{OF_ENCODER}])")
 """W_Q¹, b₁: what an encoder's weights are not called."""
 
 
@@ -150,16 +152,15 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
     line = line.replace(OF_ENCODER, "") if at.outside else line
-    if line in ANYWHERE or line in OF_TRAINING:
-        if seen is not None:
-            seen[line] += 1
-        return None
-    if line in GOALS or line in PHRASES:
+    if line in KNOWN:
         if seen is not None:
             seen[line] += 1
         at.made["a phrase"] += line in PHRASES
-        computed = not (at.address and partly_given(at))
-        return None if computed == (line in GOALS) else "pinned, or not"
+        if line in GOALS or line in PHRASES:
+            computed = not (at.address and partly_given(at))
+            if computed != (line in GOALS):
+                return "pinned, or not"
+        return None if is_true(line, at) else "not true here"
     for claim in FORMS:
         if match := claim.pattern.fullmatch(line):
             if seen is not None:

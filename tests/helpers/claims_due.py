@@ -29,6 +29,8 @@ def due(at: Judge) -> str | None:
         return "raised" if says_what_a_weight_means(at) else None
     if at.address.startswith("gradient."):
         return "raised" if says_what_a_weight_means(at) else None
+    if ".latent" in at.address:
+        return None  # Its columns have no names.
     for names, check in DUE.items():
         if name in names.split() and (asked := check(at)):
             return asked

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
-from tests.helpers.reference import losses, reduced
+from tests.helpers.reference import losses, reduced, shares_norm
 from tests.helpers.unembeddings import is_tied, untied
 
 RAISED = 0.01
@@ -29,6 +29,11 @@ OF_STEPS = {
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
     "scores_and_sink": "sink",
 }
+OF_LATENTS = {
+    **{r"latent": "latent.W_DKV", r"latent\.query": "latent.W_DQ"},
+    **{r"latent\.rotated_key": "latent.W_KR", r"rotary_query\.rotated": "W_QR"},
+    **{rf"latent\.{n}": f"latent.{n}.gain latent.{n}.shift" for n in ("norm", "query_norm")},
+}
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
@@ -36,6 +41,7 @@ NAMES = {
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
+    **{f"W_{of}": f"latent.W_{of}" for of in ("DKV", "DQ", "KR")},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
 }
 """Parameters whose symbols say something else than their names."""
@@ -62,9 +68,10 @@ def place_of(at: Judge) -> str:
 
 def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     """The address and the index of the largest gradient of a section's parameters."""
+    is_latent = ".latent" in at.address or ".rotary_query" in at.address
     ends = [
         names
-        for end, names in OF_STEPS.items()
+        for end, names in (OF_LATENTS if is_latent else OF_STEPS).items()
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
@@ -118,10 +125,14 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
         where = ("experts", int(expert[2]) - 1) if expert[2] else ("shared",)
         lora = (expert[4],) if expert[4] else ()
         return ("layers", int(expert[1]) - 1, "ffn", *where, expert[3], *lora)
+    if latent := re.fullmatch(r"layer(\d+)\.(\w+)\.(latent\..+)", address):
+        return ("layers", int(latent[1]) - 1, latent[2], *latent[3].split("."))
     if layer is None:
         return tuple(address.split("."))
     number, sub_layer, head, norm, name, of_lora = layer.groups()
     part = spec["layers"][int(number) - 1]
+    if norm == "norm" and shares_norm(part) and norm not in part[sub_layer]:
+        return ("layers", int(number) - 1, norm, name)  # attention and the FFN read it
     if norm in ("norm", "norm_after") and norm not in part[sub_layer]:
         part[sub_layer][norm] = copy.deepcopy(part[norm])
     inside = ("heads", int(head) - 1) if head else (norm,) if norm else ()
@@ -147,7 +158,9 @@ def _losses(spec: dict[str, Any]) -> list[float | None]:
 
 def of_a_product(at: Judge, said: Said) -> None:
     place = at.address.rpartition(".")[0]
-    names = (at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2")))
+    names = [at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2"))]
+    if ".latent" in at.address:
+        names += [f"{at.address}.left", f"{at.address}.right"]
     passed = [at.values[name]["operation"] for name in names if name in at.values]
     assert {"dot", "transposed_matmul"} & set(passed)
 
@@ -158,7 +171,7 @@ def raised(at: Judge, said: Said) -> None:
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
     named, scale = NAMES.get(symbol, symbol), at.address.removesuffix(".gain")
-    norm = re.search(r"\w+_norm$|norm_after$", scale)
+    norm = re.search(r"latent\.\w+$|\w+_norm$|norm_after$", scale)
     named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
     assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]
@@ -180,7 +193,6 @@ def bends(at: Judge, said: Said) -> None:
         ffn = ffn["experts"][int(expert[1]) - 1]
     ffn = ffn["shared"] if ".shared." in place else ffn
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
-    assert "how" not in said or said["how"] == at.passed_on()
 
 
 def of_a_norm(at: Judge, said: Said) -> None:
@@ -284,7 +296,9 @@ def other_rows_of_0(at: Judge, said: Said) -> None:
     table = {"W_E": "embeddings", "W_P": "positions.table"}[said["symbol"]]
     gradient = at.values[f"gradient.{table}"]
     rows = dict(zip(told_apart(gradient["axes"][0]["labels"]), gradient["data"], strict=True))
-    shown = {re.split(" {2,}", line.strip("▸ "))[0] for line in at.lines}
+    cells = [re.split(" {2,}", line.strip("▸ ")) for line in at.lines]
+    header = max(i for i, row in enumerate(cells) if row[0] == gradient["symbol"])
+    shown = {row[0] for row in cells[header + 1 :]}
     others = [row for label, row in rows.items() if as_shown(label) not in shown]
     assert others and not any(number(str(x)) for row in others for x in row)
 
@@ -326,7 +340,7 @@ CLAIMS: dict[str, Check] = {
     "A matrix product passes its gradient to both of its factors. The gradient at its input is the gradient at its output times the transposed weights. The gradient at its weights is the transposed input times the gradient at its output: it adds up the contributions of all tokens.": of_a_product,
     "Raising {symbol} at “{row:name}”[, “{column:text}”] by 0.01 would {how:lower|raise} the loss by {by}.": raised,
     "ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 or 0.": bends,
-    "There is no activation function here: the gradient is passed on[how: unchanged].": bends,
+    "There is no activation function here: the gradient is passed on.": bends,
     "The norm divides each feature by a number that depends on all features of the token. Each feature therefore acts on the loss in several ways, and the contributions are added.": of_a_norm,
     "Compute the gradient at {what:the sum|the input of the (?:en|de)coder}[paths:: add up the contributions of all paths from there to the loss].": lambda at, said: (
         (at.result["operation"] == "add_all") == bool(said["paths"])
@@ -337,6 +351,14 @@ CLAIMS: dict[str, Check] = {
     ),
     "Compute the gradient at {what:γ|β|γ and β}[several:: add up the contributions of all heads].": of_all_heads,
     "Compute the gradient at the encoder output. {:The backward pass of the encoder begins here|(?P<ends>This output is given, so the gradient goes no further)}.": at_the_encoder,
+    "Compute the gradient at each {what:query|key|value}. The {all:queries|keys|values} are given, so the gradient goes no further.": lambda at, said: (
+        at.typed
+        and said["all"] == {"query": "queries", "key": "keys", "value": "values"}[said["what"]]
+        and bool(re.fullmatch(rf"gradient\.layer1\.attention\.head\d+\.{said['what']}", at.address))
+    ),
+    "No parameter is trained: only typed queries, keys and values have gradients. Lines are worked for one token only.": lambda at, _: (
+        at.typed and not any(address.startswith("update.") for address in at.values)
+    ),
     "Every gradient is shown, but lines are worked for one token and one parameter only. The worked parameter is {symbol}, {address}.": one_of_them,
     "The backward pass computes the gradients step by step, from {begins:the loss|what is given} back to the inputs. By the chain rule, the gradient at a step's input a is the gradient at its output b times the step's own derivative. Where a value is used in several places, the contributions are added.": lambda at, said: (
         (said["begins"] == "the loss") == (not upstream(at))

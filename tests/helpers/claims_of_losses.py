@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tests.helpers.claims_of_reasons import inside
 from tests.helpers.judge import Check, Judge, Said
 
 AVERAGED = "The losses are {how:averaged|added up} over all "
@@ -63,7 +64,12 @@ def _unit(at: Judge) -> float:
 
 
 def reduced(at: Judge, said: Said) -> None:
-    assert (said["how"] == "sum") == is_sum(at)
+    if at.address == "loss":
+        assert (said["how"] == "sum") == is_sum(at)
+    else:  # the exponentials of a softmax
+        place = at.address.rpartition(".")[0]
+        sums = {f"{place}.exp_sum", *(a for a in inside(at.address) if a.endswith("exp_sum"))}
+        assert said["how"] == "sum" and any(address in at.values for address in sums)
 
 
 def compared(at: Judge, said: Said) -> None:

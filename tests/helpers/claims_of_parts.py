@@ -139,10 +139,13 @@ def softmax(at: Judge, said: Said) -> None:
 def check_added(at: Judge, said: Said) -> None:
     """What the most negative number of the mask, if it has any, leaves of a key's weight."""
     masked = at.near("masked")
-    if masked is None or at.pinned(masked["address"]) or not any(at.row(at.result).data):
+    if masked is None or at.pinned(masked["address"]):
         assert said["added"] is None
         return
     row = at.row(at.mask()).data
+    if all(x == -math.inf for x in row):
+        assert said["added"] is None
+        return
     negative = [x for x in row if -1e300 < x < 0]
     assert bool(negative) == (said["added"] is not None)
     if negative:
@@ -184,15 +187,19 @@ def angles(at: Judge, said: Said) -> None:
         queries = [
             v
             for a, v in at.values.items()
-            if any(a.startswith(f"layer{n}.") for n in turned) and a.endswith(".rotated_query")
+            if any(a.startswith(f"layer{n}.") for n in turned)
+            and a.endswith((".rotated_query", ".rotary_query.rotated"))
         ]
         share = number(str(settings.get("share", 1)))
+        apart = any("latent" in parts[n] for n in turned)
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
         index = at.values[f"{where}position.index"]["data"]
         assert said["who"] == at.who and int(said["position"]) == index[at.followed]
         assert int(said["start"] or 1) == index[0]
-        assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
+        assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (
+            share < 1 or apart
+        )
 
 
 def turned(at: Judge, said: Said) -> None:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.reference import reference
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
@@ -50,6 +54,8 @@ def inside(address: str) -> list[str]:
         "embedding": ("token_ids",),
         "logits": ("logits.uncapped", "logits.unscaled"),
         "residual": ("residual.scaled",),
+        "rotated_key": ("key",) if place.endswith(".latent") else (),
+        "rotated": ("",) if place.endswith("rotary_query") else (),
         "scaled": ("d_model", "scale"),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
@@ -97,11 +103,19 @@ def network_of(at: Judge) -> dict[str, Any]:
     return dict(part["experts"][int(expert[1]) - 1]) if expert else part
 
 
+def _parameter(at: Judge, name: str) -> Any:
+    """A parameter of the FFN, from the values of the pass if they have it."""
+    address = f"{at.address.rpartition('.')[0]}.{name}"
+    return at.values[address]["data"] if address in at.values else network_of(at).get(name)
+
+
 def norm_of(at: Judge) -> dict[str, Any]:
     """The norm that a section works out."""
     norm = at.spec["final_norm"] if "final_norm" in at.address else None
     if of_heads := norm_of_heads(at):
         norm = part_of(at)[f"{of_heads}_norm"]
+    if latent := re.search(r"\.latent\.(norm|query_norm)$", at.address):
+        norm = part_of(at)["latent"][latent[1]]
     if at.address.endswith("norm_after"):
         norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
     if norm is None:
@@ -161,7 +175,8 @@ def divided(at: Judge, said: Said) -> None:
     asked = part_of(at).get("scale", "sqrt")
     assert at.address.endswith(".scores") and asked != "none"
     assert (said["scale"] == "c") == (asked != "sqrt")
-    by = at.near("query")["shape"][1] if asked == "sqrt" else number(str(asked))
+    query = at.near("joined_query") or at.near("query")
+    by = query["shape"][1] if asked == "sqrt" else number(str(asked))
     assert by > 1
 
 
@@ -236,6 +251,33 @@ def order(at: Judge, said: Said) -> None:
     assert may_be_in_any_order == ("which" in said)
     if may_be_in_any_order:
         assert (said["which"], said["who"]) == (which, at.who)
+        from_seed = "random" in at.spec.get("embeddings", ())
+        assert at.typed or from_seed or not order_counts_without_positions(at, which)
+
+
+def order_counts_without_positions(at: Judge, which: str) -> bool:
+    """Whether the followed token's output, without positions, depends on the order of others."""
+    n, token = len(at.tokens), at.followed
+    others = range(token) if which == "earlier" else [i for i in range(n) if i != token]
+    plain = _without_positions(at, list(range(n)))[token]
+    swaps = ([{i: j, j: i}.get(k, k) for k in range(n)] for i, j in combinations(others, 2))
+    found = (_without_positions(at, order)[token] for order in swaps)
+    return not all(np.allclose(plain, each, rtol=1e-6, atol=1e-8, equal_nan=True) for each in found)
+
+
+def _without_positions(at: Judge, order: list[int]) -> Any:
+    """The output for each token, in such an order, computed without positions."""
+    table, tokens = at.spec["embeddings"], at.tokens
+    rows = [table[token] for token in tokens] if isinstance(table, dict) else table
+    memory = at.spec.get("encoder")
+    tower = {
+        **{key: value for key, value in at.spec.items() if key not in ("given", "unembedding")},
+        "tokens": [tokens[i] for i in order],
+        "embeddings": [rows[i] for i in order],
+        "positions": "none",
+        **({"encoder": memory} if memory else {}),
+    }
+    return reference(tower)["output"]
 
 
 def rotates(at: Judge, said: Said) -> None:
@@ -378,7 +420,8 @@ def measured(at: Judge, said: Said) -> None:
         else None
     )
     assert said["together"] == several
-    assert said["whose"] == ("token" if several else of_heads or "token")
+    latent = "latent vector" if ".latent." in at.address else "token"
+    assert said["whose"] == ("token" if several else of_heads or latent)
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
     assert bool(said["one"]) == bool(norm.get("unit_offset", False))
     assert said["how"].startswith("numbers") == by_root and not partly_given(at)
@@ -447,6 +490,11 @@ def missed(at: Judge) -> str:
     share = Decimal(str(at.spec.get("loss", {}).get("smoothing", 0)))
     words = len(at.spec["vocabulary"])
     return f"p - {1 - share}×t - {share} / {words}" if share else "p - t"
+
+
+def of_cross_entropy(at: Judge, said: Said) -> None:
+    assert at.address == "gradient.logits" and said["missed"] == missed(at)
+    assert at.spec.get("loss", {}).get("kind", "cross_entropy") == "cross_entropy"
 
 
 def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
@@ -584,14 +632,14 @@ CLAIMS: dict[str, Check] = {
         at.address.endswith(".gated")
         and ("W_3" in network_of(at))
         and any(
-            network_of(at).get(one) != network_of(at).get(other)
+            _parameter(at, one) != _parameter(at, other)
             for one, other in (("W_1", "W_3"), ("b_1", "b_3"))
         )
     ),
     "There is no activation function here: the numbers are passed on[how: unchanged].": lambda at, said: (
         network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
     ),
-    "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+}": lambda at, said: (
+    "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides|The sigmoid maps|tanh maps|ReLU² squares) .+}": lambda at, said: (
         said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
         and not partly_given(at)
     ),
@@ -633,7 +681,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
-    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
         spans_heads(at, norm_of(at))
         and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
@@ -647,9 +695,7 @@ CLAIMS: dict[str, Check] = {
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,
-    r"Differentiated together, softmax and cross-entropy leave just {missed:p - .+?}. Without rounding, each row adds up to 0, because the probabilities add up to 1.": lambda at, said: (
-        said["missed"] == missed(at)
-    ),
+    r"Differentiated together, softmax and cross-entropy leave just {missed:p - .+?}. Without rounding, each row adds up to 0, because the probabilities add up to 1.": of_cross_entropy,
     r"The gradient at each logit is {:\((?P<over>p - .+)\) / (?P<n>\d+)|(?P<alone>p - .+)}, where p is its probability and t is 1 for the correct word and 0 otherwise.[ The loss is the mean over {mean:int} positions[batch: of the batch].][none: A position without a target has the gradient 0.]": at_the_logits,
     "Only the correct word's entry is negative: raising its logit lowers the loss.": negative,
     "The softmax divides by the sum of the row, so raising one score lowers the other weights. Therefore the weighted mean of a row's gradients is subtracted from each of them, and the difference is multiplied by the weight. Where a weight is 0[mask:, as at the masked scores], the gradient at the score is 0.": of_softmax,

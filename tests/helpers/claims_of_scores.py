@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from tests.helpers.claims_of_reasons import part_of, partly_given
@@ -29,6 +30,10 @@ def capped(at: Judge, said: Said) -> None:
     assert {number(said[key]) for key in ("cap", "by", "low", "high", "far")} == {cap}
     assert (said["of"], said["noun"]) == (("s", "score") if scores else ("z′", "logit"))
     assert all(abs(x) <= cap for x in at.row(at.result).data)
+    before = at.near("scores") if scores else at.values["logits.uncapped"]
+    for x in [number(str(x)) for row in before["data"] for x in row]:
+        if abs(x) < cap / 10:  # tanh then changes it by 1 % at most
+            assert abs(cap * math.tanh(x / cap) - x) <= abs(x) / 100
 
 
 def not_cut(at: Judge, said: Said) -> None:

@@ -268,9 +268,15 @@ def answer(at: Judge, said: Said) -> None:
 
 
 def only_last(at: Judge, said: Said) -> None:
-    attends = any("attention" in layer for layer in at.spec.get("layers", []))
+    parts = [layer["attention"] for layer in at.spec.get("layers", []) if "attention" in layer]
+    latents = [part["latent"] for part in parts if "latent" in part]
+    kept = ["the keys and values"] if len(latents) < len(parts) else []
+    kept += ["the latent vectors"] if latents else []
+    kept += ["the rotary parts of the keys"] if any("W_KR" in each for each in latents) else []
     assert at.cached and at.turn > 1
-    assert said["old"] == (" ".join(at.tokens[:-1]) if attends else None)
+    assert said["old"] == (" ".join(at.tokens[:-1]) if parts else None)
+    if parts:
+        assert said["kept"] == re.sub(r", (?=[^,]+$)", " and ", ", ".join(kept))
 
 
 def mask_stays(at: Judge, said: Said) -> None:
@@ -408,7 +414,7 @@ CLAIMS: dict[str, Check] = {
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
     "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
-    "Only the last token passes through the decoder[; the keys and values of “{old:text}” are reused from earlier turns].": only_last,
+    "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,
     "It ends after {n:int} turn[s]: " + CANNOT: stuck,

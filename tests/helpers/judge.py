@@ -30,12 +30,25 @@ ATTENTIONS = {
     },
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
+OF_LATENTS = {
+    "Latent vector": "latent",
+    "Latent vector, normalized": "latent.norm",
+    "Latent vector of the queries": "latent.query",
+    "Latent vector of the queries, normalized": "latent.query_norm",
+    "Rotary part of the keys": "latent.rotated_key",
+}
+ATTENTIONS |= {
+    "Rotary part of the query": "rotary_query.rotated",
+    "Query with its rotary part": "joined_query",
+    "Key with its rotary part": "joined_key",
+}
 LORA = "Low-rank adaptation (LoRA) of "
 ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
     f"{LORA}W_O": "W_O",
     **{"scale of the queries": "query_norm.gain", "scale of the keys": "key_norm.gain"},
+    **OF_LATENTS,
 }
 FFN = {
     **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
@@ -63,6 +76,8 @@ FORWARD = {
     "the decoder output": "Output of the decoder",
     "the encoder output": "Output of the encoder",
     "the final norm": "Final LayerNorm",
+    "the norm of the latent vector": "Latent vector, normalized",
+    "the norm of the latent vector of the queries": "Latent vector of the queries, normalized",
     "the norm of the queries": "Query, normalized",
     "the norm of the keys": "Key, normalized",
     "the normalized queries": "Normalized query",

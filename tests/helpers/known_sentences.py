@@ -1,210 +1,366 @@
-"""Sentences that claim nothing of the numbers, written down by hand: a new one belongs here.
+"""General sentences, goals and captions: each with the condition under which it is true.
 
-One that does claim something belongs to the forms in `claims.py`, with a check.
+The condition is checked wherever the sentence is printed. One that has numbers or names of its own
+belongs to the forms in `claims.py`.
 """
 
-GOALS = frozenset(
-    {
-        "The key describes what a token can be found by; queries are compared with it.",
-        "The key describes what an encoder token can be found by.",
-        "The value is what a token passes on to the tokens that attend to it.",
-        "The value is what an encoder token passes on.",
-        "The keys of the encoder's tokens are reused from the previous turn.",
-        "The values of the encoder's tokens are reused from the previous turn.",
-        "The softmax is computed again from the same scores, without the mask.",
-        "The output after the last block is divided by the sum after the last block, because only that sum is complete.",
-        "The router computes a score of each token for each expert, its router logit.",
-        "Each key is rotated like the queries, by the angles of its own token.",
-        "The sub-layer's input is added to its output.",
-        "The most probable word is the model's prediction of the next token.",
-    }
-)
-"""What a step does: said only where its result is computed."""
+from __future__ import annotations
 
-PHRASES = frozenset(
-    {
-        "The tokens as vectors.",
-        "The head's columns of the normalized queries.",
-        "The head's columns of the normalized keys.",
-        "A vector for each position.",
-        "The embeddings, multiplied by a constant.",
-        "An angle for each position and pair of columns.",
-        "The input of the first layer.",
-        "The encoder's tokens as vectors.",
-        "What each token looks for.",
-        "What each token can be found by.",
-        "The sub-layer's output, centered and scaled.",
-        "The sub-layer's output, scaled.",
-        "The query of each token, normalized.",
-        "The key of each token, normalized.",
-        "The query of each token, rotated.",
-        "The key of each token, rotated.",
-        "What each token passes on.",
-        "Dot products of queries and keys.",
-        "The scores after the soft cap.",
-        "The scores after the distances are subtracted.",
-        "Which tokens may be attended to.",
-        "The scores as shares of 1.",
-        "The attention weights without the mask.",
-        "The values, weighted by attention.",
-        "The softmax after one more block of keys.",
-        "The softmax and the weighted sum, computed in blocks.",
-        "All heads in one row.",
-        "The result of attention.",
-        "The sub-layer's output plus the residual.",
-        "Each token's numbers, centered and scaled.",
-        "Each token's numbers, scaled.",
-        "The hidden units of each token.",
-        "The frozen weights plus a product of two matrices.",
-        "The hidden units after the activation.",
-        "The hidden units after the gate.",
-        "The result of the FFN.",
-        "A score for each expert.",
-        "The weight of each token's experts.",
-        "The vectors of the tokens that go to the expert.",
-        "The decoder's vector for each token.",
-        "A score for each word.",
-        "A probability for each word.",
-        "How far the probabilities are from the correct words.",
-        "How far the numbers are from the correct ones.",
-        "How far the sigmoid of each logit is from its target, 0 or 1.",
-    }
-)
-"""The same where it is given."""
+import re
+from collections.abc import Callable
 
-ANYWHERE = frozenset(
-    {
-        "The rank of a word is 1 plus the number of words with a larger logit.",
-        "The logit as the sum of its parts, the largest first:",
-        "The parts of the heads, a row for each layer:",
-        "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.",
-        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.",
-        "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.",
-        "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to write a piece of the text with tokens, the one with the largest sum of scores is chosen.",
-        "The scores of its tokens:",
-        "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.",
-        "The merges in the order in which they are learned:",
-        "The same model in formulas:",
-        "Its sizes:",
-        "The largest change that each sub-layer adds, before any norm:",
-        "The parts, in order:",
-        "All steps in one table. The formula of like steps is that of the first.",
-        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",
-        "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.",
-        "Training repeats these stages, each time with the changed parameters.",
-        # Captions.
-        "The frequencies, one for each pair of columns:",
-        "The position times each frequency:",
-        "The sines:",
-        "The cosines:",
-        "The sines, for the even columns, counted from 0:",
-        "The cosines, for the odd columns:",
-        "The divisor:",
-        "The factor:",
-        "Each embedding times the factor:",
-        "The score for the key of each token:",
-        "The slope of this head:",
-        "Each score minus the slope times the distance:",
-        "The largest number of the row:",
-        "Each number minus the largest:",
-        "The exponentials:",
-        "Their sum:",
-        "The largest score so far:",
-        "The change of the maximum:",
-        "The factor for the blocks before:",
-        "Each score minus the maximum so far:",
-        "The exponentials of this block:",
-        "The sum of this block:",
-        "The sum so far:",
-        "The output of this block:",
-        "The output so far:",
-        "Each exponential divided by the sum:",
-        "The weights, without the share of the sink:",
-        "The scores, and the sink as a last column.",
-        "The mean:",
-        "Each number minus the mean:",
-        "The square of each difference:",
-        "The square of each number:",
-        "The mean of the squares:",
-        "The second projection:",
-        "Each number multiplied by its gate:",
-        "The logits, divided by the temperature:",
-        "The words that are kept, the most probable first:",
-        "The sum of their probabilities:",
-        "Each probability divided by this sum:",
-        "Their running sums:",
-        "The loss at each position with a target:",
-        "The probability of its word:",
-        "Each number minus its target:",
-        "The sigmoid of each logit:",
-        "The probability of each target:",
-        "The loss of each number:",
-        "The probabilities at the positions with a target:",
-        "The loss of the correct word:",
-        "The loss of every word:",
-        "The mean over all words:",
-        "The logits of the chosen experts:",
-        "The sum over the chosen experts:",
-        "The output of the shared expert is added:",
-        # Reasons.
-        "An encoder's tokens need not be text: they can also be regions of a picture.",
-        "A token is a piece of text, often a word. Large models also have parts of words and single bytes, so that they can represent any text.",
-        "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.",
-        "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.",
-        "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.",
-        "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.",
-        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.",
-        "A square is never negative, so errors in both directions raise the loss. Twice the error costs four times as much. Training changes the weights to lower the loss.",
-        "Each logit has a probability of its own, so that several targets of a position can be 1, or none. Training changes the weights to lower the loss.",
-    }
+from tests.helpers.claims_of_reasons import (
+    inside,
+    network_of,
+    part_of,
+    updated,
 )
+from tests.helpers.judge import Judge
 
-OF_TRAINING = frozenset(
-    {
-        "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, a slightly larger weight lowers the loss.",
-        "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.",
-        "From the forward pass:",
-        "From the other examples, computed in the same way:",
-        "The losses of all examples:",
-        # Goals.
-        "Compute the gradient at the decoder output.",
-        "Backpropagate the gradient through the norm.",
-        "The gradient is multiplied by the slope of the activation function.",
-        "Compute the gradient at the concatenated heads.",
-        "Compute the gradient at the scaled embeddings.",
-        "The head's output gets its own columns of the gradient.",
-        "Compute the gradient at each attention weight.",
-        "Compute the gradient at each score after the mask.",
-        "Compute the gradient at each score after the soft cap.",
-        "Compute the gradient at each score after ALiBi.",
-        "Compute the gradient at the scores and the sink.",
-        "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.",
-        "Compute the gradient at each score and at its dot product.",
-        "Compute the gradient at each rotated query.",
-        "Compute the gradient at the head's normalized queries.",
-        "Compute the gradient at the head's normalized keys.",
-        "In its columns among those of all heads:",
-        "Compute the gradient at each rotated key.",
-        "Compute the gradient at the vector of each position.",
-        "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
-        # Reasons.
-        "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.",
-        "Clipping keeps the direction of the gradient and limits its length.",
-        "The gradient describes the loss only near the current weights; therefore each step of training computes it again.",
-        # Captions.
-        "The normalized numbers before γ is applied:",
-        "The slope of the activation at each hidden unit:",
-        "The sum of the squared gradients of each parameter:",
-        "Their total:",
-        "The norm of all gradients is the square root of the total:",
-        "The limit:",
-        "The factor for all gradients:",
-        "The clipped gradient:",
-        "The running mean of the gradients:",
-        "The squared gradients:",
-        "The running mean of the squared gradients:",
-        "Bias correction, because both running means start at 0:",
-        "The new weights:",
-    }
-)
-"""What is said in the backward pass, of the update and around them."""
+Condition = Callable[[Judge], bool]
+
+
+def ends(at: Judge, ending: str) -> bool:
+    """Whether the section's result has such an address, whatever is before it."""
+    return re.search(rf"(?:^|[._]){ending}$", at.address) is not None
+
+
+GOALS: dict[str, str] = {
+    "The key describes what a token can be found by; queries are compared with it.": r"attention\.head\d+\.keys?",
+    "The value is what an encoder token passes on.": r"cross_attention\.head\d+\.value",
+    "Each key is rotated like the queries, by the angles of its own token.": r"head\d+\.(?:rotated_key|keys)",
+    "The values of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.value",
+    "The sub-layer's input is added to its output.": "residual",
+    "The keys of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.key",
+    "The router computes a score of each token for each expert, its router logit.": r"router\.logits",
+    "The most probable word is the model's prediction of the next token.": "prediction",
+    "The key describes what an encoder token can be found by.": r"cross_attention\.head\d+\.key",
+    "The softmax is computed again from the same scores, without the mask.": r"unmasked\.weights",
+    "The value is what a token passes on to the tokens that attend to it.": r"attention\.head\d+\.values?",
+    "The output after the last block is divided by the sum after the last block, because only that sum is complete.": r"blocks\.output",
+}
+"""What a step does, with the end of its result's address: said only where this is computed."""
+
+PHRASES: dict[str, str] = {
+    "The tokens as vectors.": "embedding",
+    "The head's columns of the normalized queries.": "query_norm",
+    "The head's columns of the normalized keys.": "key_norm",
+    "A vector for each position.": "position",
+    "The embeddings, multiplied by a constant.": r"embedding\.scaled",
+    "An angle for each position and pair of columns.": r"position\.cos",
+    "The input of the first layer.": "input",
+    "The encoder's tokens as vectors.": r"encoder\.output",
+    "What each token looks for.": r"head\d+\.query",
+    "What each token can be found by.": r"head\d+\.keys?",
+    "The sub-layer's output, centered and scaled.": "norm_after",
+    "The sub-layer's output, scaled.": "norm_after",
+    "The query of each token, normalized.": "query_norm",
+    "The key of each token, normalized.": "key_norm",
+    "The query of each token, rotated.": r"head\d+\.rotated_query",
+    "The key of each token, rotated.": r"head\d+\.rotated_key",
+    "What each token passes on.": r"head\d+\.values?",
+    "Dot products of queries and keys.": "scores",
+    "The scores after the soft cap.": "capped",
+    "The scores after the distances are subtracted.": "biased",
+    "Which tokens may be attended to.": "masked",
+    "The scores as shares of 1.": r"head\d+\.weights",
+    "The attention weights without the mask.": r"unmasked\.weights",
+    "The values, weighted by attention.": r"head\d+\.output",
+    "The softmax after one more block of keys.": r"block\d+\.output",
+    "The softmax and the weighted sum, computed in blocks.": r"blocks\.output",
+    "All heads in one row.": "concat",
+    "The result of attention.": r"attention\.output",
+    "The sub-layer's output plus the residual.": "residual",
+    "Each token's numbers, centered and scaled.": "norm",
+    "Each token's numbers, scaled.": "norm",
+    "What all keys and values are computed from.": "latent",
+    "What all queries are computed from.": r"latent\.query",
+    "The latent vector, normalized.": r"latent\.norm",
+    "The latent vector of the queries, normalized.": r"latent\.query_norm",
+    "The part of the keys that encodes positions.": r"latent\.rotated_key",
+    "The part of the query that encodes positions.": r"rotary_query\.rotated",
+    "The query and its rotary part side by side.": "joined_query",
+    "The key and its rotary part side by side.": "joined_key",
+    "The hidden units of each token.": "hidden",
+    "The frozen weights plus a product of two matrices.": r"W_\w",
+    "The hidden units after the activation.": "activation",
+    "The hidden units after the gate.": "gated",
+    "The result of the FFN.": r"(?:ffn|expert\d+|shared)\.output",
+    "A score for each expert.": r"router\.logits",
+    "The weight of each token's experts.": r"router\.weights",
+    "The vectors of the tokens that go to the expert.": r"expert\d+\.input",
+    "The decoder's vector for each token.": "output",
+    "A score for each word.": "logits",
+    "A probability for each word.": "probabilities",
+    "How far the probabilities are from the correct words.": "loss",
+    "How far the numbers are from the correct ones.": "loss",
+    "How far the sigmoid of each logit is from its target, 0 or 1.": "loss",
+}
+"""The same where something of the step is given."""
+
+BACKWARD: dict[str, str] = {
+    "Compute the gradient at the decoder output.": "output",
+    "Backpropagate the gradient through the norm.": r"\w*norm(?:_after)?",
+    "The gradient is multiplied by the slope of the activation function.": "activation",
+    "Compute the gradient at the concatenated heads.": "concat",
+    "Compute the gradient at the scaled embeddings.": r"embedding\.scaled",
+    "The head's output gets its own columns of the gradient.": r"head\d+\.output",
+    "Compute the gradient at each attention weight.": r"head\d+\.weights",
+    "Compute the gradient at each score after the mask.": "masked",
+    "Compute the gradient at each score after the soft cap.": "capped",
+    "Compute the gradient at each score after ALiBi.": "biased",
+    "Compute the gradient at the scores and the sink.": "scores_and_sink",
+    "Compute the gradient at each score and at its dot product.": "scores",
+    "Compute the gradient at each rotated query.": "rotated_query",
+    "Compute the gradient at the head's normalized queries.": r"head\d+\.query_norm",
+    "Compute the gradient at the head's normalized keys.": r"head\d+\.key_norm",
+    "In its columns among those of all heads:": r"head\d+\.(?:query|key)_norm",
+    "Compute the gradient at each rotated key.": "rotated_key",
+    "Compute the gradient at the vector of each position.": "position",
+}
+"""What a step of the backward pass does, with the end of its result's address."""
+
+CAPTIONS: dict[str, str] = {
+    "The frequencies, one for each pair of columns:": "div_term",
+    "The position times each frequency:": "angle",
+    "The sines:": "sin",
+    "The cosines:": "cos",
+    "The sines, for the even columns, counted from 0:": "sin",
+    "The cosines, for the odd columns:": "cos",
+    "The divisor:": "scale",
+    "The factor:": "scale",
+    "Each embedding times the factor:": "scaled",
+    "The score for the key of each token:": "scores",
+    "The slope of this head:": "slope",
+    "Each score minus the slope times the distance:": "biased",
+    "The largest number of the row:": "max",
+    "Each number minus the largest:": "shifted",
+    "The exponentials:": "exp",
+    "The largest score so far:": r"block\d+\.max",
+    "The change of the maximum:": r"block\d+\.change",
+    "The factor for the blocks before:": r"block\d+\.factor",
+    "Each score minus the maximum so far:": r"block\d+\.shifted",
+    "The exponentials of this block:": r"block\d+\.exp",
+    "The sum of this block:": r"block\d+\.block_sum",
+    "The sum so far:": r"block\d+\.sum",
+    "The output of this block:": r"block\d+\.block_output",
+    "The output so far:": r"block\d+\.output",
+    "Each exponential divided by the sum:": "weights|probabilities|weights_and_sink",
+    "The weights, without the share of the sink:": "weights_and_sink",
+    "The scores, and the sink as a last column.": "scores_and_sink",
+    "The mean:": "mean",
+    "Each number minus the mean:": "deviation",
+    "The square of each difference:": r"squared|loss\..*",
+    "The square of each number:": "squared",
+    "The mean of the squares:": "mean_square",
+    "The second projection:": "up",
+    "Each number multiplied by its gate:": "gated",
+    "The logits, divided by the temperature:": r"sampling\.scaled",
+    "The words that are kept, the most probable first:": r"sampling\.candidates",
+    "The sum of their probabilities:": r"sampling\.candidates_sum",
+    "Each probability divided by this sum:": r"sampling\.renormalized",
+    "Their running sums:": r"sampling\.cumulative",
+    "The loss at each position with a target:": r"loss\.token",
+    "Each number minus its target:": r"loss\..*",
+    "The sigmoid of each logit:": r"loss\.sigmoid",
+    "The probability of each target:": r"loss\.correct",
+    "The loss of each number:": r"loss\..*",
+    "The probabilities at the positions with a target:": r"loss\.probabilities",
+    "The loss of the correct word:": r"loss\.correct_word",
+    "The loss of every word:": r"loss\.words",
+    "The mean over all words:": r"loss\.words_mean",
+    "The logits of the chosen experts:": r"router\.chosen",
+    "The sum over the chosen experts:": r"ffn\.routed",
+    "The output of the shared expert is added:": r"ffn\.shared\.output",
+    "The slope of the activation at each hidden unit:": "slope",
+    "The normalized numbers before γ is applied:": "standardized",
+    "The sum of the squared gradients of each parameter:": r"gradient\.squares",
+    "Their total:": r"gradient\.squares",
+    "The norm of all gradients is the square root of the total:": r"gradient\.norm",
+    "The limit:": r"gradient\.norm\.largest",
+    "The factor for all gradients:": r"gradient\.norm\.factor",
+    "The clipped gradient:": "clipped",
+    "The running mean of the gradients:": "first_moment",
+    "The squared gradients:": "squared",
+    "The running mean of the squared gradients:": "second_moment",
+    "Bias correction, because both running means start at 0:": "unbiased_first",
+    "The new weights:": r"update\..+",
+}
+"""Words before lines, with the ends of the addresses of what they are of."""
+
+
+def is_computed(at: Judge, name: str) -> bool:
+    """Whether a section has a value of such a name."""
+    parent = at.address.rpartition(".")[0]
+    moves = bool(updated(at)) or "Clipping" in at.heading
+    begins: tuple[str, ...] = ("update.", "gradient.") if moves else ("loss", "sampling")
+    if parent and parent != "gradient":
+        begins = (f"{parent}.", *begins)
+    own = {*inside(at.address), *inside(at.address.removeprefix("gradient."))}
+    found = [a for a in at.values if a in own or a.startswith((*begins, f"{at.address}."))]
+    return any(re.search(rf"(?:^|[._])(?:{name})$", address) for address in found)
+
+
+# --- what reasons are true of --------------------------------------------------------------------
+
+
+def loss_kind(*kinds: str) -> Condition:
+    return lambda at: at.spec.get("loss", {}).get("kind", "cross_entropy") in kinds
+
+
+def headed(words: str) -> Condition:
+    return lambda at: re.search(words, at.heading) is not None
+
+
+def before_all_sections(at: Judge) -> bool:
+    return at.heading == ""
+
+
+def in_the_summary(at: Judge) -> bool:
+    return at.heading == "Summary"
+
+
+def of_a_text(at: Judge) -> bool:
+    """A text is split into the tokens."""
+    return "text" in at.values
+
+
+def of_merges(at: Judge) -> bool:
+    return of_a_text(at) and "text.merges" in at.values
+
+
+def adds_its_input(at: Judge) -> bool:
+    """The sub-layer has a residual connection, and the section is that sum."""
+    return ends(at, "residual") and part_of(at).get("residual", True) is True
+
+
+def reads_whole_texts(at: Judge) -> bool:
+    return at.turn > 0 and not at.cached
+
+
+def reads_embeddings(at: Judge) -> bool:
+    return at.address == "embedding" and "embeddings" in at.spec
+
+
+def bends(at: Judge) -> bool:
+    return network_of(at).get("activation", "relu") not in ("relu", "none")
+
+
+def sink_of_several_rows(at: Judge) -> bool:
+    place = at.address.removesuffix("_and_sink").removesuffix("scores")
+    return ends(at, "scores_and_sink") and f"{place}sink" in at.values
+
+
+def has_examples(at: Judge) -> bool:
+    """The model is trained on several examples."""
+    return any(re.match(r"example\d+\.", address) for address in at.values)
+
+
+def always(at: Judge) -> bool:
+    """A definition, or what a table has, which no number can make false."""
+    return True
+
+
+REASONS: dict[str, Condition] = {
+    "The probability of its word:": lambda at: not at.address,
+    # Definitions, and what a table or a diagram has.
+    "The rank of a word is 1 plus the number of words with a larger logit.": always,
+    "The logit as the sum of its parts, the largest first:": always,
+    "The parts of the heads, a row for each layer:": always,
+    "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
+    "The same model in formulas:": before_all_sections,
+    "Its sizes:": before_all_sections,
+    "The parts, in order:": before_all_sections,
+    "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
+    "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
+    "The largest change that each sub-layer adds, before any norm:": in_the_summary,
+    "All steps in one table. The formula of like steps is that of the first.": in_the_summary,
+    # Tokens.
+    "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.": of_a_text,
+    "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.": of_a_text,
+    "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to write a piece of the text with tokens, the one with the largest sum of scores is chosen.": of_a_text,
+    "The scores of its tokens:": of_a_text,
+    "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
+    "The merges in the order in which they are learned:": of_a_text,
+    "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
+    "A token is a piece of text, often a word. Large models also have parts of words and single bytes, so that they can represent any text.": reads_embeddings,
+    "An encoder's tokens need not be text: they can also be regions of a picture.": lambda at: (
+        at.outside is not None or "encoder" in at.spec
+    ),
+    # The forward pass.
+    "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.": lambda at: (
+        at.address == "encoder.output"
+    ),
+    "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.": adds_its_input,
+    "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
+        at.address == "prediction"
+    ),
+    "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.": reads_whole_texts,
+    "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
+        loss_kind("cross_entropy")(at) and not at.spec.get("loss", {}).get("smoothing")
+    ),
+    "A square is never negative, so errors in both directions raise the loss. Twice the error costs four times as much. Training changes the weights to lower the loss.": loss_kind(
+        "squared"
+    ),
+    "Each logit has a probability of its own, so that several targets of a position can be 1, or none. Training changes the weights to lower the loss.": loss_kind(
+        "binary"
+    ),
+    # Training.
+    "Training repeats these stages, each time with the changed parameters.": headed(
+        "^$|^One step of training$"
+    ),
+    "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, a slightly larger weight lowers the loss.": before_all_sections,
+    "From the forward pass:": lambda at: (
+        at.address.startswith("gradient.") or f"update.{updated(at)}" in at.values
+    ),
+    "From the other examples, computed in the same way:": lambda at: (
+        at.address.startswith("gradient.") and has_examples(at)
+    ),
+    "From the backward pass, without worked lines:": lambda at: at.address.startswith("gradient."),
+    "The losses of all examples:": lambda at: has_examples(at),
+    "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.": sink_of_several_rows,
+    "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.": adds_its_input,
+    "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.": lambda at: (
+        "gradient.norm" in at.values
+    ),
+    "Clipping keeps the direction of the gradient and limits its length.": lambda at: (
+        "gradient.norm" in at.values
+    ),
+    "The gradient describes the loss only near the current weights; therefore each step of training computes it again.": lambda at: (
+        f"update.{updated(at)}" in at.values
+    ),
+}
+"""Sentences that are true under a condition."""
+
+MORE: dict[str, Condition] = {
+    "The router computes a score of each token for each expert, its router logit.": lambda at: (
+        len(part_of(at)["experts"]) > 0
+    ),
+    "The sub-layer's input is added to its output.": lambda at: (
+        adds_its_input(at) and "residual_scale" not in part_of(at)
+    ),
+    "The gradient is multiplied by the slope of the activation function.": bends,
+    "The output after the last block is divided by the sum after the last block, because only that sum is complete.": lambda at: (
+        int(part_of(at)["blocks"]) > 0
+    ),
+    "The keys of the encoder's tokens are reused from the previous turn.": lambda at: at.turn > 1,
+    "The values of the encoder's tokens are reused from the previous turn.": lambda at: at.turn > 1,
+}
+"""What else must hold of a goal."""
+
+
+KNOWN = frozenset({*GOALS, *PHRASES, *BACKWARD, *CAPTIONS, *REASONS})
+"""All sentences that stand here, each in one table."""
+
+
+def is_true(line: str, at: Judge) -> bool:
+    """Whether a known sentence is true where it stands."""
+    if line in MORE and not MORE[line](at):
+        return False
+    if line in REASONS:
+        return REASONS[line](at)
+    if line in CAPTIONS:
+        return is_computed(at, CAPTIONS[line])
+    if line in BACKWARD:
+        return at.address.startswith("gradient.") and ends(at, BACKWARD[line])
+    return ends(at, GOALS[line] if line in GOALS else PHRASES[line])

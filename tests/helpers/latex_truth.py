@@ -140,7 +140,7 @@ def _rows(rows: str) -> list[str]:
     """Rows of an alignment; one that begins with a relation or further in goes on with the last."""
     worked: list[str] = []
     for row in re.split(r" \\\\(?:\[4pt\]|\*)?\n", rows.removesuffix("\n")):
-        found = ROW.fullmatch(re.sub(r"&& \\llap\{\$(.*)\$\}$", r"&& \1", row))
+        found = ROW.fullmatch(row)
         if not found:
             raise UnreadableError(row)
         head, sides, result = found.groups()

@@ -13,6 +13,7 @@ import yaml
 Place = tuple[Any, ...]
 
 ODD: tuple[Any, ...] = (
+    *("", " ", "\u3000", "0,5", "−1", "1 2", "a:b"),
     *("", "x", "0", "-1", "1.5", "1e12", "1e-30", "1e400", "-0.0", "nan", "-inf", "½", "1_0", "٣"),
     *(
         "none",
@@ -82,6 +83,8 @@ def change(data: Any, chance: random.Random) -> None:
             holder.insert(chance.randrange(len(holder) + 1), copy.deepcopy(holder[last]))
         case 2 if isinstance(holder, dict):
             holder[chance.choice(KEYS)] = holder.pop(last)
+        case 3 if chance.random() < 0.1 and isinstance(holder, list):
+            holder[last:last] = [copy.deepcopy(holder[last])] * chance.choice((50, 500, 3000))
         case 3:
             other = chance.choice(places)
             found = data
@@ -113,6 +116,37 @@ def parts(data: Any, place: Place = ()) -> Iterator[Place]:
 SIGNS = (*"\t:-[]{}'\"#!|%@é\x00\x85", "&a ", "*a")
 
 
+NESTED = ("[", "{a = ", "a = [", "[[", "[{b = ")
+IN_TOML = (
+    *("a = 1", "[tool.x]", "[[tool.y]]", "[tool.decoder-trace]", "[tool.decoder-trace.audit]"),
+    *(
+        "strict = true",
+        "select = ['A01']",
+        "ignore = 'A02'",
+        "exclude = ['*.md']",
+        "x.y.z = 2024-01-01",
+    ),
+    *("per-file-ignores = {'a.md' = ['A01']}", "tool = 3", "tool.decoder-trace.audit = []"),
+)
+VALUES_IN_TOML = (
+    *("1", "nan", "-inf", "1e999", "0x" + "f" * 6000, "9" * 5000, "1_0", "2024-99-99", "07:32:00"),
+    *("[", "]", "{", "'x'", '"\\ud800"', "''", "true", "[1, [2]]", "{}", "[{}]", "'!'", "'[z-a]'"),
+)
+
+
+def configuration(chance: random.Random) -> str:
+    """A configuration of a project, of this and other tools, in which something may be wrong."""
+    lines = list(chance.choices(IN_TOML, k=chance.randint(1, 6)))
+    for _ in range(chance.randint(0, 2)):
+        key = chance.choice(("exclude", "select", "strict", "per-file-ignores", "z"))
+        lines.insert(chance.randrange(len(lines) + 1), f"{key} = {chance.choice(VALUES_IN_TOML)}")
+    if chance.random() < 0.2:
+        many = chance.choice((50, 500, 5000))
+        lines.insert(chance.randrange(len(lines) + 1), f"deep = {chance.choice(NESTED) * many}")
+    text = "\n".join(lines) + "\n"
+    return torn(text, chance) if chance.random() < 0.3 else text
+
+
 def torn(text: str, chance: random.Random) -> str:
     """A text with a few characters put in, taken out or moved."""
     for _ in range(chance.randint(1, 3)):
@@ -133,14 +167,15 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-COMMANDS = _words("run step steps why value loss generate tutorial scenarios")
+COMMANDS = _words("run step steps why value loss generate tutorial scenarios train lens compare")
 NAMES = (*_words("softmax attention norm layer1.ffn output[1,1] mask loss zzz [ tokens[1]"), "")
 OPTIONS = _words("""
     --token --layer --head --sequence --example --depth --decimals --carry --format --given --seed
     --temperature --top-k --top-p --start --scenario --max-tokens --no-mask --worked --kv-cache
-    --math --standalone --brief --nope -f -t -h --heading
+    --math --standalone --brief --nope -f -t -h --heading --steps --text --train --vary --force
 """)
 VALUES = (
+    *_words("mine.yaml 1000000 10000 ３ −1 0,5"),
     *_words("1 2 0 -1 99 1_0 ٣ x nan inf 1e3 0.5 line never markdown latex json terminal pdf"),
     *_words("Alex output=1 output=[[1]] x= = [ mask=[[0,-inf],[0,0]] pizza comics no/such"),
     *("layer1.attention.head1.scale=2", "", " ", "\x00"),
@@ -161,6 +196,8 @@ def command_line(chance: random.Random, scenarios: tuple[str, ...]) -> list[str]
             words.append(chance.choice(VALUES))
     if chance.random() < 0.05:
         chance.shuffle(words)
+    if chance.random() < 0.1:
+        words.append(chance.choice((*scenarios, "s.yaml")))
     return words
 
 

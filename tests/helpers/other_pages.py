@@ -203,7 +203,7 @@ def _of_mathematics(piece: str) -> Iterator[terminal_page.Block]:
         yield from _of_lines(lines)
     elif "\\begin{array}" not in piece:
         one_row = re.sub(r"\\\\(?:\[4pt\]|\*)?\n|[&\n]", " ", _ALIGNED.sub("", piece))
-        yield terminal_page.read_formula(plain(re.sub(r"\\llap\{\$(.*)\$\}", r"\1", one_row)))
+        yield terminal_page.read_formula(plain(one_row))
 
 
 def _number(cell: str) -> str:

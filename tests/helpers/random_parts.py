@@ -19,11 +19,10 @@ SUB_LAYERS = ("attention", "cross_attention", "ffn")
 Part: TypeAlias = Callable[[Scenario, random.Random], None]
 
 
-def with_parts(spec: Scenario, seed: int, *, latents: bool = False) -> Scenario:
+def with_parts(spec: Scenario, seed: int) -> Scenario:
     """The scenario with some of the parts; which ones follows from the seed."""
     for name, part in PARTS.items():
-        if latents or part is not latent:
-            part(spec, random.Random(f"{seed} {name}"))
+        part(spec, random.Random(f"{seed} {name}"))
     return spec
 
 

@@ -85,7 +85,6 @@ def scenarios(
     alike: bool = False,
     keeps_width: bool = False,
     masks: tuple[str, ...] = MASKS,
-    latents: bool = False,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -100,7 +99,6 @@ def scenarios(
     With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
     there are batches and training examples.  One that ``keeps_width`` has vectors as wide as the
     embeddings behind its last layer.  ``masks`` are the choices for the mask.
-    With ``latents``, some heads read latent vectors.
     """
     make = _Maker(
         draw=draw,
@@ -158,7 +156,7 @@ def scenarios(
         known = list(scenario["embeddings"])
         scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
-    return with_parts(scenario, make.seed, latents=latents)
+    return with_parts(scenario, make.seed)
 
 
 def limit_blocks(scenario: Scenario) -> None:

@@ -46,13 +46,12 @@ def plain_and_written(
     Weights that are drawn are other ones in each.
     """
     kinds = ("plain", "alike", "encoder", "learns", "sizes")
-    sized = carry in (None, "never") and not asked.keys() - {"latents"}
+    sized = carry in (None, "never") and not asked
     kind = draw(st.sampled_from(kinds if sized else kinds[:-1]))
     if kind == "sizes":
         spec = draw(from_sizes())
         return spec, spec
     settings: dict[str, Any] = {"all_digits": True, "epsilons": ("0.1", "0.00001"), **asked}
-    settings.setdefault("latents", True)
     if kind == "learns":
         alike = draw(st.sampled_from((False, False, True)))
         asked_of_loss = {"any_loss": True, "alike": alike, **settings}

@@ -128,6 +128,11 @@ def test_a_damaged_file_is_told(name: str, content: bytes, said: str, tmp_path: 
     assert str(caught.value).startswith(f"{path}: {said}")
 
 
+def test_a_name_of_another_kind_of_file_is_told_where_it_is_typed() -> None:
+    [told] = problems(run("run", "-", stdin=f"{SMALL}given: some words\n"))
+    assert told.startswith("<stdin>:15:1: given: expected values by address, or a .npz or .safe")
+
+
 def test_objects_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, input=np.array([print], dtype=object))

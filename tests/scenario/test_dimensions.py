@@ -26,6 +26,7 @@ def refused(text: str) -> list[str]:
 REFUSED = {
     "dimensions: {layers: 2, width: 8, heads: 2, context: 5}": "1:13: dimensions.words: missing, "
     "expected words: 50257",
+    f"dimensions: {{{SIZES}}}\ntokens: ' '": "2:1: tokens: empty, expected at least one entry",
     "dimensions: 3": "1:1: dimensions: expected a mapping, such as dimensions: {layers: 12, width: "
     "768, heads: 12, words: 50257}, got '3'",
     f"dimensions: {{{SIZES}, hiden: 3}}": "1:67: dimensions.hiden: unknown key; did you mean "

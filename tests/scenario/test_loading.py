@@ -84,6 +84,9 @@ def test_what_is_missing_is_named(gone: str, told: str) -> None:
         ("Two words", "''", "1:1: title: empty"),
         ("[a, b]", "{a: b}", "2:1: tokens: expected a list, such as tokens: [big, cat], got a "),
         ("[a, b]", "[]", "2:1: tokens: empty, expected at least one entry"),
+        ("[a, b]", "' '", "2:1: tokens: empty, expected at least one entry"),
+        ("[a, b]", "[a, b]\nvocabulary: []", "3:1: vocabulary: empty, expected at least one"),
+        ("[a, b]", "[a, b]\nbatch: [' ']", "3:9: batch1: empty, expected at least one entry"),
         ("[[3], [4]]", "[3, [4]]", "10:17: layer1.attention.head1.W_K row 1: expected a list, got"),
         (
             "[[3], [4]]",
@@ -201,6 +204,63 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
 def test_a_wrong_line_at_the_end_is_told_with_what_was_expected(added: str, told: str) -> None:
     (problem,) = problems((END, f"{END}{added}\n"))
     assert problem.startswith(f"f.yaml:15:{told}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("[3 -4]", "got '3 -4'; a comma is missing after 3"),
+        ("[\u22123]", "got '\u22123'; type the minus sign as a hyphen: -3"),
+        ("['0,5']", "got '0,5'; type a decimal point: 0.5"),
+        ("[3 x]", "got '3 x'"),
+        ("['1,2,3']", "got '1,2,3'"),
+    ],
+)
+def test_a_number_that_is_nearly_one_is_told_how(typed: str, told: str) -> None:
+    [problem] = problems(("[[3], [4]]", f"[{typed}, [4]]"))
+    assert problem.endswith(f"expected a number, {told}")
+
+
+def test_decimal_commas_are_seen_where_a_count_is_wrong() -> None:
+    rows = ("  b: [3, 4]", "  b: [0,5, 1,5]")
+    [problem] = problems(rows)
+    hint = "4 numbers, expected 2 (as many as in the other embeddings); line 5 seems to have"
+    assert f"embeddings.b: {hint} decimal commas: type 0.5, not 0,5" in problem
+    [problem] = problems(("  b: [3, 4]", "  b: [3,4, 5]"))
+    assert "commas" not in problem
+
+
+def test_the_example_of_an_embedding_has_as_many_numbers_as_the_others() -> None:
+    for width, row in (
+        (3, "[0.9, 0.1, 0.4]"),
+        (64, "[0.9, 0.1, 0.4, 0.9, 0.1, 0.4, … 64 numbers]"),
+    ):
+        text = f"tokens: [yes]\nembeddings: {{a: {[1] * width}}}\nlayers: []\n"
+        assert f"expected yes: {row} in embeddings" in run("run", "-", stdin=text).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("fruits.yaml", "fruit.yaml"), ("fruit", "fruit.yaml"), ("alexx", "alex")]
+)
+def test_a_file_that_may_have_been_meant_is_named(
+    name: str, near: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fruit.yaml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    told = f"no such file or scenario; did you mean '{near}'?\n"
+    assert run("run", name).stderr == f"{name}: {told}"
+    monkeypatch.chdir(tmp_path.parent)
+    if near.startswith("fruit"):
+        inside = tmp_path.name
+        told = told.replace(near, f"{inside}/{near}")
+        assert run("run", f"{inside}/{name}").stderr == f"{inside}/{name}: {told}"
+
+
+@pytest.mark.parametrize("command", ["step softmax", "why output[1,1]", "value output[1,1]"])
+def test_a_scenario_that_is_an_option_is_told_so(command: str) -> None:
+    ran = run(*command.split(), "fruit.yaml")
+    assert ran.exit_code == 2
+    assert "-s" in ran.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "root:x:0:0\n", "password: a\nuser: b\n"])

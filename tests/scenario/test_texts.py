@@ -146,6 +146,7 @@ def test_what_is_learned_is_written_as_it_was_typed() -> None:
         (f"tokens: [a]\n{CORPUS}", "3:1: corpus: a corpus without a text, expected text: hug pug"),
         ("text: [ab]\nmerges: []", "2:1: text: expected text, got a list"),
         ('text: ""\nmerges: []', "2:1: text: empty, expected at least one entry"),
+        (f"text: ' '\n{CORPUS}\nmerges: 1", "2:1: tokens: empty, expected at least one entry"),
         (
             "text: abc\nmerges: []",
             "2:7: tokens entry 3: no embedding for the token 'c', expected c: [0.9, 0.1] in "

@@ -178,6 +178,45 @@ def test_what_is_wrong_is_said_at_the_field(page: Any, lab: Server) -> None:
     assert lab.get("/scenario.yaml") == text
 
 
+def test_a_word_in_a_field_is_answered_without_the_lines_of_a_file(page: Any, lab: Server) -> None:
+    for typed in ("abc", "1e30"):
+        reached(page, "like")
+        page.keyboard.press("Enter")
+        page.locator("#typed").fill(typed)
+        assert answered(page, lambda: page.keyboard.press("Enter")) == 400
+        said = page.locator("#field #wrong").text_content()
+        assert re.fullmatch(rf"[^:]+: expected a number( of at most 10\^12)?, got '{typed}'", said)
+        page.keyboard.press("Escape")
+
+
+IN_FIRST = """() => {
+  const first = document.querySelector("#first").contentDocument;
+  const top = (page, id) => page.getElementById(id)?.getBoundingClientRect().top;
+  const section = [...document.querySelectorAll("section.step")]
+    .find((each) => !each.hidden && each.getBoundingClientRect().bottom > innerHeight / 3);
+  return [
+    ["level", "token"].map((id) => first.getElementById(id).value),
+    Math.abs(top(document, section.id) - top(first, section.id)) < 3,
+  ];
+}"""
+"""What the page beside shows, and whether the section that is read stands beside its own."""
+
+
+def test_the_page_beside_shows_the_same_part(page: Any, lab: Server) -> None:
+    page.wait_for_function(
+        "document.querySelector('#first').contentDocument.querySelector('.ready')"
+    )
+    page.select_option("#token", label="data")
+    page.evaluate("document.getElementById('step-7').scrollIntoView()")
+    page.wait_for_timeout(100)
+    assert page.evaluate(IN_FIRST) == [["2", "2"], True]
+    page.select_option("#level", "0")
+    assert page.evaluate(IN_FIRST)[0] == ["0", "2"]
+    page.locator("#more button").first.click()
+    page.wait_for_timeout(100)
+    assert page.evaluate(IN_FIRST) == [["1", "2"], True]
+
+
 def test_settings_and_tokens(page: Any, lab: Server) -> None:
     page.locator("#lab summary").first.click()
     page.locator("#lab summary").last.click()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +166,50 @@ def test_a_slow_client_is_cut_off(sent: str, server: Server) -> None:
             except ConnectionResetError:
                 break
     assert 5 < time.monotonic() - begin < 15
+
+
+def test_idle_clients_keep_nobody_away(server: Server) -> None:
+    """Whether they never ask, or have had an answer; those that wait for news are kept."""
+    head = f"Host: 127.0.0.1:{server.port}\r\n\r\n"
+    with ExitStack() as open_:
+        address = ("127.0.0.1", server.port)
+        clients = [open_.enter_context(socket.create_connection(address)) for _ in range(150)]
+        assert server.ask("GET", "/").status == 200
+        streams = clients[-10:]
+        for client in streams:
+            client.sendall(f"GET /events?key={server.key} HTTP/1.1\r\n{head}".encode())
+        for _ in range(150):
+            client = open_.enter_context(socket.create_connection(address))
+            client.sendall(f"GET /?key=x HTTP/1.1\r\n{head}".encode())
+            assert client.recv(20).startswith(b"HTTP/1.1 403")
+        assert server.ask("GET", "/").status == 200
+        for client in streams:
+            assert client.recv(20).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_edits_that_wait_end_with_the_server(leave: bool) -> None:
+    """Ctrl-C, or a client that leaves: what nobody waits for is not computed."""
+    body = json.dumps({**EDIT, "address": "embedding", "column": 1}).encode()
+    with served("comics") as server, ExitStack() as open_:
+        head = f"POST /edit?key={server.key} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        for _ in range(40):
+            client = open_.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        time.sleep(0.3)
+        if leave:
+            open_.close()
+            assert server.ask("GET", "/trace.json").status == 200  # it waits for its turn, too
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+                client.sendall(f"{head.replace('POST /edit', 'GET /events')}\r\n".encode())
+                versions = re.findall("data: ([0-9]+)", _until(client, "data: "))
+            assert int(versions[0]) < 20
+
+
+def _until(client: socket.socket, sign: str) -> str:
+    """What a client receives until a line with a sign has arrived."""
+    with client.makefile("r", encoding="utf-8") as lines:
+        return next(line for line in lines if sign in line)
 
 
 def test_it_listens_to_this_computer_alone(server: Server) -> None:

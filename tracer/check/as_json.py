@@ -92,7 +92,7 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
             "at": list(each.at),
             "here": _plain(each.here),
             "there": _plain(each.there),
-            "difference": _plain(each.largest),
+            "difference": _plain(each.difference),
             "relative": _plain(each.relative),
         }
     return fields

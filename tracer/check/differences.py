@@ -74,9 +74,14 @@ class Differences:
             f" compared with the scenario: {result}.",
             *self._others(),
         )
-        allowed = {each.theirs.kind: each.allowed for each in self.compared}
+        allowed = {each.theirs.kind: each.allowed for each in self.compared if not each.jumps}
         parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
         yield (f"Differences up to {', '.join(parts)} of a value's largest number do not count.",)
+        if any(each.has_outliers for each in self.compared):
+            yield (
+                "Numbers more than ten times as large as those of other rows or columns count as "
+                "largest only in their own.",
+            )
         if not self.trace.pencil.rounds:
             yield ("As in other programs, intermediate results are not rounded.",)
 
@@ -109,14 +114,19 @@ class Differences:
             return
         entry = Entry(value, first.at)
         here, there = written_float(first.here), written_float(first.there)
-        apart = f", {written_float(first.largest)} apart" if isfinite(first.largest) else ""
-        largest = " No other difference in this value is larger." if value.axes else ""
+        apart = f", {written_float(first.difference)} apart" if isfinite(first.difference) else ""
+        largest = ""
+        if value.axes:
+            of = "difference" if first.is_largest else "difference, relative to its row and column,"
+            largest = f" No other {of} in this value is larger."
         yield doc.Paragraph(
             (
                 doc.Name(name(entry)),
                 f" is {there} in the file and {here} in the scenario{apart}.{largest}",
             )
         )
+        if first.jumps:
+            yield doc.Paragraph((_about_jump(first, first.jumps),))
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
             verb = "agrees" if len(earlier) == 1 else "agree"
@@ -132,13 +142,22 @@ class Differences:
             step = self.step_of(each)
             sizes = ("shape", "")
             if each.at is not None:
-                sizes = (written_float(each.largest, 2), written_float(each.relative, 2))
+                sizes = (written_float(each.difference, 2), written_float(each.relative, 2))
             found = "differs" if each.differs else "agrees"
             number = str(step.number) if step else "–"
             rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
         header = ("step", "difference", "relative", "", "value")
         marked = self.compared.index(self.first) if self.first else None
         return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
+
+
+def _about_jump(first: ComparedValue, times: float) -> str:
+    return (
+        f"The tolerance for {first.theirs.kind} would allow this difference. Relative to the "
+        f"numbers, it is at least {times:,.0f} times as large as any before it, and as the "
+        "rounding of one number. Rounding alone seldom does that in one step; another ε of a norm "
+        "may."
+    )
 
 
 def written_float(number: float, digits: int = 7) -> str:

@@ -28,6 +28,7 @@ from tracer.files.targets import check
 from tracer.files.writing import write
 from tracer.requests import options, values
 from tracer.requests.command import Command
+from tracer.scenario.loading import refuse_to_replace
 
 
 def _codes(typed: str) -> list[str]:
@@ -109,6 +110,7 @@ class Audit(Command):
             found = audited(self.files, chosen)
             results = list(found if old is None else new(found, old))
         if self.output is not None:
+            refuse_to_replace(self.output)
             write([(self.output, rendered(self.form, results, kinds, __version__))])
         elif self.form is Report.TERMINAL:
             sys.stdout.write(colored(results, kinds))

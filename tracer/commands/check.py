@@ -45,8 +45,8 @@ class Check(options.Compared, Request):
         *("FILE", _FILE),
     )
     tolerance: Decimal | None = values.option(
-        "The allowed difference, relative to the largest number of the array. Default: what fits "
-        "the type of its numbers.",
+        "The allowed difference, relative to the largest number of the array; outliers count only "
+        "in their own row and column. Default: what fits the type of its numbers.",
         *("T", _TOLERANCE),
         rule=_AGAINST,
     )
@@ -54,6 +54,7 @@ class Check(options.Compared, Request):
     def answer(self, engine: Engine) -> Answer:
         """Report what differs."""
         loaded, in_json = engine.load(self.subject), self.format is Format.JSON
+        engine.charge(self.subject, engine.text, len(loaded.scenario.tokens))
         check_author(loaded)
         if self.against is None:
             file = self.figures_file or figures_beside(self.scenario, self.folder)

@@ -52,7 +52,8 @@ class Generate(options.Text, Request):
         scenario, worked, cached = loaded.scenario, self.worked, self.kv_cache
         start = self.start or scenario.beginning
         turns = self.max_tokens or scenario.generation.max_tokens
-        engine.charge(self.subject, turns, len(start) + turns)
+        passes = turns * (engine.text if worked else 1)
+        engine.charge(self.subject, passes, len(start) + turns)
         check_author(loaded)
         for token in self.start:
             table = scenario.embeddings

@@ -10,6 +10,7 @@ from tracer.errors import Problem
 from tracer.lesson.texts.page import page, page_of
 from tracer.renderers.page.as_html import render
 from tracer.requests import completion, options, values
+from tracer.requests.cost import PAGE
 from tracer.requests.passes import ForwardRequest
 from tracer.requests.request import Answer, Content
 from tracer.requests.resolve import Computed, Engine
@@ -52,6 +53,9 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
 
     def answer(self, engine: Engine) -> Answer:
         """Write the page of a pass, with its training if requested."""
+        scenario = engine.load(self.subject).scenario
+        copies = 1 if scenario.on_demand or self.attribute else PAGE
+        engine.charge(self.subject, engine.text, len(scenario.tokens), copies)
         computed = engine.compute(self.subject)
         return Answer(self.text_about(self.with_training(computed, engine)))
 

@@ -53,15 +53,16 @@ class Tutorial(options.Illustrated, ForwardRequest):
     format: Format = field(default=Format.MARKDOWN, metadata=options.FORMAT.metadata)
 
     @property
-    def files(self) -> list[Path | None]:
+    def texts(self) -> list[Path | None]:
         """The output and the key of a worksheet."""
         return [self.output, self.key]
 
     def answer(self, engine: Engine) -> Answer:
         """Explain the pass, a pass without the mask, the loss, and a generated text."""
-        computed = engine.compute(self.subject)
+        length = len(engine.load(self.subject).scenario.tokens)
         passes = MOST_TURNS + 3
-        engine.charge(self.subject, passes, len(computed.trace.tokens) + passes)
+        engine.charge(self.subject, passes - 1 + engine.text, length + passes)
+        computed = engine.compute(self.subject)
         content = self.text_about(self.with_training(computed, engine))
         if self.key is None or not isinstance(content, Document):
             return Answer(content)

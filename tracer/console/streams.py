@@ -76,6 +76,8 @@ class _Stream(io.TextIOWrapper):
 class _Output(_Stream):
     def _fail(self, error: OSError) -> None:
         super()._fail(error)
+        if error.errno == errno.EPIPE:  # `| head`: the reader has all that it wants
+            return
         reason = "it is closed" if error.errno == errno.EBADF else error.strerror
         raise TracerError(Problem(f"cannot be written: {reason}", "standard output"))
 

@@ -36,12 +36,18 @@ class Gap:
     relative: float
 
 
-def gap(ours: Floats, theirs: Floats) -> Gap:
-    """Return how far apart two arrays of the same shape are; an equal ∞ is no difference."""
+def differences(ours: Floats, theirs: Floats) -> Floats:
+    """Return how far apart the numbers of two arrays are; an equal ∞ is no difference."""
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.array(np.abs(ours - theirs))
     off[np.isnan(off)] = np.inf
     off[ours == theirs] = 0.0
+    return off
+
+
+def gap(ours: Floats, theirs: Floats) -> Gap:
+    """Return how far apart two arrays of the same shape are."""
+    off = differences(ours, theirs)
     at = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
     size = float(np.max(np.abs(ours), where=np.isfinite(ours), initial=0)) or 1.0
     return Gap(at, float(off[at]), float(off[at]) / size)
@@ -83,7 +89,7 @@ def align(first: Names, second: Names) -> Alignment:
     if not left + right:
         lengths = f"{len(first)} and {len(second)} tokens"
         message = f"the texts have {lengths} and share none at the beginning or at the end"
-        raise TracerError(Problem(message))
+        raise TracerError(Problem(message, yaml_path=("tokens",)))
     return Alignment(first, second, left, right)
 
 

@@ -14,6 +14,9 @@ from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_target
 from tracer.files.reading import reason
 
+FORCE = " (--force overwrites it)"
+"""The hint of commands that have this option."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -43,7 +46,7 @@ def check(
     Raises:
         TracerError: a target cannot be written, or the command reads it.
     """
-    hint = "" if force is None else " (--force overwrites it)"
+    hint = "" if force is None else FORCE
     targets: list[Target] = []
     for name in names:
         target = _target(name, make)

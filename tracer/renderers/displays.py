@@ -14,8 +14,8 @@ from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import text
 from tracer.renderers.wrapping import fitting
 
-LINE, GAP = 96, 4
-"""Characters of plain text on a line of A4, and between two displays."""
+GAP = 5
+"""Characters of plain text between two displays."""
 
 LABEL = 3
 """The space after labels and before results."""
@@ -51,7 +51,7 @@ def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
         wide = _width(block)
         if wide > room:
             lines.insert(0, [])
-            room = LINE
+            room = PAPER.letters
         lines[0].insert(0, block)
         room = 0 if isinstance(block, Formula) else room - wide - GAP
     return lines
@@ -63,7 +63,9 @@ def _line(blocks: Sequence[Displayed]) -> str:
             # Its result is on the same page.
             return f"{{\\postdisplaypenalty=10000\n{_side_by_side(blocks)}}}\\ignorespaces"
         case [*before, Working() as working]:
-            columns = list(_columns(working, LINE - sum(_width(block) + GAP for block in before)))
+            columns = list(
+                _columns(working, PAPER.letters - sum(_width(each) + GAP for each in before))
+            )
             if before or len(columns) > 1:
                 return _side_by_side([*before, *columns])
             # Unlike alignedat, this may go on on the next page.
@@ -137,7 +139,7 @@ def _width_of(number: Number | Blank, *, bold: bool) -> int:
 def _narrow(matrix: Matrix) -> Iterator[Matrix]:
     """The matrix in blocks of columns that fit a line, each with the row labels."""
     stub, *widths = _widths(matrix)
-    for first, last in fitting(widths, LINE - stub):
+    for first, last in fitting(widths, PAPER.letters - stub):
         columns, cells = matrix.columns[first:last], tuple(row[first:last] for row in matrix.cells)
         yield Matrix(matrix.symbol, matrix.rows, columns, cells, matrix.marked, matrix.figure)
 

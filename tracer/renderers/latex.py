@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import groupby
 from typing import assert_never
 
-from tracer.formula.expression import Sized
+from tracer.formula.expression import MatrixProduct, Sized, Sum
 from tracer.lesson import document as doc
 from tracer.renderers import links
 from tracer.renderers.displays import Displayed, displayed
-from tracer.renderers.lettering import breakable, in_text, width
+from tracer.renderers.lettering import LONGEST_NAME, breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
 from tracer.renderers.plots import in_latex as plots
@@ -28,11 +28,12 @@ PAGE, SEPARATION = 104, 0.026
 COLUMN = r">{{\raggedright\arraybackslash}}p{{{:.3f}\textwidth}}"
 """A column whose lines are broken, with its part of the width."""
 
-NARROW = 12
+NARROW = 16
 """A column of a table that is no wider is not broken."""
 
 PACKAGES = r"""\usepackage{amsmath,amssymb,longtable,multicol}
 \usepackage[table]{xcolor}
+\usepackage{graphicx}
 \usepackage[hidelinks]{hyperref}
 """
 
@@ -42,6 +43,7 @@ PREAMBLE = rf"""\documentclass[a4paper]{{article}}
 \ifPDFTeX
   \usepackage[utf8]{{inputenc}}
   \usepackage[T1]{{fontenc}}
+  \IfFileExists{{lmodern.sty}}{{\usepackage{{lmodern}}}}{{}} % letters without steps, at any size
 \else
   \usepackage{{fontspec}}
 \fi
@@ -49,6 +51,7 @@ PREAMBLE = rf"""\documentclass[a4paper]{{article}}
 
 LAYOUT = r"""\setlength{\parindent}{0pt}
 \setlength{\parskip}{3pt}
+\setlength{\emergencystretch}{5em}
 \setlength{\jot}{1pt}
 \setlength{\LTpre}{2pt}
 \setlength{\LTpost}{2pt}
@@ -217,15 +220,35 @@ def _broken(lines: Iterable[str]) -> str:
     return " \\\\\n".join(guarded)
 
 
-def _form(widths: Sequence[int]) -> str:
-    """The columns of a table; if too wide together, wide ones share what narrow ones leave."""
-    if sum(widths) < LINE:
+def _form(columns: Sequence[Sequence[doc.Cell]]) -> str:
+    """The columns of a table; if too wide together, wide ones share what narrow ones leave.
+
+    Each has room for what cannot be broken in it, and its part of the rest.
+    """
+    widths = [max(width(cell_text(cell)) for cell in column) for column in columns]
+    wide = {i: min(each, LINE) for i, each in enumerate(widths) if each > NARROW}
+    if sum(widths) < LINE or not wide:
         return "l" * len(widths)
-    wide = sum(min(each, LINE) for each in widths if each > NARROW)
     narrow = sum(each for each in widths if each <= NARROW)
     room = 1 - SEPARATION * len(widths) - narrow / PAGE
-    shares = (None if each <= NARROW else room * min(each, LINE) / wide for each in widths)
-    return "".join("l" if share is None else COLUMN.format(share) for share in shares)
+    shares = {i: max(map(_unbroken, columns[i])) / PAGE for i in wide}
+    spare = room - sum(shares.values())
+    for i, each in wide.items():
+        shares[i] += spare * each / sum(wide.values())
+    return "".join(COLUMN.format(shares[i]) if i in wide else "l" for i in range(len(widths)))
+
+
+def _unbroken(cell: doc.Cell) -> int:
+    """The width of the longest piece of a cell between two places where LaTeX may break it."""
+    match cell:
+        case doc.Name(name):
+            return min(max(map(width, name.split(" "))), LONGEST_NAME)
+        case Sum(terms):
+            return max(map(_unbroken, terms)) + len(" +")
+        case MatrixProduct(left, right):
+            return max(_unbroken(left), _unbroken(right)) + len(" ·")
+        case _:
+            return width(cell_text(cell))
 
 
 def _cell(cell: doc.Cell) -> str:
@@ -237,7 +260,7 @@ def _cell(cell: doc.Cell) -> str:
 def _table(table: doc.Table) -> str:
     """A table across pages."""
     columns = list(zip(*[map(doc.Name, table.header), *table.rows], strict=True))
-    form = _form([max(width(cell_text(cell)) for cell in column) for column in columns])
+    form = _form(columns)
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):

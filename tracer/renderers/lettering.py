@@ -34,6 +34,7 @@ LETTERS = {
     **GREEK,
     "ΔW": r"\Delta W",
     "x̂": r"\hat{x}",
+    "ŷ": r"\hat{y}",
     "ḡ": r"\bar{g}",
     "m̂": r"\hat{m}",
     "v̂": r"\hat{v}",
@@ -55,6 +56,7 @@ ESCAPES = {
     "”": "''",
     "—": "---",
     "–": "--",
+    "ŷ": r"$\hat{y}$",
     "ᵀ": r"$^{\top}$",
     "ᴱ": r"\textsuperscript{E}",
     "·": r"\textperiodcentered{}",
@@ -97,9 +99,14 @@ DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
 
 def in_text(name: str) -> str:
     r"""A token or label in LaTeX's text; \letter writes letters that T1 fonts lack."""
-    written = "".join(_character_or_index(part) for part in INDICES.split(name_text(name)))
+    return _escaped(name_text(name))
+
+
+def _escaped(words: str) -> str:
+    written = "".join(map(_character_or_index, INDICES.split(words)))
     # Two pieces of mathematics side by side are one: $$ would begin a display.
-    return re.sub(r"(?<!\\)\$\$", "", written)
+    apart = re.sub(r"(?<=[}'])\$\$(?=[_^'])", "{}", written)  # an index of an index is an error
+    return re.sub(r"(?<!\\)\$\$", "", apart)
 
 
 def on_page(name: str) -> str:
@@ -160,8 +167,10 @@ def short(name: str) -> str:
 
 
 def breakable(name: str) -> str:
-    """A name in text, breakable anywhere if it has a long word."""
-    whole = name_text(name)
-    if max(map(width, whole.split(" "))) <= LONGEST_NAME:
-        return in_text(name)
-    return r"\allowbreak{}".join(map(_character_or_index, whole))
+    """A name in text, whose long words can be broken anywhere."""
+    return " ".join(
+        _escaped(word)
+        if width(word) <= LONGEST_NAME
+        else r"\allowbreak{}".join(map(_character_or_index, word))
+        for word in name_text(name).split(" ")
+    )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tracer.formula import expression as ex
 from tracer.lesson.document import Line, Working
-from tracer.node import found
 from tracer.renderers.lettering import LETTERS, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation
 from tracer.renderers.rows import cells
@@ -59,8 +58,10 @@ class LatexNotation(Notation):
         prime = "'" if symbol.base.endswith("′") else ""
         below = symbol.below if len(symbol.below) < 2 else self.named(symbol.below)
         lower = f"_{{{below}}}" if below else ""
-        upper = f"^{{{symbol.above}}}" if symbol.above else ""
-        return self._word(base) + prime + lower + upper
+        if symbol.above:
+            # A prime goes into the exponent, unless there is an index between them.
+            return f"{self._word(base)}{lower}{prime}^{{{symbol.above}}}"
+        return self._word(base) + prime + lower
 
     def rest(self, rest: ex.Rest) -> str:
         return rf"[\text{{{rest.terms} more: }} {self.number(rest.total)}]"
@@ -130,7 +131,7 @@ class MeasureNotation(Notation):
         return max(of, "×".join(map(str, shape)), key=cells)
 
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
-        return f"∂{of}", Binding.ATOM
+        return max(f"∂{of}", f"∂{over}", key=cells), Binding.ATOM
 
 
 BROKEN, FRACTIONS = MeasureNotation(fractions=False), MeasureNotation(fractions=True)
@@ -173,11 +174,7 @@ class Mathematics:
         """Worked lines in three columns: label, sides, and the result in the last row."""
         labels, results = _margins(working)
         room = self.letters - labels
-        written = [self._rows(line, room - results) for line in working.lines]
-        # The widths of blanks are not known so well that a result could stand over other rows.
-        apart = any(found(working, ex.Blank))
-        if self.paper and not apart and any(len(rows) > 1 for rows in written):
-            written = [self._rows(line, room, results) for line in working.lines]
+        written = (self._rows(line, room - results) for line in working.lines)
         shown = "".join(row for rows in written for row in rows)
         return shown.removesuffix(END).removesuffix(APART)
 
@@ -190,21 +187,20 @@ class Mathematics:
         return sum(_margins(working)) + max(map(cells, written))
 
     def width_of_formula(self, chain: ex.Chain) -> int:
-        """The width of a chain in symbols, in characters of plain text."""
-        return cells(" = ".join(map(FRACTIONS.write, chain.sides)))
+        """The width of a chain in symbols, in characters of plain text.
 
-    def _rows(self, line: Line, room: int, tail: int = 0) -> list[str]:
-        """The rows of a line; a side that fits into one has its quotients as fractions.
-
-        A `tail` is the room for the result, at the right of the last row.
+        On paper, where displays share a line, a capital is one and a half of them.
         """
+        plain = " = ".join(map(FRACTIONS.write, chain.sides))
+        return (cells(plain) + width(plain)) // 2 if self.paper else cells(plain)
+
+    def _rows(self, line: Line, room: int) -> list[str]:
+        """The rows of a line; a side that fits into one has its quotients as fractions."""
         chain = line.chain
-        sides = list(_sides(chain))
         plain, latex = [], []
-        for i, (relation, side) in enumerate(sides):
+        for relation, side in _sides(chain):
             in_text, in_latex = self.measured.write(side), self.in_whole_sides.write(side)
-            behind = tail if i == len(sides) - 1 else 0
-            fits = cells(in_text) + behind <= room - len("≈ ")
+            fits = cells(in_text) <= room - len("≈ ")
             if not fits:
                 in_text, in_latex = BROKEN.write(side), self.in_lines.write(side)
             if relation:
@@ -212,13 +208,12 @@ class Mathematics:
             plain.append([in_text] if fits else cut(in_text, UNCUT))
             latex.append([in_latex] if fits else _cut(in_latex))
         bodies = []
-        for row in rows(plain, 0, 0, room, tail):
+        for row in rows(plain, 0, 0, room):
             inner = r"\quad " if row[0][1] else ""
             bodies.append(inner + _unary(" ".join(latex[side][piece] for side, piece in row)))
         *above, last = (f"& {body} &&" for body in bodies)
         if chain.relations:
-            result = f"{RELATIONS[chain.relations[-1]]} {self.in_lines.write(chain.sides[-1])}"
-            last += rf" \llap{{${result}$}}" if tail else f" {result}"
+            last += f" {RELATIONS[chain.relations[-1]]} {self.in_lines.write(chain.sides[-1])}"
         written = [
             *(row + _end(row, KEPT if self.paper else END) for row in above),
             last + _end(last),
@@ -268,7 +263,7 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 101, paper=True)
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 96, paper=True)
 """As LaTeX sets it on A4, where lines stand close."""
 
 PAGE = Mathematics(on_page, 92, paper=False)

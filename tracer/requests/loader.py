@@ -142,6 +142,16 @@ class Commands(TyperGroup):
 class PlainCommand(TyperCommand):
     """A command that calls its argument FILE, where Typer writes {FILE} and `FILE <Path>`."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; say how a scenario is named where it is an option."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            named = any("-s" in param.opts for param in self.get_params(ctx))
+            if named and "extra argument" in error.message:
+                error.message += "; a scenario is named with -s"
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """`[OPTIONS] FILE...`; the words of an ADDRESS[ROW,COLUMN] are one address."""
         pieces = super().collect_usage_pieces(ctx)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -31,10 +31,10 @@ class PassRequest(Request):
     terms: Terms | None = None
 
     def answer(self, engine: Engine) -> Answer:
-        """Compute the pass and explain it. A text about a pass costs as much as the pass."""
-        computed = self.compute(engine)
-        engine.charge(self.subject, 1, len(computed.trace.tokens))
-        return Answer(self.text_about(computed))
+        """Compute the pass and explain it."""
+        length = len(engine.load(self.subject).scenario.tokens)
+        engine.charge(self.subject, engine.text, length)
+        return Answer(self.text_about(self.compute(engine)))
 
     def compute(self, engine: Engine) -> Computed:
         """Compute the pass."""
@@ -97,6 +97,12 @@ class EntryRequest(PassRequest):
 
     entry: tuple[str, ...]
     """The words of `ADDRESS[ROW,COLUMN] as percent`."""
+
+    def problems(self) -> Iterable[Problem]:
+        """A scenario is an option here."""
+        *entry, last = self.entry
+        if entry and last.endswith((".yaml", ".yml")):
+            yield Problem(f"got {last!r} after the address, expected -s {last}", address=entry[0])
 
     @property
     def is_of_loss(self) -> bool:

@@ -12,10 +12,12 @@ from typing import ClassVar, TypeAlias
 from tracer.decoder.forward import FORWARD, PassOptions
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reading_from
+from tracer.files.targets import FORCE
 from tracer.lesson.document import Document
 from tracer.renderers import Format, HeadingLevel, render
 from tracer.requests.command import Command
 from tracer.requests.resolve import Engine, Subject
+from tracer.scenario.loading import refuse_to_replace
 
 Content: TypeAlias = Document | str | bytes
 """A document to render, a complete text, or the bytes of an archive."""
@@ -72,9 +74,14 @@ class Request(Command):
         return Subject(**{f.name: options[f.name] for f in fields(Subject) if f.name in options})
 
     @property
-    def files(self) -> list[Path | None]:
-        """The files that it writes, besides pictures; None for one that is not requested."""
+    def texts(self) -> list[Path | None]:
+        """The files of text or data that it writes; None for one that is not requested."""
         return [self.output]
+
+    @property
+    def files(self) -> list[Path | None]:
+        """The files that it writes, besides pictures."""
+        return self.texts
 
     @property
     def writes(self) -> bool:
@@ -128,6 +135,8 @@ class Request(Command):
         with progress.show_activity(f"{type(self).__name__.lower()} {self.scenario}"):
             self.check()
             answer = self.answer(Engine())
+            for path in filter(None, () if self.force else self.texts):
+                refuse_to_replace(path, FORCE)
             beside = [*self._pictures(answer.content), *answer.beside]
             files = [(path, self.rendered(content)) for path, content in beside]
             text = self._shown(answer.content)

@@ -11,6 +11,14 @@ from tracer.decoder.forward import FORWARD, EarlierPasses, PassOptions, Trace, t
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts import author
+from tracer.requests.cost import (
+    PRODUCTS_OF_A_RECORD,
+    STEP_OF_TRAINING,
+    TEXT,
+    Cost,
+    check_limits,
+    cost,
+)
 from tracer.requests.given import plain_pass, with_given
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load
@@ -120,16 +128,46 @@ class Computed:
 class Engine:
     """Reads scenarios and computes their passes; each is read and computed only once.
 
-    The engine of `weave` also limits what the marks of a text cost.
+    What a command costs is limited; the marks of a file share other limits.
     """
+
+    text = TEXT
+    """A text about a pass costs as much as this many passes."""
 
     def __init__(self) -> None:
         self.read = once(self._read)
         self.load = once(self._load)
         self.compute = once(self._compute)
+        self.costs: dict[Subject, Cost] = {}
+        self.products = 0
 
-    def charge(self, subject: Subject, passes: int, length: int) -> None:
-        """Account for so many passes over so many tokens before they are computed."""
+    def charge(self, subject: Subject, passes: int, length: int, copies: int = 1) -> None:
+        """Account for so many passes over so many tokens before they are computed.
+
+        Their numbers are kept so many times.
+
+        Raises:
+            LimitError: too much is computed, or kept.
+        """
+        subject = replace(subject, vary=None)
+        try:
+            found = self.costs.get(subject) or self._cost(subject, self.load(subject))
+        except TracerError:
+            return  # the pass reports what is wrong
+        products, numbers = found.at(length)
+        products += found.records * PRODUCTS_OF_A_RECORD
+        self._spend(subject, products * passes, numbers * copies)
+
+    def _cost(self, subject: Subject, loaded: Loaded) -> Cost:
+        with loaded.locating_problems():
+            found = cost(loaded.scenario, lens=subject.options.lens)
+        self.costs[subject] = found
+        return found
+
+    def _spend(self, subject: Subject, products: int, numbers: int) -> None:
+        """Allow for products, and for the floats that are kept."""
+        self.products += products
+        check_limits(self.load(subject), self.products, numbers)
 
     def train(
         self, subject: Subject, steps: int | None = None, optimizer: Optimizer | None = None
@@ -144,6 +182,8 @@ class Engine:
 
         loaded = self.load(subject)
         scenario = loaded.scenario
+        for tokens in [each.tokens for each in scenario.training] or [scenario.tokens]:
+            self.charge(subject, STEP_OF_TRAINING * ((steps or 1) + 1), len(tokens), steps or 1)
         if subject.example is not None:
             there = len(scenario.training)
             _check_number(subject.example, "training example", there, "--example")
@@ -165,6 +205,8 @@ class Engine:
     def _compute(self, subject: Subject) -> Computed:
         loaded = self.load(subject)
         if not subject.options.gradients:
+            # What --given changes is shown, too.
+            self.charge(subject, 2 if loaded.overrides else 1, len(loaded.scenario.tokens))
             return Computed(loaded, run_pass(loaded, subject.options))
         training = self.train(subject)
         return Computed(loaded, training.steps[0], training)

@@ -343,10 +343,15 @@ class Window(Frozen):
 
 def _given(value: Any) -> Any:
     """Leave out the arrays of a file, which are read elsewhere."""
-    return {} if isinstance(value, str) else value
+    if isinstance(value, str):
+        if not re.search(ARCHIVE, value):
+            raise _expected("expected values by address, or a .npz or .safetensors file")
+        return {}
+    return value
 
 
-FILE = {"type": "string", "pattern": r"\.(npz|safetensors)$"}
+ARCHIVE = r"\.(npz|safetensors)$"
+FILE = {"type": "string", "pattern": ARCHIVE}
 PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), Or(FILE)]
 """Values by address, or a file of arrays next to the scenario."""
 

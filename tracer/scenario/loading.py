@@ -15,10 +15,11 @@ from pydantic import BaseModel, ValidationError
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
-from tracer.names import closest
+from tracer.files.targets import refused
+from tracer.names import closest, did_you_mean, similar
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.parts import learned
-from tracer.scenario.reader import ScenarioSource, read, with_excerpts
+from tracer.scenario.reader import LINE_BREAK, ScenarioSource, read, with_excerpts
 from tracer.scenario.shapes import shapes
 from tracer.scenario.shorthand import shorthand_problems, with_tokens, written_out
 from tracer.scenario.sizes import data_at, is_tied
@@ -27,6 +28,13 @@ Form = TypeVar("Form", bound=BaseModel)
 
 BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
 """Beginnings of addresses of values that are computed before the layers."""
+
+KEYS = (*Scenario.model_fields, "checkpoint", "dimensions")
+KEY_OF_SCENARIO = re.compile(rf"^({'|'.join(KEYS)})[ \t]*:", re.MULTILINE)
+
+DECIMAL_COMMAS = re.compile(r"\[[-+]?[0-9]+,[0-9]+(?:, +[-+]?[0-9]+,[0-9]+)+\]")
+"""A row such as [0,95, 0,1], in which only every second comma has a space after it."""
+COUNTED = re.compile("[0-9]+ (number|row|column)s?, expected")
 
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
@@ -135,9 +143,9 @@ def file_of(name: str, folder: Path = Path()) -> Path | None:
     path = folder / name
     try:
         path.stat()
-        return _bundled(name, folder=True) if path.is_dir() else path
+        return _bundled(name, path) if path.is_dir() else path
     except (FileNotFoundError, NotADirectoryError):
-        return _bundled(name, folder=False)
+        return _bundled(name, path)
     except (OSError, ValueError) as error:
         raise TracerError(Problem(f"cannot be read: {reason(error)}", name)) from None
 
@@ -147,12 +155,16 @@ def title_of(path: Path) -> str:
     return str(data_at(read(read_file(path), str(path)).data, ("title",)) or path.stem)
 
 
-def _bundled(name: str, *, folder: bool) -> Path:
+def _bundled(name: str, path: Path) -> Path:
     known = bundled()
     short = name.removesuffix(".yaml")
     if short not in known:
-        what = "a folder, expected a scenario" if folder else "no such file or scenario"
-        raise TracerError(Problem(f"{what}{closest(short, known)}", name))
+        what = "a folder, expected a scenario" if path.is_dir() else "no such file or scenario"
+        inside = name[: name.rfind("/") + 1]
+        there = (each.name for each in path.parent.glob("*.yaml")) if name else ()
+        files = {f"{inside}{file.removesuffix('.yaml')}": f"{inside}{file}" for file in there}
+        near = [files.get(each, each) for each in similar(short, [*known, *files])]
+        raise TracerError(Problem(f"{what}{did_you_mean(near)}", name))
     return known[short]
 
 
@@ -211,14 +223,16 @@ def _scenario(source: ScenarioSource, name: str) -> Scenario:
     if data_at(data, ("text",)) is not None:
         filled.add(("tokens",))  # without tokens, the text has a problem
     problems = list[Problem]()
+    misfits = dict.fromkeys([*of_text, *counted.problems])
     try:
         scenario = Scenario.model_validate({"title": name, **data})
     except ValidationError as error:
         from tracer.scenario.problems import problems_of  # only bad input needs it
 
         problems = list(problems_of(error, source, filled))
+        if not problems and not misfits:  # it was right as typed, and wrong once expanded
+            problems = list(problems_of(error, source, set()))
     told = {(problem.line, problem.column) for problem in problems}
-    misfits = dict.fromkeys([*of_text, *counted.problems])
     problems += [p for p in misfits if (p.line, p.column) not in told]
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
@@ -261,14 +275,33 @@ def _validated(form: type[Form], source: ScenarioSource, name: str) -> Form:
 
 def _is_scenario(source: ScenarioSource) -> None:
     """Refuse data that is no scenario, without quoting it: the file may be the wrong one."""
-    known = {*Scenario.model_fields, "checkpoint", "dimensions"}
-    if isinstance(source.data, dict) and any(key in known for key in source.data):
+    if isinstance(source.data, dict) and any(key in KEYS for key in source.data):
         return
     expected = "expected a scenario: a mapping with tokens, embeddings and layers"
     raise TracerError(Problem(expected, source.file, 1, 1))
 
 
+def refuse_to_replace(path: Path, hint: str = "") -> None:
+    """Keep a text from being written over a scenario; `hint` says how it can be.
+
+    Raises:
+        TracerError: there is a scenario at the path, or a file that cannot be read.
+    """
+    is_there = path.suffix in (".yaml", ".yml") and path.is_file()
+    if is_there and KEY_OF_SCENARIO.search(read_file(path, is_input=False)):
+        raise refused(path, f"there is a scenario of this name{hint}")
+
+
 def _shown(problems: Sequence[Problem], text: str) -> Iterable[Problem]:
-    """Return the problems; a single one with the line that it is about."""
-    looks_so = re.search(rf"^({'|'.join(Scenario.model_fields)})[ \t]*:", text, re.MULTILINE)
-    return with_excerpts(problems, text) if looks_so else problems
+    """Return the problems with the lines that they are about."""
+    commas = DECIMAL_COMMAS.search(text)
+    if commas:
+        line = len(LINE_BREAK.split(text[: commas.start()]))
+        hint = f"; line {line} seems to have decimal commas: type 0.5, not 0,5"
+        counts = (i for i, problem in enumerate(problems) if COUNTED.match(problem.message))
+        first = next(counts, None)
+        problems = [
+            replace(each, message=each.message + hint) if i == first else each
+            for i, each in enumerate(problems)
+        ]
+    return with_excerpts(problems, text) if KEY_OF_SCENARIO.search(text) else problems

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import cycle, islice
 
 from tracer.names import closest
 from tracer.scenario.model import NO_TARGET
 from tracer.scenario.reader import Data, YamlPath
-from tracer.scenario.sizes import SizeChecker, is_tied
+from tracer.scenario.sizes import SizeChecker, is_tied, usual_length
+
+MOST_SHOWN = 6
+"""The most numbers of an embedding in a message."""
 
 
 def look_up(scenario: SizeChecker) -> None:
@@ -89,9 +93,17 @@ def _are_in(scenario: SizeChecker, tower: YamlPath, place: YamlPath, noun: str =
             told.add(word)
 
 
+def _example(width: int) -> str:
+    """Return an embedding with so many numbers; of many, only the first are shown."""
+    numbers = [*islice(cycle(("0.9", "0.1", "0.4")), min(width, MOST_SHOWN))]
+    more = f", … {width} numbers" if width > MOST_SHOWN else ""
+    return f"[{', '.join(numbers)}{more}]"
+
+
 def _unknown(
     scenario: SizeChecker, place: YamlPath, word: str, table: Iterable[str], noun: str = "token"
 ) -> None:
     near = closest(word, table)
-    form = "" if near else f", expected {word}: [0.9, 0.1] in embeddings"
+    rows = table.values() if isinstance(table, dict) else ()
+    form = "" if near else f", expected {word}: {_example(usual_length(rows) or 2)} in embeddings"
     scenario.report(place, f"no embedding for the {noun} {word!r}{near}{form}")

@@ -305,7 +305,7 @@ class Scenario(Tower):
         "shifted",
         "plain",
     )
-    vocabulary: Words | None = described(
+    vocabulary: fields.Tokens | None = described(
         "The words that the model can predict.", "[sat, ran]", None
     )
     unembedding: OrTied = described(
@@ -319,7 +319,7 @@ class Scenario(Tower):
         "{kind: squared, target: [[1, 0], [0, 1]]}",
         Loss.model_construct(),
     )
-    batch: tuple[Words, ...] = described(
+    batch: tuple[fields.Tokens, ...] = described(
         "Sequences of equal length; --sequence chooses one.", "[[a, b], [b, a]]", ()
     )
     training: tuple[Example, ...] = described(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Set
 from typing import Any, get_args
 
@@ -11,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
 from tracer.names import closest, similar
-from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
+from tracer.scenario.fields import OWN_MESSAGE, TAGS, WRITTEN, RandomWeights
 from tracer.scenario.layers import FORMS_OF_FFN
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
@@ -29,9 +30,11 @@ def problems_of(
 
     Those are reported where they were typed.
     """
-    for detail in error.errors(include_url=False):
-        # Pydantic also calls a list with wrong entries too short.
-        if detail["type"] == "too_short" and detail["input"]:
+    details = error.errors(include_url=False)
+    around = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+    for detail in details:
+        # Pydantic counts only the right entries of a list, and reports the wrong ones as well.
+        if detail["type"] == "too_short" and detail["loc"] in around:
             continue
         place = place_of(detail, source.data)
         if any(place[:i] in filled for i in range(1, len(place) + 1)):
@@ -81,7 +84,22 @@ def message_of(detail: ErrorDetails) -> str:
             expected = f"expected {EXPECTED[kind].format(**context)}"
         case kind:
             expected = detail["msg"] if kind == OWN_MESSAGE else "not allowed here"
-    return f"{expected}, {_came(detail['input'])}"
+    came = detail["input"]
+    hint = _hint(came) if isinstance(came, str) and "number" in expected else ""
+    return f"{expected}, {_came(came)}{hint}"
+
+
+def _hint(typed: str) -> str:
+    """Return what may be wrong with a text that was to be a number."""
+    pieces = typed.split()
+    if len(pieces) > 1 and all(map(WRITTEN.fullmatch, pieces)):
+        return f"; a comma is missing after {pieces[0]}"
+    plain = re.sub("[−–—]", "-", typed)
+    if plain != typed and WRITTEN.fullmatch(plain):
+        return f"; type the minus sign as a hyphen: {plain}"
+    if re.fullmatch(r"[-+]?[0-9]+,[0-9]+", plain):
+        return f"; type a decimal point: {plain.replace(',', '.')}"
+    return ""
 
 
 WRONG_KIND = (*MAPPING_TYPES, "tuple_type", OWN_MESSAGE)
@@ -97,7 +115,9 @@ def _message(detail: ErrorDetails, place: YamlPath, form: type[BaseModel]) -> st
             return _unknown(str(name), place, form)
         case kind if example and kind in WRONG_KIND:
             expected, _, came = message_of(detail).rpartition(", got ")
-            return f"{expected}, such as {name}: {example}, got {came}"
+            tight = re.fullmatch(r"'[A-Za-z_]+:[^ ]+'", came)
+            hint = "; a colon needs a space after it" if tight else ""
+            return f"{expected}, such as {name}: {example}, got {came}{hint}"
         case _:
             return message_of(detail)
 

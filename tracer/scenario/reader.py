@@ -87,8 +87,8 @@ class ScenarioSource:
 
 
 def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
-    """Return the problems of a text; a single one with its line."""
-    lines = LINE_BREAK.split(text) if len(problems) == 1 else []
+    """Return the problems of a text with their lines."""
+    lines = LINE_BREAK.split(text)
     for problem in problems:
         line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
         yield replace(problem, excerpt=line)
@@ -116,9 +116,10 @@ def read(text: str, file: str, expected: str = "a scenario") -> ScenarioSource:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise TracerError(
-            Problem(f"not YAML: {_reason(error, text)}", file, line, column)
-        ) from None
+        message = _reason(error, text)
+        if line and (tight := _without_space(error, LINE_BREAK.split(text)[:line])):
+            message, line, column = tight
+        raise TracerError(Problem(f"not YAML: {message}", file, line, column)) from None
     except (ValueError, OverflowError) as error:
         # Escapes and directives with numbers that PyYAML does not expect.
         raise TracerError(Problem(f"not YAML: {error}", file)) from None
@@ -141,6 +142,23 @@ IN_OUR_WORDS = (
 KEY = re.compile(r"\s*[^\s#].*:(\s|$)")
 INDENTED = ("mapping values", "<block mapping start>")
 """PyYAML's messages for a key that is indented differently from its siblings."""
+
+
+TIGHT = re.compile(r"[ \t]*(?:- )?([A-Za-z_][A-Za-z_0-9]*):(?=[^\s:/])")
+"""The beginning of a line such as `title:Who`, which is no key and its value."""
+
+
+def _without_space(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[str, int, int] | None:
+    """Return that a colon lacks its space, with its place: the message is about what follows."""
+    said = f"{error.problem}"
+    if "mapping values" not in said and "expected ':'" not in said:
+        return None
+    for number in range(max(1, len(lines) - 1), len(lines) + 1):
+        if found := TIGHT.match(lines[number - 1]):
+            key, value = found[1], found.string[found.end() :].strip()
+            message = f"a colon without a space after it, expected {key}: {value}"
+            return message, number, found.end()
+    return None
 
 
 def _reason(error: yaml.MarkedYAMLError, text: str) -> str:

@@ -184,12 +184,13 @@ class _Counted(SizeChecker):
             if part.attention:
                 part.attention(self, place, known)
         even = None if width is None or not heads else max(1, width // len(heads))
-        widths = [self.head((*place, "heads"), i, {**known}, even) for i in range(len(heads))]
+        names, inside = typed_heads.names(self, place), (*place, "heads")
+        widths = [self.head(inside, i, names, {**known}, even) for i in range(len(heads))]
         own = [each for each in widths if each is not None]
         concat = sum(own) if own and len(own) == len(widths) else None
         for part in scenario_parts():
             if part.heads:
-                part.heads(self, place, typed_heads.names(self, place))
+                part.heads(self, place, names)
         known = of_input | {"concat": Known(concat, "one per dimension of the concatenated heads")}
         self.matrices(Attention, place, known, {"out": width})
         unknown = self.has(*place, "W_O") and known["out"].size is None
@@ -206,10 +207,21 @@ class _Counted(SizeChecker):
         of_encoder = attention[0] == "encoder" or "cross_attention" in attention
         return self.size("encoder", "tokens") if of_encoder else self.tokens
 
-    def head(self, heads: YamlPath, number: int, known: dict[str, Known], even: Size) -> Size:
-        """Return the width of a head's values; `even` is the default, the width over the heads."""
+    def head(
+        self,
+        heads: YamlPath,
+        number: int,
+        names: dict[str, str],
+        known: dict[str, Known],
+        even: Size,
+    ) -> Size:
+        """Return the width of a head's values.
+
+        `names` are the keys of its queries, keys and values; `even` is the default width, that of
+        the rows over the heads.
+        """
         place: YamlPath = (*heads, number)
-        shared, names = self.shared(heads, number), typed_heads.names(self, heads[:-1])
+        shared = self.shared(heads, number)
         if d_k := self.widths.get((*shared, names["K"])):
             known["d_k"] = Known(d_k, of_columns="as many as the keys have")
         learned = names != typed_heads.NAMES

@@ -18,10 +18,13 @@ from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath
 from tracer.scenario.sizes import SizeChecker, data_at, is_tied, words_of
 from tracer.scenario.typed_heads import number_of_queries
-from tracer.tokenization.learning import learn
+from tracer.tokenization.learning import learn, symbols_to_read
 from tracer.tokenization.typed import encode
 
 Rows = list[Data]
+
+MOST_SYMBOLS = 2_000_000
+"""The most symbols to read while merges are learned, which takes about a second."""
 
 
 def written_out(source: Data, counted: SizeChecker) -> tuple[dict[str, Data], set[YamlPath]]:
@@ -188,9 +191,16 @@ def _faults_of_corpus(data: Data) -> Iterator[tuple[YamlPath, str]]:
     if number == 0:
         yield ("merges",), "0, expected at least 1"
     elif number is not None and corpus:
-        most = sum(1 for _ in learn(corpus, number))
-        if number > most:
-            message = f"{number}, expected at most {most}: no more can be learned from this corpus"
+        if symbols_to_read(corpus, number) > MOST_SYMBOLS:
+            size, most = f"{sum(map(len, corpus)):,} characters", f"{MOST_SYMBOLS:,}"
+            message = f"{number}, times {size} of the corpus, is more than {most}, expected less"
+            yield ("merges",), message
+            return
+        possible = len(learn(corpus, number))
+        if number > possible:
+            message = (
+                f"{number}, expected at most {possible}: no more can be learned from this corpus"
+            )
             yield ("merges",), message
 
 

@@ -49,7 +49,7 @@ class Application:
         self.session, self.key = session, key
         self.one_at_a_time = asyncio.Lock()
         self.changed = asyncio.Condition()
-        self.ends = False
+        self.ending = asyncio.Event()
         self.port = 0
 
     def asgi(self) -> ASGIApp:
@@ -95,7 +95,7 @@ class Application:
 
     async def _versions(self) -> AsyncIterator[str]:
         seen = None
-        while not self.ends:
+        while not self.ending.is_set():
             if seen != self.session.version:
                 seen = self.session.version
                 yield f"data: {seen}\n\n"
@@ -117,19 +117,21 @@ class Application:
             asked = json.loads(body)
         except (ValueError, RecursionError):
             return _refusal(400, "the edit is not JSON")
-        return await self.change(lambda: self.session.edit(asked))
+        return await self.change(request, lambda: self.session.edit(asked))
 
     async def undo(self, request: Request) -> Response:
         """Return to the text before the last edit."""
-        return await self.change(self.session.undo)
+        return await self.change(request, self.session.undo)
 
     async def reset(self, request: Request) -> Response:
         """Return to the text of the file."""
-        return await self.change(self.session.reset)
+        return await self.change(request, self.session.reset)
 
-    async def change(self, make: Callable[[], None]) -> Response:
-        """Change the session, and tell all browsers."""
+    async def change(self, request: Request, make: Callable[[], None]) -> Response:
+        """Change the session, and tell all browsers; nothing changes for one that has left."""
         async with self.one_at_a_time:
+            if await request.is_disconnected():
+                return Response()
             try:
                 await asyncio.to_thread(make)
             except TracerError as error:
@@ -144,8 +146,8 @@ class Application:
             self.changed.notify_all()
 
     async def end(self) -> None:
-        """End the streams of events."""
-        self.ends = True
+        """End the streams of events, and whatever waits."""
+        self.ending.set()
         await self.tell()
 
 
@@ -161,8 +163,12 @@ class AccessGuard:
             await self.inner(scope, receive, send)
             return
 
+        has_started = False
+
         async def send_with_headers(message: dict[str, object]) -> None:
+            nonlocal has_started
             if message["type"] == "http.response.start":
+                has_started = True
                 headers = message["headers"]
                 assert isinstance(headers, list)
                 headers += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
@@ -170,7 +176,15 @@ class AccessGuard:
 
         refused = self.refusal(Request(scope))
         answer: Callable[..., Awaitable[None]] = refused or self.inner
-        await answer(scope, receive, send_with_headers)
+        answering = asyncio.ensure_future(answer(scope, receive, send_with_headers))
+        ending = asyncio.create_task(self.application.ending.wait())
+        await asyncio.wait((answering, ending), return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        if has_started or answering.done():
+            await answering
+        else:  # it waits for others, or computes
+            answering.cancel()
+            await _refusal(503, "the server ends")(scope, receive, send)
 
     def refusal(self, request: Request) -> Response | None:
         """Return why a request is refused, if it is."""

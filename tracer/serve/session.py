@@ -21,6 +21,7 @@ from tracer.lesson.texts.selection import steps
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
 from tracer.renderers.page.live import Field, LiveState
+from tracer.requests.cost import PAGE, check_limits, cost
 from tracer.requests.passes import ForwardRequest
 from tracer.requests.resolve import Computed, run_pass
 from tracer.scenario.controls import Control, controls, with_setting
@@ -93,6 +94,11 @@ class State:
         """
         plain = text.removeprefix(BYTE_ORDER_MARK)
         loaded = load_text(plain, origin)
+        length = len(loaded.scenario.tokens)
+        with loaded.locating_problems():
+            _, numbers = cost(loaded.scenario).at(length)
+        if not loaded.scenario.on_demand:
+            check_limits(loaded, 0, numbers * PAGE)
         return State(origin, text, loaded, Computed(loaded, run_pass(loaded, FORWARD)))
 
     @cached_property

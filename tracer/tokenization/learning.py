@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from tracer.tokenization.bpe import bpe, merged
@@ -30,8 +31,26 @@ class LearnedMerge:
         return sum(self.counts[self.pair])
 
 
-def learn(corpus: Mapping[str, int], merges: int) -> Iterator[LearnedMerge]:
-    """Yield the merges in order, from words with their counts; fewer if no pair remains."""
+def symbols_to_read(corpus: Mapping[str, int], merges: int) -> int:
+    """Return the most symbols that are read to learn so many merges: each time all of them.
+
+    Each merge leaves one symbol less, so there are fewer merges than symbols.
+    """
+    symbols = sum(map(len, corpus))
+    return symbols * min(merges, symbols)
+
+
+def learn(corpus: Mapping[str, int], merges: int) -> tuple[LearnedMerge, ...]:
+    """Return the merges in order, from words with their counts; fewer if no pair remains."""
+    return _learned(tuple(corpus.items()), merges)
+
+
+@lru_cache(maxsize=1)  # a scenario asks several times while it is loaded
+def _learned(corpus: tuple[tuple[str, int], ...], merges: int) -> tuple[LearnedMerge, ...]:
+    return tuple(_learn(dict(corpus), merges))
+
+
+def _learn(corpus: Mapping[str, int], merges: int) -> Iterator[LearnedMerge]:
     words = tuple(map(tuple, corpus))
     for _ in range(merges):
         found: dict[Pair, list[int]] = {}

@@ -34,5 +34,5 @@ def encode(
         return Piece(text, symbols, done, tuple(tokens))
 
     pieces = PIECES.findall(text) if corpus is None else re.findall("[^ ]+", text)
-    learned = () if corpus is None else tuple(learn(corpus, len(merges)))
+    learned = () if corpus is None else learn(corpus, len(merges))
     return Tokenization(text, tuple(map(piece, pieces)), alphabet, learned)

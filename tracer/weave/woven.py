@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.errors import Problem, TracerError
-from tracer.weave.limits import LONGEST_MARK, MOST_MARKS, LimitError
+from tracer.requests.cost import LimitError
+from tracer.weave.limits import LONGEST_MARK, MOST_MARKS
 from tracer.weave.marks import Complaint, Mark, find
 
 BYTE_ORDER_MARK = "\ufeff"

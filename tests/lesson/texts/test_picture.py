@@ -241,8 +241,9 @@ def assert_is_attention(
     part: doc.SubLayerPicture, of: dict[str, Any], scenario: Scenario, *, crosses: bool
 ) -> None:
     *below, heads = [inside for inside in part.inside if isinstance(inside, doc.Heads)]
+    latent = of.get("latent", {})
     spanned = [letter for letter in "QK" if spans_heads(of, letter)]
-    assert_normalized_together(part, spanned)
+    assert_normalized_together(part, spanned, latent)
     assert len(below) == bool(spanned)
     assert len(heads.heads) == len(of["heads"])
     hides = (
@@ -251,19 +252,21 @@ def assert_is_attention(
     )
     positions = scenario.get("positions", "none")
     falls = positions != "none" and positions.get("alibi") and not crosses
-    turns = positions != "none" and "rotary" in positions and not crosses
+    turns = bool(positions != "none" and "rotary" in positions and not crosses)
     for i, head in enumerate(of["heads"]):
         rows = (*(row for each in below for row in each.heads[i]), *heads.heads[i])
         reads = (*below, heads)[0].crosses[i]
         shared = head.get("shares")
         keys = of["heads"][shared - 1] if shared else head
         d_k, d_v = len(head["W_Q"][0]), len(keys["W_V"][0])
+        rotated = len(head["W_QR"][0]) if "W_QR" in head else 0
         above = "⁰¹²³⁴"[shared or 0] if shared else ""
-        scale = {"sqrt": f" / √{d_k}", "none": ""}
+        scale = {"sqrt": f" / √{d_k + rotated}", "none": ""}
         asked = of.get("scale", "sqrt")
         expected = [
-            ["Q"] if shared else ["Q", "K", "V"],
-            *between(of, turns=bool(turns), shared=bool(shared)),
+            ["Q"] if shared else ["Q", "K", "V"] + ["Q_R"] * bool(rotated),
+            *([["[Q Q_R]", "[K K_R]"]] if rotated else []),
+            *between(of, turns=turns and not rotated, shared=bool(shared)),
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
             *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
             *([["ALiBi"]] if falls else []),
@@ -272,8 +275,10 @@ def assert_is_attention(
             ["softmax"],
             [f"A · V{above}"],
         ]
-        assert_same_rows([signs(row) for row in rows], expected, spanned)
-        assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
+        found = [[re.sub(" of .*", "", s) if latent else s for s in signs(row)] for row in rows]
+        assert_same_rows(found, expected, spanned)
+        widths = [d_k] if shared else [d_k, d_k, d_v, *filter(None, [rotated])]
+        assert [box.shape[1] for box in rows[0]] == widths
         assert reads == (crosses and not shared)
     projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
     assert projection in [sign(box) for box in boxes_of(part)]
@@ -286,10 +291,18 @@ def spans_heads(of: dict[str, Any], letter: str) -> bool:
     return norm != "none" and norm.get("over") == "heads" and len(own) > 1
 
 
-def assert_normalized_together(part: doc.SubLayerPicture, spanned: list[str]) -> None:
-    """The norms over all heads stand between what the heads project and what they do with it."""
+def assert_normalized_together(
+    part: doc.SubLayerPicture, spanned: list[str], latent: dict[str, Any]
+) -> None:
+    """What heads share: norms over all of them, and what latent attention computes first."""
     outside = [sign(box) for row in part.inside if not isinstance(row, doc.Heads) for box in row]
-    assert [each for each in outside if each.startswith("norm")] == [f"norm {x}" for x in spanned]
+    norms = {"norm": "C", "query_norm": "C_Q"}
+    shared = [symbol for name, symbol in norms.items() if latent.get(name, "none") != "none"]
+    found = [each for each in outside if each.startswith("norm")]
+    assert sorted(found) == sorted(f"norm {symbol}" for symbol in (*spanned, *shared))
+    products = [each.removeprefix("turn ").split()[-1] for each in outside if "W_D" in each]
+    products += [each.split()[-1] for each in outside if "W_KR" in each]
+    assert sorted(products) == sorted(name for name in latent if name.startswith("W_"))
 
 
 def assert_same_rows(found: list[list[str]], expected: list[list[str]], spanned: list[str]) -> None:

@@ -57,6 +57,15 @@ def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> No
     assert all(f'id="step-{number}"' in html for number in every)
 
 
+def test_a_part_of_a_pass_has_the_diagram_of_its_own_steps(saved: Saved) -> None:
+    """Not that of the first layer, which is drawn for all that are built alike."""
+    html = saved("pizza", "--layer", "2", "--head", "1").read_text(encoding="utf-8")
+    (svg,) = diagram.diagrams(html)
+    sections = re.findall(r'<section class="step" id="(step-\d+)"', html)
+    assert [box.get("href") for box in diagram.boxes(svg)] == [f"#{name}" for name in sections]
+    assert len(sections) > 10
+
+
 def test_its_arrows_are_those_of_the_tape(page: tuple[str, str, Trace]) -> None:
     """Also in words: each box names the steps that it reads."""
     _, html, trace = page

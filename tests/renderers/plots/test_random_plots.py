@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from math import isfinite
+from itertools import pairwise
+from math import atan2, cos, degrees, dist, isfinite, radians, sin
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given, settings
 
 from tests.helpers.random_scenarios import Scenario
@@ -20,8 +22,13 @@ from tracer.node import found
 from tracer.renderers import figures
 from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.plots.in_latex import in_latex
+from tracer.renderers.plots.marks import Path, Plot, Spot
 
 SVG = "{http://www.w3.org/2000/svg}"
+BAR = (
+    r"\\put\((-?[\d.]+),(-?[\d.]+)\)\{\\makebox\(0,0\)\{\\rotatebox\{(-?[\d.]+)\}"
+    r"\{\\rule\{([\d.]+)pt\}\{([\d.]+)pt\}"
+)
 SLACK = 0.2
 """Coordinates are rounded."""
 
@@ -55,13 +62,19 @@ def in_picture(latex: str) -> Iterator[tuple[float, float]]:
     """Each place of a LaTeX picture."""
     for x, y in re.findall(r"\\put\((-?[\d.]+),(-?[\d.]+)\)", latex):
         yield float(x), float(y)
-    line = r"\\put\((-?[\d.]+),(-?[\d.]+)\)\{\\line\(([01]),([01])\)\{([\d.]+)\}"
-    for found_line in re.findall(line, latex):
-        x, y, across, up, length = map(float, found_line)
-        yield x + across * length, y + up * length
-    for way in re.findall(r"\\qbezier((?:\([^()]*\)){3})", latex):
-        x1, y1, _, _, x2, y2 = map(float, re.findall(r"-?[\d.]+", way))
-        yield from ((x1, y1), (x2, y2))
+    for start, end, _ in bars(latex):
+        yield from (start, end)
+
+
+def bars(latex: str) -> Iterator[tuple[Spot, Spot, float]]:
+    """The straight lines of a LaTeX picture, with their thickness."""
+    unit = float(latex.split("unitlength}{")[1].split("pt")[0])
+    for numbers in re.findall(BAR, latex):
+        x, y, angle, length, thickness = map(float, numbers)
+        across, up = (
+            turn(radians(angle)) * (length - 0.1 * thickness) / unit / 2 for turn in (cos, sin)
+        )
+        yield (x - across, y - up), (x + across, y + up), thickness / unit
 
 
 def is_whole(block: doc.Drawing) -> bool:
@@ -80,7 +93,6 @@ def is_whole(block: doc.Drawing) -> bool:
         assert left - SLACK <= x <= left + width + SLACK, latex
         assert bottom - SLACK <= y <= bottom + height + SLACK, latex
     assert all(line.startswith(r"\put(") for line in latex.split("\n")[2:-1])  # drops spaces
-    assert "linethickness{0.00pt}" not in latex
     unescaped = re.sub(r"\\[{}]", "", latex)
     assert unescaped.count("{") == unescaped.count("}")
     assert figures.description(block).endswith(".")
@@ -91,3 +103,18 @@ def is_whole(block: doc.Drawing) -> bool:
 @given(whole_scenarios())
 def test_everything_is_inside_of_its_frame(spec: Scenario) -> None:
     assert all(map(is_whole, illustrations(spec)))
+
+
+@pytest.mark.parametrize("control", [(5.0, 82.0), (38.0, -40.0), (70.0, 60.0)])
+def test_a_curve_has_no_corners(control: Spot) -> None:
+    """On paper a curve is many bars: each begins where the one before ends, nearly as it points."""
+    arc = Path("positive", ((0.0, 0.0), control, (76.0, 0.0)), 16, bends=True)
+    pieces = list(bars(in_latex(Plot("", "", 0, -100, 600, 200, (arc,)))))
+    assert dist(pieces[0][0], (0, 0)) < SLACK > dist(pieces[-1][1], (76, 0))
+    for (start, end, thickness), (begins, ends, _) in pairwise(pieces):
+        assert thickness == pytest.approx(16, abs=SLACK)
+        assert dist(end, begins) < SLACK
+        turn = atan2(ends[1] - begins[1], ends[0] - begins[0]) - atan2(
+            end[1] - start[1], end[0] - start[0]
+        )
+        assert abs(degrees(turn)) < 15

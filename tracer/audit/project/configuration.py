@@ -22,6 +22,13 @@ NAMES = (".decoder-trace.toml", "pyproject.toml")
 
 SECTION = ("tool", "decoder-trace", "audit")
 
+DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){100}")
+"""Brackets in brackets, perhaps too many for Python's parser."""
+LONG = re.compile(r"[0-9](?:_?[0-9]){4299}")
+"""A whole number that Python does not read: it has more than 4300 digits."""
+MOST_BITS = 64
+"""Of a whole number that a message shows; 64 are the most that TOML promises to keep."""
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -65,24 +72,37 @@ def _section(content: str, name: str) -> Any:
     try:
         data: Any = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        message, _, place = str(error).partition(" (at ")
-        line, column = map(int, re.findall("[0-9]+", place) or ("0", "0"))  # none at its end
+        message, _, where = str(error).partition(" (at ")
+        line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
         raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
+    except RecursionError:
+        raise _unreadable("nested too deeply", DEEP, content, name) from None
+    except ValueError:
+        raise _unreadable("a number with too many digits", LONG, content, name) from None
     if Path(name).name == NAMES[0] and "tool" not in data:
         message = f"expected [{'.'.join(SECTION)}]"
         raise TracerError(Problem(message, name, 1))
     for depth, key in enumerate(SECTION):
         if not isinstance(data, dict):
-            raise TracerError(Problem("expected a table", name, address=".".join(SECTION[:depth])))
+            path = SECTION[:depth]
+            at = _line(content, path)
+            raise TracerError(Problem("expected a table", name, at, address=".".join(path)))
         others = [other for other in data if depth == len(SECTION) - 1 and other != key]
         if others:
-            path = (*SECTION[:depth], others[0])
-            message, at = f"unknown table, expected {key}", _line(content, path)
-            raise TracerError(Problem(message, name, at, address=".".join(path)))
+            wrong = (*SECTION[:depth], others[0])
+            message, at = f"unknown table, expected {key}", _line(content, wrong)
+            raise TracerError(Problem(message, name, at, address=".".join(wrong)))
         if key not in data:
             return None
         data = data[key]
     return data
+
+
+def _unreadable(message: str, cause: re.Pattern[str], content: str, name: str) -> TracerError:
+    """Return the error for TOML that Python cannot read, at the line of the cause."""
+    found = cause.search(content)
+    line = content.count("\n", 0, found.start()) + 1 if found else None
+    return TracerError(Problem(f"cannot be read: {message}", name, line))
 
 
 def _validated(data: Any, content: str, name: str) -> Configuration:
@@ -126,9 +146,7 @@ class _Reader:
         """Return a value of a kind, or an empty one."""
         if isinstance(value, kind):
             return value
-        kinds: dict[type, str] = {dict: "a table", list: "a list", bool: str(value).lower()}
-        came = kinds.get(type(value), repr(value))
-        self.tell(f"expected {expected}, got {came}", *keys, value=value)
+        self.tell(f"expected {expected}, got {_came(value)}", *keys, value=value)
         return kind()
 
     def texts(self, value: Any, *keys: str) -> list[str]:
@@ -143,6 +161,20 @@ class _Reader:
             if prefix in value and (message := unknown(prefix)):  # or it was no text
                 self.tell(message, *keys, value=prefix)
         return found
+
+
+def _came(value: Any) -> str:
+    match value:
+        case dict():
+            return "a table"
+        case list():
+            return "a list"
+        case bool():
+            return str(value).lower()
+        case int() if value.bit_length() > MOST_BITS:
+            return "a large number"
+        case _:
+            return repr(value)
 
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:

@@ -7,7 +7,6 @@ folder, in .git/info/exclude and in the user's own configuration, works as there
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,6 +39,8 @@ _LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
 
 def _listed_by_git(path: Path, tell: Callable[[Problem], None]) -> set[Path]:
     """Return what git lists of a folder; nothing without git or outside of a repository."""
+    import subprocess  # which is not everywhere that a page is computed
+
     outer = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}  # those of a hook
     try:
         ran = subprocess.run(

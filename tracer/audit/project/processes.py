@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -72,6 +71,7 @@ def _interruptions_for_parent_only() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    import signal  # which is not everywhere that a page is computed
     from multiprocessing import resource_tracker
 
     # Before, because it lets signals through when it starts. Without warnings, because it would
@@ -88,6 +88,7 @@ def _interruptions_for_parent_only() -> Iterator[None]:
 
 def _end_with_parent() -> None:
     """End this process when its parent has ended, however that came about."""
+    import signal
     from multiprocessing import parent_process
     from threading import Thread
 

@@ -203,8 +203,7 @@ def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
         )
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient is multiplied by the slope of the activation function.",)
-    passed_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the gradient is passed on{passed_on}.",)
+    return ("There is no activation function here: the gradient is passed on.",)
 
 
 ACTIVATION_STEP = InnerKind(

@@ -33,7 +33,10 @@ def summed_at(what: str) -> Callable[[Step, LessonContext], Sentence]:
     """Return the goal for a value that may act on the loss in several ways."""
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
-        several = any(isinstance(record.operation, AccumulateGradients) for record in step.records)
+        several = any(
+            isinstance(record.operation, AccumulateGradients) and not is_of_a_weight(record)
+            for record in step.records
+        )
         paths = ": add up the contributions of all paths from there to the loss" * several
         return (f"Compute the gradient at {what}{paths}.",)
 

@@ -289,8 +289,8 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    row = step.last.output.array[ctx.row(step.last.output)]
-    positive = " Before rounding, every probability is greater than 0." * (not row.all())
+    row = step.last.output.read((ctx.row(step.last.output),))
+    positive = " Before rounding, every probability is greater than 0." * (not all(row))
     return (softmax_goal("logit", shifted=shifted) + positive,)
 
 
@@ -364,7 +364,7 @@ SAMPLING_STEP = StepKind(
     },
     gradient=None,
     sign=("draw",),
-    reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),
+    reasons=lambda step, ctx: (SELDOM,) if _can_be_drawn(step) > 1 else (),
     outcome=_drawn,
     only_with="decoder-trace generate --seed 1",
 )

@@ -36,7 +36,7 @@ def forward_pass(
             *teacher.author.intro(),
             *teacher.introduction(),
             *padded_batch(trace),
-            *diagram(teacher.ctx, teacher.steps),
+            *diagram(teacher.ctx, chosen),
         )
     sections = tuple(map(teacher.section, chosen))
     if whole:

@@ -228,8 +228,15 @@ def _part(
 def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
     """Return a sub-layer's rows, and its heads side by side, each above what it reads."""
     inside: list[doc.Row | doc.Heads] = []
+    encoded: set[Value] = set()
     for is_one, some in _storeys(steps):
-        inside += [_heads(some, ctx)] if is_one else _rows(some, ctx)
+        if is_one:
+            inside.append(_heads(some, encoded, ctx))
+        else:
+            inside += _rows(some, ctx)
+            for step in some:
+                if _reads_encoder(step, encoded):
+                    encoded |= {record.output for record in step.records}
     return tuple(inside)
 
 
@@ -262,21 +269,23 @@ def _beside_others(step: Step) -> str | None:
     return place.network.name if place.network else None
 
 
-def _heads(steps: Sequence[Step], ctx: LessonContext) -> doc.Heads:
+def _heads(steps: Sequence[Step], encoded: Set[Value], ctx: LessonContext) -> doc.Heads:
     heads = [list(head) for _, head in groupby(steps, _beside_others)]
     names = tuple(_beside_others(head[0]) or "" for head in heads)
     forms = [_form(head, None, ctx) for head in heads]
     return doc.Heads(
         tuple(_rows(head, ctx) for head in heads),
-        tuple(any(map(_reads_encoder, head)) for head in heads),
+        tuple(any(_reads_encoder(step, encoded) for step in head) for head in heads),
         tuple(map(forms.index, forms)),
         names,
     )
 
 
-def _reads_encoder(step: Step) -> bool:
+def _reads_encoder(step: Step, encoded: Set[Value]) -> bool:
+    """Whether a step reads the encoder's output, or what all heads share of it."""
     computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
-    return any(value.role is ENCODER_OUTPUT for record in computed for value in record.inputs)
+    read = {value for record in computed for value in record.inputs}
+    return any(value.role is ENCODER_OUTPUT or value in encoded for value in read)
 
 
 def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:

@@ -293,7 +293,7 @@ def _squared_terms(survey: Survey) -> doc.Sentence:
     """How much the terms with the square of the length are of the total, at most or from where."""
     terms = "the terms that grow with the square of the length are"
     positions, half = survey.trace.scenario.positions, _half(survey)
-    context = len(positions.table) if positions and positions.table else half
+    context = len(positions.table) if positions and positions.table is not None else half
     if half <= context:
         return (f"From {_tokens(half)} on, {terms} more than half of the total.",)
     longer = Fraction(context, survey.length)

@@ -31,6 +31,8 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
     is_trained = any(step.place.phase != "forward" for step in steps)
     for stage, what in _what_happens(ctx):
         numbers = [step.number for step in steps if STAGES[stage](step)]
+        if is_trained and stage == "update" and not numbers:
+            continue
         if not numbers or (stage == "loss" and not is_trained):
             where = BELOW if stage in ("data", "loss") else ELSEWHERE
         else:

@@ -21,6 +21,16 @@ from tracer.lesson.working.written import Worked
 
 FROM_THE_PASS = "From the forward pass:"
 OF_THE_OTHERS = "From the other examples, computed in the same way:"
+NOT_WORKED = "From the backward pass, without worked lines:"
+
+
+def _origin(value: Value) -> str | None:
+    """Where an operand that no step has shown comes from, in words."""
+    if value.place.phase == "forward":
+        return FROM_THE_PASS
+    if value.place.phase == "gradient":  # an activation behind W₂ has no step for its slope
+        return NOT_WORKED if value.place.example is None else OF_THE_OTHERS
+    return None
 
 
 class TrainingTeacher(Teacher):
@@ -29,7 +39,7 @@ class TrainingTeacher(Teacher):
     Of the gradients of parameters, only the one that is `worked`, by its address, has lines.
     """
 
-    def __init__(self, trace: Trace, token: int | None, worked: str, *, full: bool) -> None:
+    def __init__(self, trace: Trace, token: int | None, worked: str | None, *, full: bool) -> None:
         super().__init__(trace, token, full=full)
         self.worked = worked
 
@@ -115,8 +125,8 @@ class TrainingTeacher(Teacher):
         missing = [value for value in missing if value.address in self.ctx.symbols]
         self.tables.update(missing)
         written: list[doc.Block] = []
-        for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
-            shown = [self.forward_value(value) for value in missing if value.place.phase == phase]
+        for words in (FROM_THE_PASS, OF_THE_OTHERS, NOT_WORKED):
+            shown = [self.forward_value(value) for value in missing if _origin(value) == words]
             written += [doc.Paragraph((words,)), *shown] if shown else []
         return written
 

@@ -58,15 +58,24 @@ ONE_OF_THEM: doc.Sentence = (
 )
 
 
-def parameter_worked(trace: Trace, asked: str | None) -> str:
+NOTHING_TRAINED: doc.Sentence = (
+    "No parameter is trained: only typed queries, keys and values have gradients. Lines are worked "
+    "for one token only.",
+)
+
+
+def parameter_worked(trace: Trace, asked: str | None) -> str | None:
     """Return the address of the parameter whose gradient is worked: as asked, else the first.
+
+    None if typed queries, keys and values alone have gradients.
 
     Raises:
         TracerError: there is no such parameter, or it has no gradient.
     """
     learned = _learned(trace)
     if asked is None:
-        return next((each for each in learned if each.startswith("layer")), learned[0])
+        first = next(iter(learned), None)
+        return next((each for each in learned if each.startswith("layer")), first)
     if asked not in learned:
         message = f"no parameter {asked!r} is trained{closest(asked, learned)}"
         raise TracerError(Problem(message, address="--parameter"))
@@ -97,7 +106,7 @@ def training_text(
     return doc.Document(first.name, first.scenario.title, introduction, signed)
 
 
-def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Block]:
+def _introduction(teacher: Teacher, worked: str | None, full: bool) -> Iterator[doc.Block]:
     if full:
         yield from stages(teacher.steps, teacher.ctx)
         yield doc.Paragraph(SLOPE)
@@ -109,17 +118,20 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     yield from teacher.introduction()
     yield doc.Paragraph(AT_A_GLANCE)
     yield picture_back(teacher.ctx, teacher.steps)
-    symbol = teacher.ctx.symbols[worked]
     if given := teacher.trace.scenario.upstream:
         at = ", ".join(given)
         yield doc.Paragraph((f"The backward pass begins at what is given: {at}.", *NO_LOSS))
+    if worked is None:
+        yield doc.Paragraph(NOTHING_TRAINED)
+        return
+    symbol = teacher.ctx.symbols[worked]
     yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
     if teacher.trace.scenario.optimizer.trains is not None:
         only = ", ".join(_learned(teacher.trace))
         yield doc.Paragraph((f"Only these parameters are trained: {only}.", *FROZEN))
 
 
-def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc.Section]:
+def _update(optimizer: Optimizer, teacher: Teacher, worked: str | None) -> Iterator[doc.Section]:
     for step in teacher.steps:
         if step.kind is CLIP_STEP:
             yield replace(teacher.section(step), part=None)

@@ -73,7 +73,7 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
-    glance = diagram(teacher.ctx, teacher.steps)
+    glance = diagram(teacher.ctx, chosen)
     if whole:
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()

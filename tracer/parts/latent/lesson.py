@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tracer.decoder.operations import Concat
+from tracer.decoder.parameters import columns
 from tracer.decoder.roles import NormRoles, Role
 from tracer.formula.expression import Brackets, Expression, MatrixProduct, Symbol
 from tracer.lesson.context import LessonContext
@@ -18,7 +19,7 @@ from tracer.lesson.steps.kind import (
     Step,
     SymbolOf,
 )
-from tracer.lesson.steps.part import LessonPart
+from tracer.lesson.steps.part import LessonPart, is_cached_for_part
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.sub_layers import (
     layer_norm_roles,
@@ -28,6 +29,8 @@ from tracer.lesson.steps.sub_layers import (
     why_epsilon,
 )
 from tracer.parts.latent import decoder
+from tracer.parts.latent.scenario import HeadKeys
+from tracer.scenario.part import keys_of
 
 C, C_Q = Symbol("C"), Symbol("C", "Q")
 R, K_R = Symbol("R"), Symbol("K", "R")
@@ -48,6 +51,11 @@ CACHED: Sentence = (
 )
 
 
+def _is_cached(step: Step) -> bool:
+    """Whether a cache keeps the step's rows: only the decoder reads tokens of earlier passes."""
+    return any(is_cached_for_part(record.output) for record in step.records)
+
+
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     weights = ctx.symbols[step.records[0].inputs[1].address]
     return (
@@ -57,9 +65,19 @@ def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 FEWER: Sentence = (
-    "If the latent vector is short, two narrow matrices have fewer learned numbers than one wide "
-    "matrix. No cache gets smaller by it, because a cache keeps no queries.",
+    "Two narrow matrices have fewer learned numbers here than one wide matrix. No cache gets "
+    "smaller by it, because a cache keeps no queries.",
 )
+
+
+def _why_queries(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """W_DQ saves numbers only if the latent vector is short enough."""
+    attention = ctx.at(step.place).attention_at(step.place)
+    heads = attention.heads if attention else ()
+    matrices = [m for head in heads for m in (head.W_Q, keys_of(head, HeadKeys).W_QR)]
+    read = sum(columns(matrix) for matrix in matrices if matrix is not None)
+    width, latent = step.records[0].inputs[1].shape
+    return (FEWER,) if (width + read) * latent < width * read else ()
 
 
 def _product_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -102,7 +120,7 @@ LATENT_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=_product_sign,
-    reasons=(CACHED,),
+    reasons=lambda step, ctx: (CACHED,) if _is_cached(step) else (),
     groups=("qkv",),
 )
 
@@ -119,7 +137,7 @@ QUERY_LATENT_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=_product_sign,
-    reasons=(FEWER,),
+    reasons=_why_queries,
     groups=("qkv",),
 )
 
@@ -141,9 +159,9 @@ QUERY_NORM_STEP = _norm_kind(
 )
 
 APART: Sentence = (
-    "The latent vector encodes no positions. This part of the keys encodes them. It is the same "
-    "for all heads, so a cache keeps it once per token.",
+    "Positions rotate this part of the keys, not the latent vector. It is the same for all heads.",
 )
+CACHED_ONCE: Sentence = ("A cache therefore keeps it once per token.",)
 
 
 def _rotated(what: str) -> Callable[[Step, LessonContext], Sentence]:
@@ -176,7 +194,7 @@ ROTARY_KEY_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=lambda step, ctx: ("turn ", *_product_sign(step, ctx)),
-    reasons=(APART,),
+    reasons=lambda step, ctx: (APART, CACHED_ONCE) if _is_cached(step) else (APART,),
     groups=("rotary",),
 )
 

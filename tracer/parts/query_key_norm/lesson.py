@@ -6,7 +6,7 @@ from tracer.decoder.elementwise import Normalize
 from tracer.decoder.operations import AccumulateGradients, Concat
 from tracer.decoder.roles import derived
 from tracer.decoder.vector_parts import KEY, QUERY
-from tracer.formula.expression import Brackets, Partial, Symbol
+from tracer.formula.expression import Brackets, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import sub_layers
@@ -44,15 +44,16 @@ def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def _at_the_scale(step: Step, ctx: LessonContext) -> Sentence:
-    learned = " and ".join(
-        name
-        for name in ("γ", "β")
-        if any(ctx.symbols[r.output.address] == Partial(Symbol(name)) for r in step.records)
-    )
+    learned = {record.output.role.of for record in step.records}
+    of_norms = {
+        "γ": (QUERIES.norm.gain, KEYS.norm.gain),
+        "β": (QUERIES.norm.shift, KEYS.norm.shift),
+    }
+    names = " and ".join(name for name, roles in of_norms.items() if learned & {*roles})
     of_heads = {value.place.head for record in step.records for value in record.inputs}
     several = isinstance(step.last.operation, AccumulateGradients) and len(of_heads) > 1
     added = ": add up the contributions of all heads" * several
-    return (f"Compute the gradient at {learned}{added}.",)
+    return (f"Compute the gradient at {names}{added}.",)
 
 
 def _kinds(what: str, several: str, of: decoder.HeadNormRoles) -> tuple[InnerKind, ...]:

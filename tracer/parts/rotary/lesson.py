@@ -36,7 +36,7 @@ from tracer.parts.rotary.decoder import (
     rotary_of,
     rotary_settings,
 )
-from tracer.parts.rotary.scenario import Rotary
+from tracer.parts.rotary.scenario import Rotary, rotates_all
 
 D_K, ROTATED = ex.Symbol("d", "k"), ex.Symbol("r")
 
@@ -51,8 +51,9 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
     if not isinstance(frequencies, DivTerm):
         return (rotated,)
     width = ex.Number.of(frequencies.width)
-    queries = {layer.attention.heads[0].d_k for layer in ctx.tower.layers if layer.attention}
-    is_whole = asked.share == 1 and frequencies.width in queries
+    attentions = [layer.attention for layer in ctx.tower.layers if layer.attention]
+    rotating = [part for part in attentions if rotary_of(ctx.tower, part) == asked]
+    is_whole = asked.share == 1 and all(map(rotates_all, rotating))
     letter = D_K if is_whole else ROTATED
     meaning = "width of a query" if is_whole else "number of rotated columns"
     frequency: ex.Expression = ex.Power(
@@ -220,7 +221,7 @@ ROTATED_KEY_STEP = InnerKind(
     },
     gradient=Gradient("at the rotary key", "each rotated key"),
     sign=_rotated_sign("K"),
-    claim=lambda step, told: reused(step),
+    claim=lambda step, ctx: reused(step),
     groups=("rotary",),
 )
 

@@ -100,8 +100,17 @@ class AttentionKeys(Frozen):
 
 def rotated_width(attention: Any) -> int:
     """Return how many columns of queries and keys an attention rotates, if it rotates all."""
+    return _rotated_apart(attention) or int(attention.heads[0].d_k)
+
+
+def rotates_all(attention: Any) -> bool:
+    """Return whether it can rotate whole queries and keys: no part rotates columns of its own."""
+    return _rotated_apart(attention) is None
+
+
+def _rotated_apart(attention: Any) -> int | None:
     widths = (part.position_width(attention) for part in scenario_parts() if part.position_width)
-    return next(filter(None, widths), attention.heads[0].d_k)
+    return next(filter(None, widths), None)
 
 
 def check(counted: ShapeChecker, tower: YamlPath) -> None:

@@ -128,5 +128,5 @@ class Drawing:
 
     def connect(self, *corners: Cell, arrow: bool = False) -> None:
         """Draw a line through corners, optionally with an arrow at its end."""
-        for start, end in pairwise(corners):
-            self.strokes.append(Stroke(start, end, arrow=arrow and end == corners[-1]))
+        *before, last = pairwise(corners)
+        self.strokes += [*(Stroke(*ends) for ends in before), Stroke(*last, arrow=arrow)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import atan2, cos, degrees, hypot, pi, sin, tan
 from typing import assert_never
 
 from tracer.formula.expression import Expression
@@ -24,7 +25,13 @@ COLORS: dict[Color, str] = {
 }
 
 THINNEST = 0.1
-"""The thickness of the thinnest line, in points; \\qbezier divides by it."""
+"""The thickness of the thinnest line, in points, so that it can be seen."""
+
+PIECES, OVERLAP = 24, 0.1
+"""The straight pieces of a curve; how much longer they are, of their width, to leave no gaps."""
+
+BARS = 8
+"""Bars across a dot; it has twice as many corners."""
 
 SIDES = {"start": "[l]", "middle": "", "end": "[r]"}
 
@@ -50,14 +57,12 @@ def _drawn(mark: Mark, unit: float) -> str:
             size = rf"{{{mark.width:.2f}\unitlength}}{{{mark.height:g}\unitlength}}"
             return rf"\put({x:.2f},{-y - mark.height:.2f}){{{color}\rule{size}}}"
         case Path():
-            points = [(x, -y) for x, y in mark.points]
-            lines = "".join(map(_straight, pairwise(points)))
-            if mark.bends:
-                lines = rf"\qbezier{''.join(map(_spot, points))}"
-            thickness = f"{max(mark.width * unit, THINNEST):.2f}pt"
-            return rf"\put(0,0){{{color}\linethickness{{{thickness}}}{lines}}}"
+            points = [(x, -y) for x, y in (_curve(mark.points) if mark.bends else mark.points)]
+            thickness = max(mark.width * unit, THINNEST)
+            lines = "".join(_straight(*ends, thickness, unit) for ends in pairwise(points))
+            return rf"\put(0,0){{{color}{lines}}}"
         case Dot(x=x, y=y):
-            return rf"\put{_spot((x, -y))}{{{color}\circle*{{{2 * RADIUS}}}}}"
+            return rf"\put{_spot((x, -y))}{{{color}{''.join(_dot(unit))}}}"
         case Label(x=x, y=y):
             bold = r"\bfseries " if mark.bold else ""
             words = "".join(_words(mark.words))
@@ -71,15 +76,33 @@ def _spot(spot: Spot) -> str:
     return f"({spot[0]:.2f},{spot[1]:.2f})"
 
 
-def _straight(ends: tuple[Spot, Spot]) -> str:
-    r"""A straight line: \line has only some slopes, so that others are drawn as if they bent."""
-    first, last = sorted(ends)
-    if first[0] == last[0]:
-        return rf"\put{_spot(first)}{{\line(0,1){{{last[1] - first[1]:.2f}}}}}"
-    if first[1] == last[1]:
-        return rf"\put{_spot(first)}{{\line(1,0){{{last[0] - first[0]:.2f}}}}}"
-    middle = ((first[0] + last[0]) / 2, (first[1] + last[1]) / 2)
-    return rf"\qbezier{''.join(map(_spot, (first, middle, last)))}"
+def _curve(points: Sequence[Spot]) -> Iterator[Spot]:
+    """Points of a quadratic Bézier curve."""
+    start, control, end = points
+    for t in (i / PIECES for i in range(PIECES + 1)):
+        x, y = (
+            (1 - t) ** 2 * a + 2 * t * (1 - t) * b + t**2 * c
+            for a, b, c in zip(start, control, end, strict=True)
+        )
+        yield x, y
+
+
+def _dot(unit: float) -> Iterator[str]:
+    """A filled polygon around the origin, of bars: a character would be part of the page's text."""
+    thickness = 2 * RADIUS * unit * tan(pi / BARS / 2)
+    for angle in (pi * i / BARS for i in range(BARS)):
+        x, y = RADIUS * cos(angle), RADIUS * sin(angle)
+        yield _straight((-x, -y), (x, y), thickness, unit)
+
+
+def _straight(start: Spot, end: Spot, thickness: float, unit: float) -> str:
+    r"""A straight line as a turned rule: \line has few slopes, \qbezier draws stairs."""
+    (x1, y1), (x2, y2) = start, end
+    length = hypot(x2 - x1, y2 - y1) * unit + OVERLAP * thickness
+    rule = rf"\rule{{{length:.2f}pt}}{{{thickness:.2f}pt}}"
+    angle = degrees(atan2(y2 - y1, x2 - x1))
+    middle = ((x1 + x2) / 2, (y1 + y2) / 2)
+    return rf"\put{_spot(middle)}{{\makebox(0,0){{\rotatebox{{{angle:.2f}}}{{{rule}}}}}}}"
 
 
 def _words(words: tuple[str | Expression, ...]) -> Iterator[str]:

@@ -111,6 +111,32 @@ SEEN = """n => {
 }"""
 
 
+NUMBERS_IN_ROWS = """() => [...document.querySelectorAll("li.drawn .work")]
+  .filter((work) => work.checkVisibility())
+  .flatMap((work) => {
+    const walker = document.createTreeWalker(work, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const signs = [];
+    while (walker.nextNode())
+      for (const [i, sign] of [...walker.currentNode.data].entries()) {
+        range.setStart(walker.currentNode, i);
+        range.setEnd(walker.currentNode, i + 1);
+        if (sign.trim()) signs.push([sign, range.getBoundingClientRect().bottom]);
+      }
+    return signs.flatMap(([sign, bottom], i) =>
+      signs[i + 1]?.[1] > bottom + 9 ? [[sign, work.textContent]] : []);
+  })"""
+"""The last sign of each row of a worked line but its last row, with the line."""
+
+
+@pytest.mark.parametrize("width", [390, 320, 500])
+def test_no_row_of_a_line_ends_with_a_sign(width: int, alex: Any) -> None:
+    alex.set_viewport_size({"width": width, "height": 700})
+    ends = alex.evaluate(NUMBERS_IN_ROWS)
+    assert len(ends) > 50
+    assert [line for sign, line in ends if sign in "-+=≈("] == []
+
+
 def test_the_panel_never_hides_what_the_mouse_is_on(alex: Any) -> None:
     alex.set_viewport_size({"width": 800, "height": 700})
     cell = alex.locator("#step-7 td[data-of]:text-is('8.453')")

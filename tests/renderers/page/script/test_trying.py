@@ -98,6 +98,35 @@ def test_the_operands_stand_beside_the_step(alex: Any, asked: Asked) -> None:
     assert operands["x"] + operands["width"] <= step["x"]
 
 
+SCORES = {"Frank": "11.563", "Emma": "7.957", "Daniel": "6.095", "Alex": "6.468"}
+PLOTS = "#step-{} .plot:visible"
+
+
+def test_a_finished_step_shows_its_matrix_and_its_pictures(alex: Any, asked: Asked) -> None:
+    """The key that enters the last answer does not also press the button that gets the focus."""
+    for name, number in SCORES.items():
+        assert alex.locator(PLOTS.format(7)).count() == 0
+        asked(name).locator("input").fill(number)
+        asked(name).locator("input").press("Enter")
+    assert alex.locator("#step").input_value() == "step-7"
+    assert focused(alex) == "next-step"
+    assert alex.locator("#step-7 .right").count() == 4
+    assert alex.locator(PLOTS.format(7)).count() > 0
+    assert alex.locator("#step-7 p:visible:has-text('The largest score of')").count() == 1
+    alex.keyboard.press("Enter")
+    assert alex.locator("#step").input_value() == "step-8"
+
+
+def test_nothing_is_in_the_way_of_readers_on_a_telephone(alex: Any, asked: Asked) -> None:
+    """What stands above a step scrolls, both ways, and can be scrolled by keyboard."""
+    alex.set_viewport_size({"width": 390, "height": 700})
+    for step in ("step-6", "step-7", "step-19"):
+        alex.select_option("#step", step)
+        assert violations(alex, "#operands") == []
+        assert violations(alex, f"#{step}") == []
+        assert alex.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_questions_have_choices(alex: Any) -> None:
     """Which tokens are masked."""
     alex.set_viewport_size({"width": 390, "height": 740})

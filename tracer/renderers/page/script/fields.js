@@ -14,6 +14,9 @@ let inField = { key: "", written: "", sent: false, closes: false };
 /** A drag that begins at a cell. @type {{x: number, cell: HTMLElement, base: string, moved: boolean} | null} */
 let drag = null;
 const PIXELS_A_STEP = 6;
+/** Before a message, its place in the file; below it, indented, a line of the file and a mark. */
+const PLACE_IN_FILE = /^.*?:\d+:\d+: /;
+const EXCERPT = /^ {2}/;
 
 /** @param {string} of */
 const isTyped = (of) => {
@@ -89,9 +92,10 @@ const closeField = (back) => {
   field.hidden = true;
 };
 
-/** What is wrong with the number in the field. @param {string} message */
+/** What is wrong with the number in the field; its place in the file is no place on the page. @param {string} message */
 const sayAtField = (message) => {
-  fieldProblem.textContent = message;
+  const lines = message.split("\n").filter((line) => line && !EXCERPT.test(line));
+  fieldProblem.textContent = lines.map((line) => line.replace(PLACE_IN_FILE, "")).join("\n");
   typedInput.toggleAttribute("aria-invalid", !!message);
 };
 

@@ -136,7 +136,7 @@ const draw = (block) => {
     line.replaceChildren(...all(".label, .front", line));
     const last = element("b", "", inText(line.dataset.line || "", result));
     line.append(
-      element("span", "work", ...drawn(work, inText)),
+      element("span", "work", ...unbroken(drawn(work, inText))),
       " ",
       element("span", "result", `${sign} `, last),
     );

@@ -65,6 +65,9 @@ const lightAlone = (of) => {
   light(of, "here");
 };
 
+/** What stands before a number, and never at the end of a line. */
+const SIGN = /^[-+=≈]$/;
+
 /** The words of a line; no line break separates a number from its sign. @param {(string | Node)[]} line */
 const unbroken = (line) => {
   let word = element("span", "unbroken");
@@ -74,6 +77,10 @@ const unbroken = (line) => {
     const [first, ...others] = typeof each === "string" ? each.split(" ") : [each];
     word.append(first);
     for (const other of others) {
+      if (SIGN.test(word.textContent || "")) {
+        word.append(" ", other);
+        continue;
+      }
       word = element("span", "unbroken", other);
       words.push(" ", word);
     }

@@ -47,12 +47,22 @@ const showFirst = () => {
   if (firstFrame instanceof HTMLIFrameElement && firstFrame.getAttribute("src") !== src) firstFrame.src = src;
 };
 
-/** Scroll the page beside this one to the section that is read here. */
-const scrollFirst = () => {
+/** Show in the page beside this one the level, token, layer and head of this one, and scroll it to the section that is read here. */
+const leadFirst = () => {
   const frame = firstFrame instanceof HTMLIFrameElement ? firstFrame.contentWindow : null;
+  if (!frame) return;
+  for (const id of ["level", "token", "layer", "head"]) {
+    const its = /** @type {HTMLSelectElement | null} */ (frame.document.getElementById(id));
+    const wanted = select(id)?.value;
+    if (!its || its.value === wanted || ![...its.options].some(({ value }) => value === wanted)) continue;
+    its.value = wanted || "";
+    its.dispatchEvent(new Event("change", { bubbles: true }));
+  }
   const here = anchored();
-  const there = here && frame?.document.getElementById(here.id);
-  if (frame && there) frame.scrollBy(0, there.getBoundingClientRect().top - here.getBoundingClientRect().top);
+  const there = here && frame.document.getElementById(here.id);
+  if (!there) return;
+  there.closest("details")?.toggleAttribute("open", true);
+  frame.scrollBy(0, there.getBoundingClientRect().top - here.getBoundingClientRect().top);
 };
 
 the("download", HTMLAnchorElement).href = engine.address("scenario.yaml");
@@ -108,5 +118,9 @@ engine.follow(
   () => report(ENDED),
 );
 if (firstFrame) document.body.classList.replace("with-diagram", "compared") || document.body.classList.add("compared");
-if (firstFrame) window.addEventListener("scroll", scrollFirst, { passive: true });
+if (firstFrame) {
+  window.addEventListener("scroll", leadFirst, { passive: true });
+  controls.addEventListener("change", leadFirst);
+  firstFrame.addEventListener("load", leadFirst);
+}
 showFirst();

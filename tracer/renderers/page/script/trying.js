@@ -157,7 +157,7 @@ const askNumber = (line, formulas, done) => {
     const formula = formulas.filter((each) => each.classList.contains("later"));
     formula.forEach((each) => each.classList.remove("later"));
     if (!formula.length) {
-      put.replaceChildren("= ", ...drawn(firstSide(work), (each, written) => numberOf(each, written)));
+      put.replaceChildren("= ", ...unbroken(drawn(firstSide(work), numberOf)));
       all("[data-of]", put).forEach(remember);
       hint.remove();
     }
@@ -165,7 +165,11 @@ const askNumber = (line, formulas, done) => {
     input.focus();
   };
   input.addEventListener("change", judge);
-  input.addEventListener("keydown", ({ key }) => key === "Enter" && judge());
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // else it would press the button that gets the focus
+    judge();
+  });
   hint.addEventListener("click", giveHint);
   answer.addEventListener("click", () => settle(one, GIVEN));
   one.form.append(`${nameOf(of)} `, put, " = ", input, " ", element("small", "", digitsWanted(result)), " ", hint, " ", answer);

@@ -1,0 +1,112 @@
+"""What is said of latent attention: each form with its check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.helpers.claims_of_learning import steepest
+from tests.helpers.claims_of_reasons import part_of, partly_given
+from tests.helpers.judge import Check, Judge, Said
+
+
+def weights_of(at: Judge, name: str) -> Any:
+    """A matrix of what the heads share, as the scenario has it."""
+    matrix: Any = part_of(at)["latent"][name]
+    return matrix
+
+
+def is_cached(at: Judge) -> bool:
+    """Whether a cache keeps these rows: those of the decoder's self-attention."""
+    return at.outside is None and "cross_attention" not in at.address
+
+
+def latent(at: Judge, said: Said) -> None:
+    """The vector of a token goes into all heads, whose W_K and W_V read its columns."""
+    assert at.address.endswith(".latent") and not partly_given(at)
+    rows = weights_of(at, "W_DKV")
+    assert said["weights"] == at.near("latent.W_DKV")["symbol"]
+    assert (int(said["width"]), int(said["short"])) == (len(rows), len(rows[0]))
+    for head in part_of(at)["heads"]:
+        assert len(head["W_K"]) == len(head["W_V"]) == len(rows[0])
+
+
+def cached(at: Judge, said: Said) -> None:
+    assert at.address.endswith(".latent") and is_cached(at) and not partly_given(at)
+
+
+def latent_query(at: Judge, said: Said) -> None:
+    assert at.address.endswith(".latent.query") and not partly_given(at)
+    assert said["weights"] == at.near("latent.W_DQ")["symbol"]
+    columns = len(weights_of(at, "W_DQ")[0])
+    assert all(len(head["W_Q"]) == columns for head in part_of(at)["heads"])
+
+
+def fewer(at: Judge, said: Said) -> None:
+    """W_DQ with all that reads its result, counted against matrices that read what it reads."""
+    assert at.address.endswith(".latent.query")
+    narrow = weights_of(at, "W_DQ")
+    heads = part_of(at)["heads"]
+    reading = [head[name] for head in heads for name in ("W_Q", "W_QR") if name in head]
+    columns = sum(len(matrix[0]) for matrix in reading)
+    learned = len(narrow) * len(narrow[0]) + sum(len(m) * len(m[0]) for m in reading)
+    assert learned < len(narrow) * columns
+
+
+def rotary_part(at: Judge, said: Said) -> None:
+    ends = {
+        "keys": ("latent.rotated_key", "latent.W_KR"),
+        "query": ("rotary_query.rotated", "W_QR"),
+    }
+    address, weights = ends[said["what"]]
+    assert at.address.endswith(f".{address}") and not partly_given(at)
+    assert said["weights"] == at.near(weights)["symbol"]
+    assert at.result["operation"] == "rotate"
+
+
+def apart(at: Judge, said: Said) -> None:
+    """Each head's keys are joined to the same rows, and no position rotates the latent vector."""
+    assert at.address.endswith(".latent.rotated_key") and at.result["operation"] == "rotate"
+    sub_layer = at.place
+    for head in range(1, len(part_of(at)["heads"]) + 1):
+        assert at.values[f"{sub_layer}head{head}.joined_key"]["operands"][1] == at.address
+    assert at.near("latent")["operation"] != "rotate"
+
+
+def cached_once(at: Judge, said: Said) -> None:
+    assert at.address.endswith(".latent.rotated_key") and is_cached(at)
+
+
+def joined(at: Judge, said: Said) -> None:
+    assert at.address.endswith(f".joined_{said['what']}") and not partly_given(at)
+    symbols = [at.values[address]["symbol"] for address in at.result["operands"]]
+    assert [said["own"], said["rotary"]] == symbols
+    both = zip(*(at.values[address]["data"] for address in at.result["operands"]), strict=True)
+    assert at.result["data"] == [[*own, *rotary] for own, rotary in both]
+
+
+def gradient(at: Judge, said: Said) -> None:
+    """A value that is read several times adds up gradients; the goal of another names weights."""
+    ends = {"each latent vector": "latent", "each latent vector of the queries": "latent.query"}
+    ends |= {f"each joined {name}": f"joined_{name}" for name in ("query", "key")}
+    ends |= {"the rotary part of each key": "latent.rotated_key"}
+    ends |= {"the rotary part of each query": "rotary_query.rotated"}
+    assert at.address.startswith("gradient.") and at.address.endswith(f".{ends[said['what']]}")
+    assert bool(said["paths"]) == (at.result["operation"] == "add_all")
+    of_query = said["what"] == "the rotary part of each query"
+    assert bool(said["weights"]) == (of_query and steepest(at) is not None)
+
+
+CLAIMS: dict[str, Check] = {
+    "{weights} maps each vector of {width:int} numbers to a latent vector of {short:int}. All heads compute their keys and values from it.": latent,
+    "A cache keeps one latent vector per token in place of the keys and values of all heads. The heads compute their keys and values from it again.": cached,
+    "The queries are computed from a latent vector of their own: each vector times {weights}.": latent_query,
+    "Two narrow matrices have fewer learned numbers here than one wide matrix. No cache gets smaller by it, because a cache keeps no queries.": fewer,
+    "The rotary part of the {what:keys|query} is computed with {weights} and rotated by the angles of its token.": rotary_part,
+    "Positions rotate this part of the keys, not the latent vector. It is the same for all heads.": apart,
+    "A cache therefore keeps it once per token.": cached_once,
+    "Rotated by its position:": lambda at, _: at.address.endswith(
+        ("latent.rotated_key", "rotary_query.rotated")
+    ),
+    "Compute the gradient at {what:each latent vector(?: of the queries)?|each joined (?:query|key)|the rotary part of each (?:query|key)}[paths:: add up the contributions of all paths from there to the loss][weights: and at the weights that produce it].": gradient,
+    "The {what:query|key} consists of {own} and its rotary part {rotary}. The dot product of query and key adds up the products of both parts.": joined,
+}
