@@ -173,6 +173,7 @@ def test_every_operation_can_be_done_again() -> None:
     ):
         text = f"{WITHOUT_TARGETS}loss: {loss}\n"
         done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
+    text = f"{WITHOUT_TARGETS}loss: {{kind: binary, reduction: sum}}\n"
     shape = values("loss", "-", *NEVER, stdin=text)["loss.sigmoid"]["shape"]
     given = f"{text}given: {{loss.sigmoid: {np.full([*map(int, shape)], 0.75).tolist()}}}\n"
     done |= assert_the_same(values("loss", "-", *NEVER, stdin=given))

@@ -26,6 +26,7 @@ OF_STEPS = {
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
+    "W_U": "unembedding.W_U.A unembedding.W_U.B",
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
     "scores_and_sink": "sink",
 }
@@ -40,6 +41,7 @@ NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
+    **{f"{part}_U": f"unembedding.W_U.{part}" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
     **{f"W_{of}": f"latent.W_{of}" for of in ("DKV", "DQ", "KR")},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},

@@ -215,7 +215,7 @@ def _totals(survey: Survey) -> Iterator[doc.Block]:
     whole = ("all", _counted(survey.parameters), _counted(survey.multiply_adds))
     yield doc.Table.of(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
     if survey.multiply_adds:
-        yield doc.Paragraph((f"Together {2 * survey.multiply_adds:,} FLOPs.",))
+        yield doc.Paragraph((f"All products together take {2 * survey.multiply_adds:,} FLOPs.",))
     yield from map(doc.Paragraph, _parameters(survey))
     yield from map(doc.Paragraph, _growth(survey))
 
