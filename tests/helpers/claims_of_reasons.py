@@ -505,12 +505,15 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
-    shares = at.values["probabilities"]["data"]
-    for row, target, asked in zip(shares, targets, counts(at), strict=True):
+    smoothing = float(at.spec.get("loss", {}).get("smoothing", 0))
+    of_each = smoothing / len(words)
+    for row, target, asked in zip(
+        at.values["probabilities"]["data"], targets, counts(at), strict=True
+    ):
         if asked:
-            right = words.index(target)
-            assert number(str(row[right])) < 1 and len(words) > 1
-            assert min(number(str(share)) for share in row) >= 0
+            right, shares = words.index(target), [number(str(share)) for share in row]
+            others = [share for word, share in enumerate(shares) if word != right]
+            assert shares[right] < 1 - smoothing + of_each and min(others) >= of_each
 
 
 def of_softmax(at: Judge, said: Said) -> None:

@@ -246,7 +246,7 @@ BUNDLED = (
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "5")),
     ("generate", "picture", ("--worked", "--max-tokens", "2")),
     ("train", "pizza", ()),
-    ("train", "experts", ("--token", "1")),
+    ("train", "experts", ("--token", "1", "--optimizer", "adamw")),
     ("train", "comics", ("--optimizer", "adam", "--clip", "0.1", "--steps", "2")),
     ("train", "science", ("--token", "1", "--momentum", "0.5", "--weight-decay", "0.1")),
 )
@@ -407,6 +407,17 @@ def test_gradients_of_typed_values_alone() -> None:
     found = json.loads(printed("train", "-", "-f", "json", stdin=text))["values"]
     [of_values] = [value["data"] for value in found if value["address"] == f"{address}.value"]
     assert of_values == [[0.5, 1.5], [0.5, 1.5]]
+
+
+def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
+    head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
+    spec = {
+        **{"title": "Read in turn", "tokens": ["a", "b", "c"]},
+        "embeddings": {"a": [1, 0], "b": [0, 1], "c": [1, 1]},
+        "layers": [{"attention": {"heads": [head]}}],
+    }
+    for more in ((), ("--worked",), ("--worked", "--max-tokens", "1")):
+        assert wrong("generate", spec, "--kv-cache", *more) == []
 
 
 LOSSES = (

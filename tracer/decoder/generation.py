@@ -140,8 +140,10 @@ def _read_in_turn(
 ) -> Generated:
     """Read the scenario's tokens: those at the start, then one more in each turn."""
     start, tokens = len(options.start), scenario.tokens
+    if options.choice:
+        raise TracerError(_problem("words are drawn from a vocabulary", "vocabulary"))
     if tuple(options.start) != tokens[:start]:
-        message = "without a vocabulary, only the scenario's own tokens are read"
+        message = "without a vocabulary, only the scenario's own tokens are read, from the first on"
         raise TracerError(_problem(message, "tokens"))
     turns: list[GenerationStep] = []
     for end in range(start, min(len(tokens), start + options.most - 1) + 1):
@@ -149,6 +151,7 @@ def _read_in_turn(
             turns[-1].trace if turns else None, turns[0].trace if turns else None
         )
         text = with_tokens(scenario, tokens[:end])
+        progress.report(f"turn {len(turns) + 1}")
         turn = trace(name, text, PassOptions(located=located), earlier=earlier)
         turns.append(GenerationStep(turn))
     return Generated(tuple(turns), turns[-1].trace.tokens, ended=False)

@@ -24,8 +24,8 @@ class Optimizer(Frozen):
         "The share of the previous step that is added to the next; only for sgd.", "0.9", Decimal(0)
     )
     weight_decay: NotNegative = described(
-        "λ, the weight decay: how strongly each weight shrinks toward 0. PyTorch's AdamW has 0.01 "
-        "unless told otherwise.",
+        "λ, the weight decay: how strongly each weight shrinks toward 0. The default of PyTorch's "
+        "AdamW is 0.01.",
         "0.01",
         Decimal(0),
     )

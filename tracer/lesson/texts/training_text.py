@@ -157,7 +157,7 @@ def _learned(trace: Trace) -> list[str]:
     return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
-NO_DECAY = " The weight decay is 0 here; PyTorch's AdamW has 0.01 unless told otherwise."
+NO_DECAY = " The weight decay is 0 here; the default of PyTorch's AdamW is 0.01."
 
 
 def _how(optimizer: Optimizer) -> doc.Sentence:
