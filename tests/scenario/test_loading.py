@@ -42,6 +42,22 @@ def test_a_far_off_key_is_answered_with_no_other() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("dropout: 0.1", "dropout: unknown key; passes are computed without dropout"),
+        ("temperature: 2", "temperature: unknown key; generate has the option --temperature"),
+        (
+            "generation: {top_k: 2}",
+            "generation.top_k: unknown key; generate has the option --top-k",
+        ),
+    ],
+)
+def test_a_key_of_other_programs_is_not_likened_to_one_of_ours(key: str, told: str) -> None:
+    [problem] = problems((END, f"{END}{key}\n"))
+    assert told in problem and "did you mean" not in problem and "is a key of" not in problem
+
+
+@pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of layers.attention"),

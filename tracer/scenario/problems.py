@@ -130,8 +130,10 @@ def _came(value: Any) -> str:
 
 
 NO_KEY = {
-    "dropout": "a pass is computed without dropout, as a trained model is used",
-    "temperature": "an option of the command generate",
+    "dropout": "passes are computed without dropout, as when a trained model is used",
+    "temperature": "generate has the option --temperature",
+    "top_k": "generate has the option --top-k",
+    "top_p": "generate has the option --top-p",
 }
 """Keys of other programs, and what takes their place here."""
 

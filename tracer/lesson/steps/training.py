@@ -62,9 +62,11 @@ def _cross_entropy_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 def _why_cross_entropy(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what the loss rewards, and what its perplexity compares it with."""
-    smoothed = bool(ctx.trace.scenario.loss.smoothing)
+    scenario = ctx.trace.scenario
+    if scenario.loss.smoothing:
+        return (NONE_AT_0,) if len(scenario.vocabulary or ()) > 1 else ()
     perplexity = ctx.value(step.place, roles.PERPLEXITY) is not None
-    return (NONE_AT_0 if smoothed else COSTS_MOST, *([AS_OF] if perplexity else []))
+    return (COSTS_MOST, AS_OF) if perplexity else (COSTS_MOST,)
 
 
 COSTS_MOST: Sentence = (
