@@ -113,8 +113,9 @@ def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
     asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
     ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
     passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
-    for most in "54321":  # a text that meets a word which cannot be read is shorter
-        text = run("generate", "-", "--max-tokens", most, "--format", "json", stdin=stdin)
+    longest = yaml.safe_load(stdin).get("generation", {}).get("max_tokens", 5)
+    for most in range(min(5, longest), 0, -1):  # shorter if a word cannot be read
+        text = run("generate", "-", "--max-tokens", str(most), "--format", "json", stdin=stdin)
         if not text.exit_code:
             return passes, json.loads(text.stdout)["turns"]
     return passes, []
