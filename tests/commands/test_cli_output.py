@@ -120,7 +120,7 @@ def test_an_address_may_be_that_of_a_part() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("softmx", "; did you mean 'softmax' or 'softcap'?"),
+        ("softmx", "; did you mean 'softmax'?"),
         ("atention", "; did you mean 'attention'"),
         *(("zzzz", ""), ("", ""), (".", "")),
     ],

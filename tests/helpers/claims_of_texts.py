@@ -324,11 +324,14 @@ def ending(at: Judge, said: Said) -> None:
     ended = at.turns[-1]["word"] == at.spec.get("generation", {}).get("end", object())
     assert n == len(at.turns) and ("turns" in said[""]) == (n != 1)
     assert said[""].startswith("The end") == ended
+    assert ("vocabulary" in at.spec) != said[""].startswith("It was read")
 
 
 def whole_text(at: Judge, said: Said) -> None:
     turn = at.turns[-1]
-    assert at.heading == "The text" and said["text"] == " ".join([*turn["input"], turn["word"]])
+    assert at.heading == "The text" and said["text"] == " ".join(
+        [*turn["input"], *filter(None, [turn["word"]])]
+    )
 
 
 # --- at a glance, before and after ---------------------------------------------------------------
@@ -422,6 +425,7 @@ CLAIMS: dict[str, Check] = {
     "There is no loss, because no position has a target word.": nothing_to_lose,
     "The end token came after {n:int} turn[s].": ending,
     "The text stops at the limit of {n:int} turn[s].": ending,
+    "It was read in {n:int} turn[s]; without a vocabulary, no word is predicted.": ending,
     "“{text:text}”": whole_text,
     "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
     "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,

@@ -64,6 +64,7 @@ OUTSIDE = {
     "Scaled embeddings": "embedding.scaled",
     **{"Angles of the positions": "position.cos"},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
+    f"{LORA}W_U": "unembedding.W_U",
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},

@@ -33,6 +33,6 @@ def test_the_gradient_of_the_product_is_worked_with_its_factor() -> None:
 def test_each_weight_matrix_has_its_step() -> None:
     shown = printed("step", "lora", "-s", "-", stdin=ADAPTED)
     for role in LORA:
-        assert f"Low-rank adaptation (LoRA) of {role.name}" in shown
+        assert f"Low-rank adaptation (LoRA) of {role.name.rpartition('.')[2]}\n" in shown
     assert "All numbers of B_V are 0, so W_V equals F_V." in shown
     assert "All numbers of B_Q are 0" not in shown

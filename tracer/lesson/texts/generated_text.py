@@ -72,6 +72,8 @@ def _ending(generated: Generated) -> doc.Sentence:
     after = count(len(generated.steps), "turn")
     if generated.met:
         return (f"It ends after {after}: ", *why_generation_ends(generated.met))
+    if generated.steps[-1].word is None:
+        return (f"It was read in {after}; without a vocabulary, no word is predicted.",)
     if generated.ended:
         return (f"The end token came after {after}.",)
     return (f"The text stops at the limit of {after}.",)
@@ -113,10 +115,14 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     tokens = step.trace.tokens
     before = len(tokens) - 1 if cached else 0
     names = distinct(tokens)[before:]
-    outputs = [*step.outputs[before:-1], step.word]
-    kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
-    positions = map(str, range(before + 1, len(tokens) + 1))
-    rows = zip(positions, names, outputs, kept, strict=True)
+    positions = [str(i) for i in range(before + 1, len(tokens) + 1)]
+    table = doc.Table.of(("position", "input"), zip(positions, names, strict=True), len(names) - 1)
+    if step.word is not None:
+        outputs = [*step.outputs[before:-1], step.word]
+        kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
+        header = ("position", "input", "output", "")
+        rows = zip(positions, names, outputs, kept, strict=True)
+        table = doc.Table.of(header, rows, len(names) - 1)
     written: list[doc.Block] = []
     if before:
         new: doc.Sentence = ("Only the last token passes through the decoder",)
@@ -125,14 +131,13 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
             reused = joined([(f"the {words}",) for words in cached_words(step.trace)])
             new = (*new, "; ", *reused, " of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
-    header = ("position", "input", "output", "")
-    return [*written, doc.Table.of(header, rows, len(names) - 1), *_excluded(step)]
+    return [*written, table, *_excluded(step)]
 
 
 def _excluded(step: GenerationStep) -> list[doc.Block]:
     """Name the predicted word if the model's settings exclude it."""
-    predicted = step.outputs[-1]
-    if predicted == step.word or predicted not in step.trace.scenario.excluded:
+    predicted = step.outputs[-1] if step.outputs else None
+    if predicted is None or predicted == step.word or predicted not in step.trace.scenario.excluded:
         return []
     name = doc.Name(predicted)
     return [doc.Paragraph((name, " is more probable, but the model never generates it."))]
