@@ -125,9 +125,9 @@ layers:
       W_V: identity
 rounding: {decimals: 1, carry: never}
 """
+FLOATS = "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
 LARGE_SINK = (
-    numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60")
-    + "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
+    numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60") + FLOATS
 )
 EXPERTS = """
 title: experts
@@ -171,6 +171,17 @@ ROWS: dict[str, tuple[Any, ...]] = {
         LEAK,
         ("run", "--token", "2", "--no-mask"),
         ("to the later token “c”. This is data leakage", "later tokens contain the answer."),
+    ),
+    "a leak to one of two": (
+        numbers("a, b, c", a="30", b="-30", c="30") + FLOATS,
+        ("run", "--token", "1", "--no-mask"),
+        ("“a” would give 50 % of its attention to the later token “c”.",),
+    ),
+    "no leak": (
+        numbers("a, b", a="30", b="-30") + FLOATS,
+        ("run", "--token", "1", "--no-mask"),
+        (),
+        "Without the mask, “a”",
     ),
     "shares above 100 %": (OVER_100, ("run",), ()),
     "padding in the middle": (PAD_MIDDLE, ("run", "--no-mask"), ("“b” cannot attend to “PAD”.",)),
