@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.helpers.command import printed
 from tests.helpers.random_scenarios import to_yaml
 from tests.helpers.sentences import told
 from tests.lesson.test_every_claim import wrong
@@ -403,3 +407,18 @@ def test_given_values_are_not_spoken_of() -> None:
         scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
         text = told("run", "-", "--format", "terminal", stdin=to_yaml(scenario))
         assert "is given, not" in text and claim not in text
+
+
+@pytest.mark.parametrize("options", [(), ("--kv-cache",), ("--seed", "1"), ("--worked",)])
+def test_each_turn_has_the_probability_of_its_word_once(options: tuple[str, ...]) -> None:
+    text = told("generate", "pizza", *options)
+    turns = json.loads(printed("generate", "pizza", *options, "--format", "json"))["turns"]
+    shown = [
+        next(Decimal(p["printed"]) for p in turn["probabilities"] if p["word"] == turn["word"])
+        for turn in turns
+    ]
+    said = re.findall(r"The probability of “(.+)” is (.+) %\.", text)
+    is_in_a_step = "--seed" in options or "--worked" in options
+    words = [turn["word"] for turn in turns]
+    alone = list(zip(words, (100 * p for p in shown), strict=True))
+    assert [(word, Decimal(p)) for word, p in said] == ([] if is_in_a_step else alone)
