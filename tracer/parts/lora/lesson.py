@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Role
@@ -69,9 +70,11 @@ OF_LORA: Sentence = (
 
 
 def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
+    letter, _, below = weights.name.partition("_")
+    symbol = letter + below.translate(SUBSCRIPTS) if below.isdigit() else weights.name
     return InnerKind(
         f"lora_{weights.name}",
-        f"Low-rank adaptation (LoRA) of {weights.name}",
+        f"Low-rank adaptation (LoRA) of {symbol}",
         "the frozen weights plus a product of two matrices",
         _goal,
         {
@@ -79,7 +82,7 @@ def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
             lora.adapted: RoleText(_of("W", weights), "The sum:"),
         },
         gradient=Gradient(
-            f"at the low-rank adaptation (LoRA) of {weights.name}", OF_LORA, (lora.a, lora.b)
+            f"at the low-rank adaptation (LoRA) of {symbol}", OF_LORA, (lora.a, lora.b)
         ),
         sign=None,  # it computes weights, through which no vector passes
         reasons=_reasons,
