@@ -600,6 +600,25 @@ def plan(at: Judge, said: Said) -> None:
     assert bool(said["part"]) != at.whole
 
 
+PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router)$")
+
+
+def several_alike(at: Judge, said: Said) -> None:
+    """Some parameters of one name and shape are in several heads, layers or experts."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for address, value in at.values.items():
+        if value["operation"] == "given" and PARAMETER.search(address):
+            place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
+            alike.setdefault((place, *value["shape"]), []).append(address)
+    assert at.heading == "Learned parameters"
+    assert set(re.split(", | or ", said["where"])) == {
+        f"{noun}s"
+        for noun in ("head", "layer", "expert")
+        for addresses in alike.values()
+        if len({n for each in addresses for n in re.findall(rf"{noun}\d+", each)}) > 1
+    }
+
+
 CLAIMS: dict[str, Check] = {
     "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by {scale:√d_k|c} brings the scores closer together; otherwise the softmax may give nearly all weight to one token, so that its gradient nearly vanishes.": divided,
     "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.": lambda at, _: (
@@ -682,6 +701,7 @@ CLAIMS: dict[str, Check] = {
         at.heading == "Learned parameters"
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
+    "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
     r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,

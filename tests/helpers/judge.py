@@ -51,7 +51,7 @@ OF_ALL_HEADS = {
     **OF_LATENTS,
 }
 FFN = {
-    **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
+    **{f"{LORA}{name}": f"W_{i}" for i, name in enumerate(("W₁", "W₂", "W₃"), 1)},
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
     **{"FFN: gate": "gated", "FFN: output": "output"},
     **{"FFN: router": "router.logits", "FFN: choice of experts": "router.weights"},

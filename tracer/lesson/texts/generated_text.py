@@ -7,10 +7,10 @@ from dataclasses import replace
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import CannotContinueError, Generated, GenerationStep
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import MASK
+from tracer.decoder.roles import MASK, PROBABILITIES
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
-from tracer.lesson.context import joined
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
@@ -53,8 +53,10 @@ def generated_text(
         sections += [_compared(found)] if explained else []
         why = _why(found) if explained else []
         shown = _turn(generation_step, cached and number > 1)
-        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
         told = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
+        is_told = bool(told) or generation_step.word is None
+        how_sure = () if is_told else doc.paragraphs(_probability(generation_step))
+        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown, *how_sure)))
         if told:
             told_of = map(Teacher(found, full=first).section, told)
             sections += [each if worked else replace(each, number=None) for each in told_of]
@@ -132,6 +134,18 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
             new = (*new, "; ", *reused, " of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
     return [*written, table, *_excluded(step)]
+
+
+def _probability(step: GenerationStep) -> doc.Sentence | None:
+    """Return how probable the word is that is kept, unless that is printed as 1."""
+    found = step.trace
+    probabilities = found[PROBABILITIES.name]
+    word = probabilities.axes[1].labels.index(step.word)
+    ctx = LessonContext(found, len(found.tokens) - 1, {})
+    share = ctx.number(probabilities, ctx.row(probabilities), word)
+    if share.value == 1:
+        return None
+    return ("The probability of ", doc.Name(step.word), " is ", doc.Percent(share), ".")
 
 
 def _excluded(step: GenerationStep) -> list[doc.Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import W_U, Role
@@ -74,9 +75,11 @@ OF_LORA: Sentence = (
 
 def _kind(weights: Role, lora: LoraRoles) -> StepKind:
     name, kind = _symbol(weights), StepKind if weights is W_U else InnerKind
+    letter, _, below = name.partition("_")
+    symbol = letter + below.translate(SUBSCRIPTS) if below.isdigit() else name
     return kind(
         f"lora_{name}",
-        f"Low-rank adaptation (LoRA) of {name}",
+        f"Low-rank adaptation (LoRA) of {symbol}",
         "the frozen weights plus a product of two matrices",
         _goal,
         {
@@ -84,7 +87,7 @@ def _kind(weights: Role, lora: LoraRoles) -> StepKind:
             lora.adapted: RoleText(_of("W", weights), "The sum:"),
         },
         gradient=Gradient(
-            f"at the low-rank adaptation (LoRA) of {name}", OF_LORA, (lora.a, lora.b)
+            f"at the low-rank adaptation (LoRA) of {symbol}", OF_LORA, (lora.a, lora.b)
         ),
         sign=None,  # it computes weights, through which no vector passes
         reasons=_reasons,
