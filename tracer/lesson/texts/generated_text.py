@@ -54,8 +54,7 @@ def generated_text(
         why = _why(found) if explained else []
         shown = _turn(generation_step, cached and number > 1)
         told = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
-        is_told = bool(told) or generation_step.word is None
-        how_sure = () if is_told else doc.paragraphs(_probability(generation_step))
+        how_sure = () if told else doc.paragraphs(_probability(generation_step))
         sections.append(doc.Section(None, f"Turn {number}", (*why, *shown, *how_sure)))
         if told:
             told_of = map(Teacher(found, full=first).section, told)
@@ -138,6 +137,8 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
 
 def _probability(step: GenerationStep) -> doc.Sentence | None:
     """Return how probable the word is that is kept, unless that is printed as 1."""
+    if step.word is None:
+        return None
     found = step.trace
     probabilities = found[PROBABILITIES.name]
     word = probabilities.axes[1].labels.index(step.word)
