@@ -49,7 +49,7 @@ NAMES = {
 
 def upstream(at: Judge) -> list[str]:
     """The given gradients, at which the backward pass begins."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     return [address for address in whole.get("given", {}) if address.startswith("gradient.")]
 
 
@@ -96,7 +96,7 @@ def says_what_a_weight_means(at: Judge) -> bool:
 
 def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     """By how much the loss is larger with one weight raised."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     raised: Any = copy.deepcopy(whole)
     *keys, last = keys_of(f"encoder.{address}" if at.outside else address, raised)
     part = raised
@@ -215,7 +215,7 @@ def of_all_heads(at: Judge, said: Said) -> None:
 
 
 def at_the_encoder(at: Judge, said: Said) -> None:
-    encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
+    encoder = at.scenario["encoder"]
     assert ("vectors" in encoder) == bool(said["ends"])
 
 
@@ -266,7 +266,7 @@ def came_of_it(at: Judge, said: Said) -> None:
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
-    shows = number(last["printed"]) != number(first["printed"])
+    shows = last["printed"] != first["printed"]
     assert shows == ("first" in said)
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
