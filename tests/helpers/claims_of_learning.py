@@ -89,9 +89,16 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
 
 
 def says_what_a_weight_means(at: Judge) -> bool:
-    """Whether a section has a weight that acts on the loss."""
+    """Whether a section has a weight that acts on the loss.
+
+    Without a gradient it acts only beyond a kink, or where logits of experts are as good as equal.
+    """
     found = None if upstream(at) else steepest(at)
-    return found is not None and abs(difference(at, *found)) > CLEAR
+    if found is None:
+        return False
+    address, index = found
+    gradient = np.array(at.values[f"gradient.{address}"]["data"], float)
+    return bool(gradient[index]) and abs(difference(at, address, index)) > CLEAR
 
 
 def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
