@@ -44,9 +44,9 @@ def test_part_of_a_model_is_refused(key: str, value: Any, told: str, tmp_path: P
 
 def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) -> None:
     linear: dict[str, Any] = {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}
-    assert read(tmp_path, **linear).factors == (4.0,) * 4
-    assert read(tmp_path, [1, 2, 3, 8], **linear).factors == (4, 8, 12, 32)
-    assert read(tmp_path, [1, 2, 3, 8]).factors == (1, 2, 3, 8)
+    assert read(tmp_path, **linear).rotary.factors == (4.0,) * 4
+    assert read(tmp_path, [1, 2, 3, 8], **linear).rotary.factors == (4, 8, 12, 32)
+    assert read(tmp_path, [1, 2, 3, 8]).rotary.factors == (1, 2, 3, 8)
 
 
 @pytest.mark.parametrize(("values", "told"), [

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from tracer.checkpoints.architecture import (
     Architecture,
-    RotaryFactor,
     RotaryPositions,
     columns_of_share,
 )
@@ -157,21 +156,20 @@ def _rotary(
     settings.only("rope.scale_linear", 1.0)  # the older key
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
     linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
-    factor: RotaryFactor | None = (lambda pair, d_k: linear) if is_scaled else None
+    factors = (linear,) * (rotated // 2) if is_scaled else None
     tensor = read.tensors.get("rope_freqs.weight")
     if tensor is not None:
         if tensor.shape != (d_k // 2,):
             message = f"{written_shape(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
             raise TracerError(Problem(message, read.file, address=tensor.name))
-        factors = [linear * float(each) for each in tensor.read(slice(None))]
+        factors = tuple(linear * float(each) for each in tensor.read(slice(None)))
         if not all(0 < each < math.inf for each in factors):
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
-        factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
     share = rotated / d_k
     if columns_of_share(d_k, share) < rotated:
         share = math.nextafter(share, 1)
-    return RotaryPositions(base, family.rotary, factor, share)
+    return RotaryPositions(base, family.rotary, factors, share)
 
 
 def _by_layer(
