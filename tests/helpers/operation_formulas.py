@@ -260,11 +260,12 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "ramp": lambda p, a: ((a - p.start) / (p.end - p.start)).clip(0, 1),
     "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
     "larger_base": lambda p: (
-        float(p.base)
-        * float(1 + p.factor * (p.tokens - p.context) / p.context) ** (p.width / (p.width - 2))
+        (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)
+        ** (Decimal(p.width) / (p.width - 2))
+        * p.base
     ),
-    "yarn_factor": lambda p: 1 + math.log(p.factor) / 10,
-    "longrope_factor": lambda p: math.sqrt(1 + math.log(p.factor, p.context)),
+    "yarn_factor": lambda p: 1 + Decimal(p.factor).ln() / 10,
+    "longrope_factor": lambda p: (1 + Decimal(p.factor).ln() / Decimal(p.context).ln()).sqrt(),
     "rotate": _turned,
     "rotate_back": lambda p, a, cos, sin: _turned(p, a, cos, -sin),
     # --- moves of entries

@@ -67,7 +67,7 @@ def attention_factor(asked: Mapping[str, Any]) -> float:
 
 def drawn(choose: Callable[..., Any], pairs: int) -> dict[str, Any]:
     """Settings of any kind for so many pairs; `choose` chooses one of its arguments."""
-    kinds = ("linear", "llama3", "yarn", "yarn", "longrope", *["dynamic"] * 2 * (pairs > 1))
+    kinds = ("linear", *("llama3", "yarn", "longrope") * 2, *["dynamic"] * (pairs > 1))
     kind, context = choose(*kinds), choose(2, 3, 16, 100)
     factor, of_context = (
         {"factor": choose(2, 8, Decimal("1.5"))},
@@ -82,7 +82,7 @@ def drawn(choose: Callable[..., Any], pairs: int) -> dict[str, Any]:
             own |= of_context | {"low_freq_factor": choose(1, Decimal("0.5"))}
             own["high_freq_factor"] = choose(4, Decimal("1.5"))
         case "yarn":
-            own |= of_context | attention | choose({}, {"truncate": False})
+            own |= of_context | attention | choose({}, {"truncate": True}, {"truncate": False})
             own |= choose({}, {"beta_fast": choose(2, 4)})
             own |= choose({}, {"beta_slow": choose(Decimal("0.5"), Decimal("0.01"))})
         case "longrope":

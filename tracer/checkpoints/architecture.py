@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -20,6 +21,14 @@ def columns_of_share(width: int, share: float) -> int:
     2/3 of 12 columns, written 0.6666666666666666, are 8.
     """
     return int(width * share)
+
+
+def yarn_pair(width: int, base: float, context: float, turns: float) -> float:
+    """Return the pair of `width` columns that turns so often in a context (Peng et al. 2023).
+
+    It is rarely a whole number, and need not be one of the pairs.
+    """
+    return width * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(base))
 
 
 @dataclass(frozen=True)

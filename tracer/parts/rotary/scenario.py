@@ -9,7 +9,12 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from tracer.checkpoints.architecture import Architecture, RotaryPositions, columns_of_share
+from tracer.checkpoints.architecture import (
+    Architecture,
+    RotaryPositions,
+    columns_of_share,
+    yarn_pair,
+)
 from tracer.formula.numbers import as_typed
 from tracer.names import count
 from tracer.scenario import fields
@@ -146,8 +151,7 @@ class RotaryScaling(Frozen):
         if self.kind != "yarn":
             return None
         pairs = [
-            width * math.log(self.context / (turns * Decimal(2 * math.pi))) / (2 * math.log(base))
-            for turns in self.turns
+            yarn_pair(width, float(base), float(self.context), float(turns)) for turns in self.turns
         ]
         first, last = (math.floor(pairs[0]), math.ceil(pairs[1])) if self.truncate else pairs
         first, last = max(first, 0), min(last, width - 1)
