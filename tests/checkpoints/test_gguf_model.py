@@ -65,11 +65,11 @@ def test_the_kind_of_a_scaling_is_linear_if_a_file_does_not_say_it(tmp_path: Pat
 
 def test_yarn_multiplies_its_factor_of_cosines_by_that_of_the_file(tmp_path: Path) -> None:
     said: dict[str, Any] = {"rope__scaling__type": "yarn", "rope__scaling__factor": 4.0}
-    length, of_file = {"rope__scaling__original_context_length": 64}, 1.5
-    rotary = read(tmp_path, **said, **length, rope__scaling__attn_factor=of_file).rotary
+    said |= {"rope__scaling__original_context_length": 64, "rope__scaling__attn_factor": 1.5}
+    rotary = read(tmp_path, **said).rotary
     assert rotary and rotary.scaling == {
         **{"kind": "yarn", "factor": 4.0, "original_max_position_embeddings": 64.0},
-        **{"attention_factor": of_file * (1 + math.log(4) / 10), "truncate": True},
+        **{"attention_factor": 1.5 * (1 + math.log(4) / 10), "truncate": True},
     }
 
 

@@ -14,6 +14,9 @@ from tests.helpers.command import printed, run
 from tests.helpers.rotary_scaling import attention_factor, drawn, frequencies
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
+from tracer.decoder.generation import GenerationOptions, generate
+from tracer.errors import TracerError
+from tracer.scenario.loading import parse
 
 START = """\
 tokens: [a, b, c]
@@ -119,3 +122,26 @@ def test_what_does_not_fit(scaling: str, message: str) -> None:
     ran = run("run", "-", stdin=START.replace("SCALING", scaling))
     assert ran.exit_code == 2
     assert message in ran.stderr
+
+
+def generated(scaling: str, *, cached: bool) -> str:
+    text = START.replace("SCALING", scaling) + "vocabulary: [a, b, c]\nunembedding: tied\n"
+    options = GenerationOptions(("a", "b", "c"), 3, cached=cached)
+    return generate("f", parse(text, "f.yaml"), options).text
+
+
+@pytest.mark.parametrize("scaling", [
+    DYNAMIC.replace("beddings: 2", "beddings: 4"),
+    LONGROPE.replace("beddings: 3", "beddings: 4"),
+])  # fmt: skip
+def test_a_cache_is_refused_where_the_angles_of_its_keys_change(scaling: str) -> None:
+    assert generated(scaling, cached=False)
+    with pytest.raises(TracerError, match="cached keys have the angles of a shorter text, and "):
+        generated(scaling, cached=True)
+
+
+@pytest.mark.parametrize("scaling", [
+    YARN, DYNAMIC.replace("beddings: 2", "beddings: 8"), LONGROPE.replace("beddings: 3", "beddings: 2"),
+])  # fmt: skip
+def test_a_cache_keeps_angles_that_do_not_change(scaling: str) -> None:
+    assert generated(scaling, cached=True) == generated(scaling, cached=False)

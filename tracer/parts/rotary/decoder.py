@@ -26,6 +26,7 @@ from tracer.decoder.part import AttentionContext, HeadContext, Part, Sources
 from tracer.decoder.roles import Role, RoundingRule, WaveRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.errors import Problem, TracerError
 from tracer.parts.rotary.scenario import (
     AttentionKeys,
     PositionKeys,
@@ -99,6 +100,7 @@ def angles(tape: Tape, tower: Tower, tokens: Axis) -> Mapping[Role, Any]:
     for number, asked in enumerate(rotary_settings(tower), 1):
         start = asked.start + len(tower.tokens) - len(tokens.labels)
         width, length = rotated_columns(rotating[asked], asked), len(tower.tokens)
+        _check_cache(asked, length - len(tokens.labels), length)
         recorded = partial(frequencies, tape, asked, width, length)
         with tape.at(rotary=number if number > 1 else None):
             sin, cos = waves_at(tape, WAVES, start, tokens, recorded)
@@ -107,6 +109,17 @@ def angles(tape: Tape, tower: Tower, tokens: Axis) -> Mapping[Role, Any]:
         found[asked] = RotaryAngles(Rotate(asked.layout), cos, sin)
     own = {keys_of(part, AttentionKeys).rotary: found.get(rotary_of(tower, part)) for part in parts}
     return {WAVES.angle: own}
+
+
+def _check_cache(asked: Rotary, earlier: int, tokens: int) -> None:
+    """Raise a TracerError if the angles of cached keys would be other ones in a longer text."""
+    kind = asked.scaling and asked.scaling.kind
+    if not earlier or not asked.scaling or kind not in ("dynamic", "longrope"):
+        return
+    context = asked.scaling.context
+    if tokens > context and (kind == "dynamic" or earlier <= context):
+        message = f"cached keys have the angles of a shorter text, and {kind} changes them"
+        raise TracerError(Problem(message, address="positions.rotary.scaling"))
 
 
 def frequencies(tape: Tape, asked: Rotary, width: int, tokens: int) -> Value:
