@@ -171,9 +171,13 @@ def attributed(scenario: str) -> Iterator[dict[str, Any]]:
 def test_every_operation_can_be_done_again() -> None:
     done = assert_the_same(values("loss", "pizza", *NEVER))
     done |= assert_the_same(values("loss", "comics", "--example", "2", *NEVER))
-    for loss in ("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"):
+    for loss in (
+        *("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"),
+        *("{kind: squared, target: [1, 2, -1], factor: 0.5}", "{smoothing: 0.1}"),
+    ):
         text = f"{WITHOUT_TARGETS}loss: {loss}\n"
         done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
+    text = f"{WITHOUT_TARGETS}loss: {{kind: binary, reduction: sum}}\n"
     shape = values("loss", "-", *NEVER, stdin=text)["loss.sigmoid"]["shape"]
     given = f"{text}given: {{loss.sigmoid: {np.full([*map(int, shape)], 0.75).tolist()}}}\n"
     done |= assert_the_same(values("loss", "-", *NEVER, stdin=given))
@@ -183,6 +187,9 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("run", "-", *NEVER, stdin=padded))
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
+    for name in ("tanh", "relu_squared"):
+        text = every_part().replace("activation: silu", f"activation: {name}")
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=text))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
     for scaling in (YARN, LLAMA_3, DYNAMIC, LONGROPE):

@@ -93,6 +93,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.TwiceProduct(), [wide, wider]
     yield el.Outer(), [by_row, some(m)]
     yield el.Square(), [wide]
+    yield el.MultipliedSquare(Decimal("0.5")), [wide]
     yield el.Sin(), [wide]
     yield el.Cos(), [wide]
     yield el.Exp(), [wide]
@@ -112,6 +113,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Adapt(a, m), [wide, wider]
     yield el.AdaptGrad(a, m), [wide]
     yield el.SquaredErrorGrad(k), [wide]
+    yield el.SquaredErrorGrad(k, Decimal("0.5")), [wide]
     yield el.BinaryCrossEntropyGrad(k), [wide, wider]
     yield el.Combine(a, -b), [wide, wider]
     yield el.Combine(Decimal(1), b), [wide, wider]
@@ -142,6 +144,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     # --- with the column or the rows that count
     yield el.NegativeLogLikelihood(targets, tuple(map(str, targets))), [share]
     yield el.SoftmaxCrossEntropyGrad(targets, k), [share]
+    yield el.SoftmaxCrossEntropyGrad(targets, k, Decimal("0.1"), m), [share]
     yield el.TimesExpertWeight(rows, k - 1), [wide, some(n, k)]
 
     # --- others

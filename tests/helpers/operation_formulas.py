@@ -83,6 +83,12 @@ def _slope(function: str, x: float) -> float:
             return (aside * (1 + cmath.tanh(inner)) / 2).imag / 1e-30
         case "silu":
             return (aside / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "sigmoid":
+            return (1 / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "tanh":
+            return cmath.tanh(aside).imag / 1e-30
+        case "relu_squared":
+            return 2 * max(x, 0)
     raise AssertionError(function)
 
 
@@ -153,7 +159,8 @@ def _surprise(p: Any, shares: Any) -> Any:
 def _miss(p: Any, shares: Any) -> Any:
     right = np.array([[j == k for k in range(shares.shape[1])] for j in p.columns], int)
     counts = np.array([[j is not None] for j in p.columns], int)
-    return (shares - right) * counts / p.counted
+    t = right + (p.smoothing * (type(shares.flat[0])(1) / p.words - right) if p.smoothing else 0)
+    return (shares - t) * counts / p.counted
 
 
 def _placed(a: Any, index: Any, *shape: int) -> Any:
@@ -210,6 +217,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
     "square": lambda p, a: a * a,
+    "multiplied_square": lambda p, a: a * a * p.factor,
     "sqrt": _root,
     "root_slope": lambda p, a, b: a / (2 * (b - p.epsilon)),
     "exp": lambda p, a: np.exp(a),
@@ -221,6 +229,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
     "relu": lambda p, a: a * (a > 0),
     "silu": lambda p, a: a * _sigmoid(a),
+    "tanh": lambda p, a: _tanh(a),
+    "relu_squared": lambda p, a: (a * (a > 0)) ** 2,
     "gelu": lambda p, a: a * _normal_share(a),
     "gelu_tanh": lambda p, a: a * _approximate_share(a),
     "slope": lambda p, a: _of_each(lambda x: _slope(p.function, float(x)))(a),
@@ -230,7 +240,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "divide_by": lambda p, a: a / p.divisor,
     "adapt": lambda p, a, b: a + p.kept(p.alpha * b / p.rank),
     "adapt_gradient": lambda p, g: p.alpha * g / p.rank,
-    "squared_error_gradient": lambda p, a: a * 2 / p.n,
+    "squared_error_gradient": lambda p, a: a * 2 * p.factor / p.n,
     "binary_cross_entropy_gradient": lambda p, a, t: (a - t) / p.n,
     "combine": lambda p, a, b: p.a * a + p.b * b,
     "unbias": lambda p, a: a / (1 - p.beta**p.steps),

@@ -33,6 +33,9 @@ Replace = Callable[[str, Array], Array]
 output, its residual or a norm after it."""
 
 
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "relu_squared", "none")
+
+
 def _as_computed(address: str, value: Array) -> Array:
     return value
 
@@ -163,7 +166,7 @@ def losses(scenario: Spec) -> list[float | None]:
     """The loss of each position; None where there is no target, or only padding."""
     asked = scenario.get("loss", {})
     if asked.get("kind", "cross_entropy") == "cross_entropy":
-        return _surprises(scenario)
+        return _surprises(scenario, float(asked.get("smoothing", 0)))
     found, n = reference(scenario), len(scenario["tokens"])
     y = found.get("logits", found["output"])
     targets: list[Any] = [None] * n
@@ -180,7 +183,8 @@ def losses(scenario: Spec) -> list[float | None]:
     else:
         targets[-1] = asked["target"]
     reduce = np.sum if asked.get("reduction") == "sum" else np.mean
-    of_row = (lambda y, t: (y - t) ** 2) if asked["kind"] == "squared" else _of_sigmoid
+    factor = float(asked.get("factor", 1))
+    of_row = (lambda y, t: factor * (y - t) ** 2) if asked["kind"] == "squared" else _of_sigmoid
     pairs = zip(y, targets, strict=True)
     return [None if t is None else float(reduce(of_row(row, _floats(t)))) for row, t in pairs]
 
@@ -190,15 +194,19 @@ def _of_sigmoid(z: Array, t: Array) -> Array:
     return found
 
 
-def _surprises(scenario: Spec) -> list[float | None]:
-    """-ln p(target) at each position; None where there is no target, or only padding."""
+def _surprises(scenario: Spec, smoothing: float = 0) -> list[float | None]:
+    """-Σ t ln p at each position; None where there is no target, or only padding.
+
+    t is 1 for the target; with label smoothing, some of that is shared out to all words.
+    """
     tokens, padding, words = scenario["tokens"], scenario.get("padding"), scenario["vocabulary"]
     targets = scenario.get("targets") or [*tokens[1:], None]
     surprise = -_log_softmax(reference(scenario)["logits"])
     found: list[float | None] = []
     for row, token, target in zip(surprise, tokens, targets, strict=True):
         counts = target in words and padding not in (token, target)
-        found.append(float(row[words.index(target)]) if counts else None)
+        t = smoothing / len(words) + (1 - smoothing) * np.array([word == target for word in words])
+        found.append(float(t @ row) if counts else None)
     return found
 
 
@@ -610,6 +618,12 @@ def _activated(name: str, x: Array) -> Array:
             active = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
         case "silu":
             active = x / (1 + np.exp(-x))
+        case "sigmoid":
+            active = (1 + np.tanh(x / 2)) / 2
+        case "tanh":
+            active = np.sinh(x) / np.cosh(x)
+        case "relu_squared":
+            active = np.where(x > 0, x, 0) ** 2
     return active
 
 

@@ -82,6 +82,7 @@ def drawn(choose: Callable[..., Any], pairs: int) -> dict[str, Any]:
             own |= of_context | {"low_freq_factor": choose(1, Decimal("0.5"))}
             own["high_freq_factor"] = choose(4, Decimal("1.5"))
         case "yarn":
+            of_context["original_max_position_embeddings"] = choose(context, 100, 1000)
             own |= of_context | attention | choose({}, {"truncate": True}, {"truncate": False})
             own |= choose({}, {"beta_fast": choose(2, 4)})
             own |= choose({}, {"beta_slow": choose(Decimal("0.5"), Decimal("0.01"))})

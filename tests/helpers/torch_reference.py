@@ -71,7 +71,10 @@ class _Pass:
         logits = self.logits()
         if "probabilities" in self.given:
             return -torch.log(tensor(self.given["probabilities"])[rows, columns])
-        return functions.cross_entropy(logits[rows], columns, reduction="none")
+        smoothing = float(self.spec.get("loss", {}).get("smoothing", 0))
+        return functions.cross_entropy(
+            logits[rows], columns, reduction="none", label_smoothing=smoothing
+        )
 
     def logits(self) -> Any:
         x = self.inputs()
@@ -394,6 +397,12 @@ def activated(name: str, x: Any) -> Any:
             return functions.gelu(x, approximate="tanh")
         case "silu":
             return functions.silu(x)
+        case "sigmoid":
+            return torch.sigmoid(x)
+        case "tanh":
+            return torch.tanh(x)
+        case "relu_squared":
+            return functions.relu(x) ** 2
         case _:
             return x * 1
 

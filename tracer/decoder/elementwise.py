@@ -238,6 +238,17 @@ class Square(Elementwise):
 
 
 @dataclass(frozen=True)
+class MultipliedSquare(Elementwise):
+    """c a², with a constant c."""
+
+    name = "multiplied_square"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        return ex.Product((ex.Number(self.factor), ex.Power(A, TWO)))
+
+
+@dataclass(frozen=True)
 class SquareRoot(Elementwise):
     """√(a + ε), or √a + ε."""
 
@@ -394,13 +405,15 @@ class NegativeLog(Elementwise):
 
 @dataclass(frozen=True)
 class SquaredErrorGrad(Elementwise):
-    """2 d / n: the gradient of the mean of n squares d², or with n = 1 of their sum."""
+    """2 c d / n: the gradient of the mean of n numbers c d², or with n = 1 of their sum."""
 
     name = "squared_error_gradient"
     n: int
+    factor: Decimal = Decimal(1)
 
     def expression(self) -> ex.Expression:
-        twice = ex.Product((TWO, A))
+        factors = (TWO, A) if self.factor == 1 else (TWO, ex.Number(self.factor), A)
+        twice = ex.Product(factors)
         return twice if self.n == 1 else ex.Quotient(ex.Part(twice), ex.Number.of(self.n))
 
 
@@ -420,18 +433,32 @@ class BinaryCrossEntropyGrad(Elementwise):
 class SoftmaxCrossEntropyGrad(Elementwise):
     """(p - t) / n: the gradient of softmax and cross-entropy together, (n, words) → (n, words).
 
-    t, read from the columns, is 1 for the correct word. A row without a target gets 0.
+    t, read from the columns, is 1 for the correct word. A row without a target gets 0. With label
+    smoothing over V words, (p - (1 - ε) t - ε / V) / n.
     """
 
     name = "miss"
     columns: tuple[int | None, ...]
     counted: int
+    smoothing: Decimal = Decimal(0)
+    words: int = 0
 
     def expression(self) -> ex.Expression:
-        missed = ex.Difference(A, B)
+        missed = missed_target(A, B, self.smoothing, self.words)
         if self.counted == 1:
             return missed
         return ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
+
+
+def missed_target(
+    p: ex.Expression, t: ex.Expression, smoothing: Decimal, words: int
+) -> ex.Expression:
+    """p - t; with label smoothing, p - (1 - ε) t - ε / V."""
+    if not smoothing:
+        return ex.Difference(p, t)
+    of_correct = ex.Product((ex.Number(1 - smoothing), t))
+    of_each = ex.Quotient(ex.Number(smoothing), ex.Number.of(words))
+    return ex.Difference(ex.Difference(p, of_correct), of_each)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,9 @@ def test_a_cache_is_refused_where_the_angles_of_its_keys_change(scaling: str) ->
 
 
 @pytest.mark.parametrize("scaling", [
-    YARN, DYNAMIC.replace("beddings: 2", "beddings: 8"), LONGROPE.replace("beddings: 3", "beddings: 2"),
+    YARN,
+    DYNAMIC.replace("beddings: 2", "beddings: 8"),
+    LONGROPE.replace("beddings: 3", "beddings: 2"),
 ])  # fmt: skip
 def test_a_cache_keeps_angles_that_do_not_change(scaling: str) -> None:
     assert generated(scaling, cached=True) == generated(scaling, cached=False)
