@@ -84,8 +84,8 @@ def drawn(choose: Callable[..., Any], pairs: int) -> dict[str, Any]:
         case "yarn":
             of_context["original_max_position_embeddings"] = choose(context, 100, 1000)
             own |= of_context | attention | choose({}, {"truncate": True}, {"truncate": False})
-            own |= choose({}, {"beta_fast": choose(2, 4)})
-            own |= choose({}, {"beta_slow": choose(Decimal("0.5"), Decimal("0.01"))})
+            own |= choose({}, *[{"beta_fast": choose(2, 4)}] * 2)
+            own |= choose({}, *[{"beta_slow": choose(Decimal("0.5"), Decimal("0.01"))}] * 2)
         case "longrope":
             own |= of_context | attention
             own |= {
