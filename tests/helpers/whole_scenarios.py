@@ -67,7 +67,7 @@ def plain_and_written(
             way(spec, rng)
     if of_heads.random() < TYPED:
         start_with_typed_heads(spec, of_heads)
-    scale_rotary(spec, random.Random(f"scaling {number}"))
+    scale_rotary(spec, random.Random(f"scaling {spec}"))
     rotate_layers(spec, random.Random(f"rotary {number}"))
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:
