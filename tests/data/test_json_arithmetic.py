@@ -19,6 +19,7 @@ from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
+from tests.parts.rotary.test_scaling import DYNAMIC, LLAMA_3, LONGROPE, START, YARN
 from tracer.data import as_json
 from tracer.decoder.attribution import attribute
 from tracer.decoder.contract import Contract
@@ -143,6 +144,9 @@ PARAMETERS = {
     "softcap": {"cap"},
     **{"scale": {"a"}, "divide_by": {"divisor"}},
     "power_of_two": {"over", "under"},
+    **{"turns": {"context"}, "ramp": {"start", "end"}, "interpolate": {"factor"}},
+    "larger_base": {"base", "factor", "tokens", "context", "width"},
+    **{"yarn_factor": {"factor"}, "longrope_factor": {"factor", "context"}},
     **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
@@ -188,6 +192,9 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("run", "-", *NEVER, stdin=text))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
+    for scaling in (YARN, LLAMA_3, DYNAMIC, LONGROPE):
+        scaled = START.replace("SCALING", scaling)
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=scaled))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SINKS))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")

@@ -24,6 +24,7 @@ BLOCK = (
     *("block_sum", "block_output"),
 )
 WAVES = ("index", "div_term", "angle", "sin", "cos")
+SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
 
 
 # --- what a section is of, as the scenario says it ------------------------------------------------
@@ -35,8 +36,8 @@ def inside(address: str) -> list[str]:
     at = f"{place}." if place else ""
     if address.endswith("router.weights"):
         return [address, *(at + part for part in ("chosen", "probabilities", *SOFTMAX))]
-    if address in ("position", "position.cos"):
-        return ["position", *(f"position.{wave}" for wave in WAVES)]
+    if name in ("cos", "scaled_cos") or address == "position":
+        return ["position", *(f"{at}{wave}" for wave in (*WAVES, *SCALED))]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
     if name in ("norm", "norm_after", "final_norm", "query_norm", "key_norm"):
@@ -283,6 +284,8 @@ def _without_positions(at: Judge, order: list[int]) -> Any:
 def rotates(at: Judge, said: Said) -> None:
     assert bool(said["embeddings"]) != at.typed
     assert "rotary" in at.spec["positions"] and attends(at) and not partly_given(at)
+    where = re.sub(r"position\..*", "", at.address)
+    assert (said["kept"] is None) == (f"{where}position.scaled_cos" in at.values)
 
 
 # --- the FFN -------------------------------------------------------------------------------------
@@ -637,7 +640,7 @@ CLAIMS: dict[str, Check] = {
     "Before rounding, a dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
     "Without positions, reordering the {which:other|earlier} tokens would not change the result of “{who:name}”.": order,
     "Without positions, a score in the first attention layer would depend only on the vectors of the two tokens, not on where they are.": order,
-    "Rotation marks the position[embeddings: and leaves the embeddings as they are]; before rounding, it keeps each vector's length.": rotates,
+    "Rotation marks the position[embeddings: and leaves the embeddings as they are][kept:; before rounding, it keeps each vector's length].": rotates,
     "Later weights can learn to separate meaning from position.": lambda at, _: (
         at.address == "input" and "position" in at.values and bool(layers(at))
     ),

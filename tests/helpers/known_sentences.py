@@ -122,6 +122,13 @@ BACKWARD: dict[str, str] = {
 
 CAPTIONS: dict[str, str] = {
     "The frequencies, one for each pair of columns:": "div_term",
+    "The base for this number of tokens:": "base",
+    "The frequencies before scaling, one for each pair of columns:": "unscaled",
+    "How often each pair turns in the texts of the first training:": "turns",
+    "The part of each frequency that is divided:": "ramp",
+    "The attention factor:": "attention_factor",
+    "The sines times the attention factor:": "scaled_sin",
+    "The cosines times the attention factor:": "scaled_cos",
     "The position times each frequency:": "angle",
     "The sines:": "sin",
     "The cosines:": "cos",

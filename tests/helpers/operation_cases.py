@@ -154,6 +154,14 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.PowerOfTwo(-8, m), []
     yield op.DivTerm(m), []
     yield op.DivTerm(m, a + 1, (b,) * ((m + 1) // 2)), []
+    yield op.DivTerm(m, None), [np.array(float(b))]
+    yield el.Turns(a), [wide]
+    yield el.Ramp(a, a + b), [wide]
+    yield el.Ramp(a, a - b), [positive(m)]
+    yield el.Interpolate(a), [wide, share]
+    yield el.LargerBase(a + 1, b, m + 10, c, 2 * m + 2), []
+    yield el.YarnFactor(a + 1), []
+    yield el.LongRopeFactor(a + 1, b + 1), []
     waves = [some(n, 2 * k + m), some(n, k), some(n, k)]
     for layout in ("pairs", "halves"):
         yield op.Rotate(layout), waves

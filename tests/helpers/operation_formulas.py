@@ -117,9 +117,10 @@ def _root(p: Any, a: Any) -> Any:
     return np.sqrt(a + (p.epsilon - outside)) + outside
 
 
-def _frequencies(p: Any) -> Any:
+def _frequencies(p: Any, *operand: Any) -> Any:
     pairs = range((p.width + 1) // 2)
-    powers = [Decimal(p.base) ** (Decimal(-2 * k) / p.width) for k in pairs]
+    base = abs(operand[0].item()) if operand else p.base
+    powers = [Decimal(base) ** (Decimal(-2 * k) / p.width) for k in pairs]
     return np.array(powers) / np.array(p.factors or [1])
 
 
@@ -265,6 +266,16 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     # --- positions
     "power_of_two": lambda p: Decimal(2) ** (Decimal(p.over) / p.under),
     "div_term": _frequencies,
+    "turns": lambda p, a: p.context * a / (type(a.flat[0])(math.pi) * 2),
+    "ramp": lambda p, a: ((a - p.start) / (p.end - p.start)).clip(0, 1),
+    "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
+    "larger_base": lambda p: (
+        (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)
+        ** (Decimal(p.width) / (p.width - 2))
+        * p.base
+    ),
+    "yarn_factor": lambda p: 1 + Decimal(p.factor).ln() / 10,
+    "longrope_factor": lambda p: (1 + Decimal(p.factor).ln() / Decimal(p.context).ln()).sqrt(),
     "rotate": _turned,
     "rotate_back": lambda p, a, cos, sin: _turned(p, a, cos, -sin),
     # --- moves of entries

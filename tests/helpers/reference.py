@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.rotary_of_layers import prefix, settings_of
+from tests.helpers.rotary_scaling import attention_factor, frequencies
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -242,7 +243,10 @@ def _mask(scenario: Spec) -> Array | None:
 
 
 def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
-    """The angle of each token and pair, by where they are; of all settings that turn something."""
+    """The angle of each token and pair, by where they are; of all settings that turn something.
+
+    With an attention factor f it is complex, so that e^(i angle) is f times as large.
+    """
     parts = [layer["attention"] for layer in scenario.get("layers") or [] if "attention" in layer]
     found: dict[str, Array] = {}
     for part in parts:
@@ -254,14 +258,17 @@ def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
         rows = part.get("latent", {}).get("W_KR", rows)
         width = int(_floats(rows).shape[1] * asked.get("share", 1))
         start = int(asked.get("start", 0))
-        frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
-        frequency = frequency / _floats(asked.get("factors", 1))
         tokens = len(scenario["tokens"]) if "tokens" in scenario else _queries(scenario)
+        waves = frequencies(asked, width, tokens)
+        frequency = waves["div_term"]
         angle: Array = np.multiply.outer(np.arange(start, start + tokens), frequency)
-        waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+        waves |= {"angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+        if (factor := attention_factor(asked)) != 1:
+            scaled = {f"scaled_{name}": factor * waves[name] for name in ("sin", "cos")}
+            waves |= scaled | {"attention_factor": np.array(factor)}
         where = prefix(scenario, asked)
         values |= {f"{where}position.{name}": wave for name, wave in waves.items()}
-        found[where] = angle
+        found[where] = angle - 1j * np.log(factor)
     return found
 
 

@@ -127,6 +127,7 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
             pairs = int(pairs * part["rotary"].get("share", 1))
             if pairs:
                 factors = [Decimal(rng.choice(("1", "0.5", "8"))) for _ in range(pairs)]
+                part["rotary"].pop("scaling", None)
                 part["rotary"]["factors"] = factors
         if "heads" in part:
             part["scale"] = rng.choice(("sqrt", "none", Decimal("0.5"), 3))

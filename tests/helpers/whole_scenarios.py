@@ -19,7 +19,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.lora import adapt
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.reference import ACTIVATIONS
-from tests.helpers.rotary_of_layers import rotate_layers
+from tests.helpers.rotary_of_layers import rotate_layers, scale_rotary
 from tests.helpers.scenario_ways import CARRIES_NOTHING, FORMS, SETTINGS
 from tests.helpers.typed_heads import start_with_typed_heads
 
@@ -67,6 +67,7 @@ def plain_and_written(
             way(spec, rng)
     if of_heads.random() < TYPED:
         start_with_typed_heads(spec, of_heads)
+    scale_rotary(spec, random.Random(f"scaling {spec}"))
     rotate_layers(spec, random.Random(f"rotary {number}"))
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
-from tracer.decoder.axes import Axes, Axis, SameAxes
+from tracer.decoder.axes import Axes, Axis, OneNumber, SameAxes
 from tracer.formula import expression as ex
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.formula import Formula
@@ -120,6 +120,89 @@ class Cos(Elementwise):
 
     name = "cos"
     entry = ex.Call("cos", (A,))
+
+
+@dataclass(frozen=True)
+class Turns(Elementwise):
+    """L ω / 2π: how often a pair turns in L tokens, with its frequency ω (Peng et al. 2023)."""
+
+    name = "turns"
+    context: Decimal
+
+    def expression(self) -> ex.Expression:
+        turned = ex.Product((ex.Number(self.context), A))
+        return ex.Quotient(turned, ex.Product((TWO, ex.Pi())))
+
+
+@dataclass(frozen=True)
+class Ramp(Elementwise):
+    """(x - a) / (b - a), but not below 0 and not above 1."""
+
+    name = "ramp"
+    start: Decimal
+    end: Decimal
+
+    def expression(self) -> ex.Expression:
+        start = ex.Number(self.start)
+        share = ex.Quotient(ex.Difference(A, start), ex.Difference(ex.Number(self.end), start))
+        return ex.Call("min", (ONE, ex.Call("max", (ex.Number.of(0), share))))
+
+
+@dataclass(frozen=True)
+class Interpolate(Elementwise):
+    """ω (1 - γ) + ω γ / s: frequencies ω of which a part γ is divided by s (Peng et al. 2023)."""
+
+    name = "interpolate"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        kept = ex.Product((A, ex.Difference(ONE, B)))
+        return ex.Sum((kept, ex.Quotient(ex.Product((A, B)), ex.Number(self.factor))))
+
+
+@dataclass(frozen=True)
+class LargerBase(OneNumber, Elementwise):
+    """b (s n / L - s + 1)^(d / (d - 2)): a rotary base for n tokens, more than L (dynamic NTK)."""
+
+    name = "larger_base"
+    base: Decimal
+    factor: Decimal
+    tokens: int
+    context: Decimal
+    width: int
+
+    def expression(self) -> ex.Expression:
+        factor = ex.Number(self.factor)
+        tokens = ex.Product((factor, ex.Number.of(self.tokens)))
+        longer = ex.Quotient(tokens, ex.Number(self.context))
+        exponent = ex.Quotient(ex.Number.of(self.width), ex.Number.of(self.width - 2))
+        growth = ex.Sum((ex.Difference(longer, factor), ONE))
+        return ex.Product((ex.Number(self.base), ex.Power(growth, exponent)))
+
+
+@dataclass(frozen=True)
+class YarnFactor(OneNumber, Elementwise):
+    """0.1 ln(s) + 1: the factor of cos and sin for a text s times as long (Peng et al. 2023)."""
+
+    name = "yarn_factor"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        logarithm = ex.Call("ln", (ex.Number(self.factor),))
+        return ex.Sum((ex.Product((ex.Number(Decimal("0.1")), logarithm)), ONE))
+
+
+@dataclass(frozen=True)
+class LongRopeFactor(OneNumber, Elementwise):
+    """√(1 + ln(s) / ln(L)): the same for a text s times as long as L (Ding et al. 2024)."""
+
+    name = "longrope_factor"
+    factor: Decimal
+    context: Decimal
+
+    def expression(self) -> ex.Expression:
+        longer, length = (ex.Call("ln", (ex.Number(each),)) for each in (self.factor, self.context))
+        return ex.Root(ex.Sum((ONE, ex.Quotient(longer, length))))
 
 
 class Divide(Elementwise):

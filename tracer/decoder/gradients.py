@@ -299,8 +299,10 @@ class _BackwardPass:
                 return  # a running maximum is beside the softmax that is differentiated
             case op.PowerOfTwo():
                 return  # it depends on no value
-            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
-                return  # sinusoidal positions are not learned
+            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | el.Turns() | el.Ramp():
+                return  # positions of sines and cosines are not learned
+            case el.Interpolate():
+                return  # and neither are their frequencies
             case el.Elementwise() if all(operand.shape == g.shape for operand in x):
                 for operand in range(len(x)):
                     yield to(operand, el.GradientOf(operation, operand), g, *x)
