@@ -342,7 +342,7 @@ def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:
     folder = tiny_checkpoints.write_folder(
         tmp_path, "llama", tiny_checkpoints.hugging_face_llama(), {"head_dim": 7}
     )
-    assert "7 numbers per head are rotated, expected pairs of them" in refused(folder)
+    assert "7 of 7 numbers per head are rotated, expected pairs" in refused(folder)
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

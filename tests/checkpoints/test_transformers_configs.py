@@ -124,6 +124,11 @@ OF_NEOX: tuple[Json, ...] = (
     {"use_parallel_residual": False},
     {"rotary_pct": 0.5},
     {"rotary_pct": 1.0, "rotary_emb_base": 50},
+    *(
+        {"rotary_pct": share, "num_attention_heads": heads, "hidden_size": width * heads}
+        for width, heads in ((6, 6), (12, 3), (5, 4), (10, 2))
+        for share in (*(k / width for k in range(1, width + 1)), 0.37, 1.2)
+    ),
     {"rope_parameters": {"rope_type": "default", "rope_theta": 99.0}},
     {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.75}, "rotary_pct": 0.5},
     {"rope_scaling": {"type": "linear", "factor": 2.0}},
@@ -391,7 +396,7 @@ NOT_SUPPORTED = {
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
     *("num_hidden_layers", "partial_rotary_factor", "rope_parameters.partial_rotary_factor"),
-    *("rope_parameters.rope_type", "rope_scaling.rope_type", "rope_scaling.attention_factor"),
+    *("rope_parameters.rope_type", "rope_scaling.rope_type"),
 }
 """Keys for whose sake a configuration is refused that transformers computes."""
 

@@ -12,8 +12,8 @@ from tracer.checkpoints.architecture import (
     Architecture,
 )
 from tracer.checkpoints.families import MEANINGS, family_of
-from tracer.checkpoints.hugging_face_families import (
-    FAMILIES,
+from tracer.checkpoints.hugging_face_families import FAMILIES
+from tracer.checkpoints.hugging_face_family import (
     HEAD_DIM,
     KEY_HEADS,
     EncoderKeys,

@@ -7,7 +7,7 @@ A `{}` stands for the layer's number, counted from 0. All heads are side by side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,54 @@ def layout(
             bias = parameter.replace("W_", "b_").replace("gain", "shift")
             names[bias] = f"{tensor}.bias"
     return Layout(names, transposed, unused, by_head, older or {}, prefix)
+
+
+def with_query_key_norms(llama: Layout) -> Layout:
+    """Return Llama's layout with a gain for the norm of queries, and one for that of keys."""
+    attention = f"{llama.prefix}layers.{{}}.self_attn."
+    own = {
+        "layer.attention.query_norm.gain": f"{attention}q_norm.weight",
+        "layer.attention.key_norm.gain": f"{attention}k_norm.weight",
+    }
+    return replace(llama, names={**llama.names, **own})
+
+
+def with_fused_matrices(llama: Layout, attention: str, ffn: str) -> Layout:
+    """Return Llama's layout with W_Q, W_K and W_V in one matrix, and W_1 and W_3 in another."""
+    layer = f"{llama.prefix}layers.{{}}."
+    apart = (*(f"{kind}_{part}" for kind in "Wb" for part in "QKV"), "W_1", "W_3")
+    others = {key: name for key, name in llama.names.items() if not key.endswith(apart)}
+    fused = {
+        "layer.attention.W_QKV": f"{layer}{attention}.weight",
+        "layer.ffn.W_13": f"{layer}{ffn}.weight",
+    }
+    return replace(llama, names={**others, **fused})
+
+
+def with_norms_after(llama: Layout, *, before: bool = True) -> Layout:
+    """Return Llama's layout with norms after each sub-layer, and maybe before (Gemma 2, OLMo 2)."""
+    layer = f"{llama.prefix}layers.{{}}."
+    own = {
+        "attention.norm": "input_layernorm",
+        "attention.norm_after": "post_attention_layernorm",
+        "ffn.norm": "pre_feedforward_layernorm",
+        "ffn.norm_after": "post_feedforward_layernorm",
+    }
+    others = {key: name for key, name in llama.names.items() if not key.endswith(".norm.gain")}
+    norms = {
+        f"layer.{norm}.gain": f"{layer}{name}.weight"
+        for norm, name in own.items()
+        if before or norm.endswith("after")
+    }
+    return replace(llama, names={**others, **norms})
+
+
+def with_experts(llama: Layout, router: str, experts: str, matrices: tuple[str, ...]) -> Layout:
+    """Return Llama's layout with a router and experts, whose W_1, W_3 and W_2 are `matrices`."""
+    layer = f"{llama.prefix}layers.{{}}."
+    own = {
+        f"layer.ffn.expert.{name}": f"{layer}{experts}{matrix}.weight"
+        for name, matrix in zip(("W_1", "W_3", "W_2"), matrices, strict=True)
+    }
+    others = {key: name for key, name in llama.names.items() if ".ffn.W_" not in key}
+    return replace(llama, names={**others, "layer.ffn.router": f"{layer}{router}.weight", **own})

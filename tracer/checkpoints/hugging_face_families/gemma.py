@@ -1,0 +1,86 @@
+"""Gemma, Gemma 2 and the text models of Gemma 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tracer.checkpoints.hugging_face_families.llama import LLAMA
+from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily
+from tracer.checkpoints.hugging_face_rotary import rotary_by_window
+from tracer.checkpoints.hugging_face_windows import (
+    FULL,
+    SLIDING,
+    WINDOW,
+    ReadWindows,
+    Windows,
+    by_kind,
+)
+from tracer.checkpoints.layouts import with_norms_after, with_query_key_norms
+from tracer.checkpoints.settings import CheckpointSettings
+
+
+def _windows_of_gemma(pattern: int) -> ReadWindows:
+    """Return windows in all layers but every `pattern`th."""
+
+    def windows(settings: CheckpointSettings, layers: int) -> Windows:
+        own = settings.whole("sliding_window_pattern", pattern) if pattern > 2 else pattern
+        kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
+        if settings.get(WINDOW, 4096) is None:
+            settings.wrong(WINDOW, "expected a whole number")
+        return by_kind(settings, kinds, settings.whole(WINDOW, 4096))
+
+    return windows
+
+
+GEMMA = replace(
+    LLAMA,
+    tied=True,
+    unit_offset=True,
+    scales_embeddings=True,
+    activation=("hidden_act", "gelu_pytorch_tanh"),
+    meant={"gelu": "gelu_pytorch_tanh"},
+    missing_key_heads=16,
+    missing_d_k=256,
+    whole_heads=False,
+    not_null=HEAD_DIM,
+    only={
+        **LLAMA.only,
+        "use_bidirectional_attention": (None, "tokens attend to later tokens"),
+    },
+)
+GEMMA_2 = replace(
+    GEMMA,
+    activation=("hidden_activation", "gelu_pytorch_tanh"),
+    meant={},
+    missing_key_heads=4,
+    whole_heads=True,
+    windows=_windows_of_gemma(2),
+    norm_after=True,
+    squared_divisor=("query_pre_attn_scalar", 256.0),
+    score_cap=("attn_logit_softcapping", 50.0),
+    logit_cap=("final_logit_softcapping", 30.0),
+    only={key: GEMMA.only[key] for key in GEMMA.only if key != WINDOW},
+    harmless="cache_implementation",
+    layout=with_norms_after(LLAMA.layout),
+)
+GEMMA_3 = replace(
+    GEMMA_2,
+    rotary=rotary_by_window,
+    windows=_windows_of_gemma(6),
+    query_key_norm="head",
+    score_cap=None,
+    logit_cap=("final_logit_softcapping", None),
+    harmless="cache_implementation _sliding_window_pattern",
+    only={
+        **GEMMA_2.only,
+        "use_bidirectional_attention": (False, "tokens attend to later tokens"),
+        "attn_logit_softcapping": (None, "transformers does not apply it"),
+    },
+    layout=with_query_key_norms(GEMMA_2.layout),
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {
+    "gemma": GEMMA,
+    "gemma2": GEMMA_2,
+    "gemma3_text": GEMMA_3,
+}

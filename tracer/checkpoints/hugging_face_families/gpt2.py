@@ -1,0 +1,57 @@
+"""GPT-2 (Radford et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
+from tracer.checkpoints.layouts import layout
+
+GPT2 = HuggingFaceFamily(
+    layers="n_layer",
+    width="n_embd",
+    heads="n_head",
+    hidden="n_inner",
+    context="n_positions",
+    epsilon=("layer_norm_epsilon", 1e-5),
+    activation=("activation_function", "gelu_new"),
+    tied=True,
+    norm="layer_norm",
+    gated=False,
+    hidden_per_width=4,
+    biases="QKVO",
+    whole_heads=True,
+    only={
+        "scale_attn_weights": (True, "scores are not divided by √d_k"),
+        "scale_attn_by_inverse_layer_idx": (False, "scores are also divided by the layer's number"),
+    },
+    same={
+        "hidden_size": "n_embd",
+        "max_position_embeddings": "n_positions",
+        "num_attention_heads": "n_head",
+        "num_hidden_layers": "n_layer",
+    },
+    harmless="n_ctx n_special predict_special_tokens reorder_and_upcast_attn resid_pdrop "
+    "embd_pdrop attn_pdrop summary_type summary_use_proj summary_activation "
+    "summary_proj_to_labels summary_first_dropout",
+    layout=layout(
+        {
+            "embeddings": "wte",
+            "positions": "wpe",
+            "final_norm.gain": "ln_f",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "ln_1",
+            "layer.attention.W_QKV": "attn.c_attn",
+            "layer.attention.W_O": "attn.c_proj",
+            "layer.ffn.norm.gain": "ln_2",
+            "layer.ffn.W_1": "mlp.c_fc",
+            "layer.ffn.W_2": "mlp.c_proj",
+        },
+        "h.{}.",
+        ("layer.", "final_norm."),
+        transposed=False,
+        unused=("*.attn.bias", "*.attn.masked_bias"),
+        prefix="transformer.",
+    ),
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"gpt2": GPT2}

@@ -1,0 +1,44 @@
+"""GPT-NeoX (Black et al. 2022) and Pythia."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
+from tracer.checkpoints.hugging_face_rotary import rotary
+from tracer.checkpoints.layouts import layout
+
+GPT_NEOX = HuggingFaceFamily(
+    epsilon=("layer_norm_eps", 1e-5),
+    activation=("hidden_act", "gelu"),
+    tied=False,
+    norm="layer_norm",
+    gated=False,
+    biases="QKVO",
+    rotary=rotary(key="rotary_emb_base", share=("rotary_pct", 0.25)),
+    parallel="use_parallel_residual",
+    whole_heads=True,
+    only={"attention_bias": (True, "the projections have no biases")},
+    harmless="classifier_dropout",
+    layout=layout(
+        {
+            "embeddings": "embed_in",
+            "final_norm.gain": "final_layer_norm",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "input_layernorm",
+            "layer.attention.W_QKV": "attention.query_key_value",
+            "layer.attention.W_O": "attention.dense",
+            "layer.ffn.norm.gain": "post_attention_layernorm",
+            "layer.ffn.W_1": "mlp.dense_h_to_4h",
+            "layer.ffn.W_2": "mlp.dense_4h_to_h",
+        },
+        "layers.{}.",
+        ("layer.", "final_norm."),
+        transposed=True,
+        by_head=True,
+        older={"embed_out.weight": "lm_head.weight"},
+        unused=("*.attention.bias", "*.attention.masked_bias", "*.rotary_emb.inv_freq"),
+        prefix="gpt_neox.",
+    ),
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"gpt_neox": GPT_NEOX}

@@ -1,0 +1,106 @@
+"""What is declared of a family of models in Hugging Face's format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
+from tracer.checkpoints.hugging_face_rotary import ReadTurns
+from tracer.checkpoints.hugging_face_windows import ReadWindows, no_windows
+from tracer.checkpoints.layouts import Layout
+
+Only: TypeAlias = Mapping[str, tuple[Any, str]]
+"""Config keys with one supported value, and what other values mean."""
+
+KEY_HEADS, HEAD_DIM = "num_key_value_heads", "head_dim"
+
+
+@dataclass(frozen=True)
+class EncoderKeys:
+    """The keys of the encoder's sizes; the other sizes are those of the decoder."""
+
+    layers: str
+    heads: str
+    hidden: str
+
+
+@dataclass(frozen=True)
+class HuggingFaceFamily:
+    """What a family's config.json and tensors mean; a key that nothing here names is refused."""
+
+    epsilon: tuple[str | None, float]
+    """This and the next key come with the value that a missing key has; None for a fixed ε."""
+    activation: tuple[str, str]
+    tied: bool
+    """Whether the embeddings are the unembedding if `tie_word_embeddings` is missing."""
+    norm: NormKind
+    gated: bool
+    layout: Layout
+    biases: str
+    """The attention projections that have biases, as letters of QKVO."""
+    layers: str = "num_hidden_layers"
+    """This and the next keys are those of the sizes."""
+    width: str = "hidden_size"
+    heads: str = "num_attention_heads"
+    hidden: str = "intermediate_size"
+    context: str = "max_position_embeddings"
+    maybe_biases: str = ""
+    """Those that have biases if `attention_bias` is true."""
+    hidden_per_width: int | None = None
+    """The hidden size as a multiple of the width; None if its key must be there."""
+    shares_keys: bool = False
+    """Whether heads can share keys, and have a size of their own."""
+    missing_key_heads: int | None = None
+    """The number of heads with keys if its key is missing; None for all heads."""
+    rotary: ReadTurns | None = None
+    """Reads the rotary positions; None if positions are a table."""
+    meant: Mapping[str, str] = field(default_factory=dict)
+    """Names of activations that transformers replaces by others."""
+    norm_after: bool = False
+    """Whether the output of each sub-layer is normalized, too."""
+    squared_divisor: tuple[str, float] | None = None
+    """The square of the divisor of the scores; None if it is d_k."""
+    factors: FactorKeys | None = None
+    """The keys of constants, each 1 if its key is missing; None if the family has none."""
+    score_cap: tuple[str, float | None] | None = None
+    logit_cap: tuple[str, float | None] | None = None
+    """The soft caps of the scores and of the logits; None if the family has none."""
+    parallel: str = ""
+    """The key that says whether attention and FFN read the same vectors; nothing if they do not."""
+    first_position: int = 0
+    """The row of the position table for the first token."""
+    experts: str = ""
+    """The key of the number of experts; nothing if there are none."""
+    top: tuple[str, int] = ("num_experts_per_tok", 1)
+    normalize: tuple[str, bool] | None = None
+    """The key of whether the weights of the chosen experts add up to 1; None if they do."""
+    windows: ReadWindows = no_windows
+    """Returns the window of each layer, from the number of layers."""
+    query_key_norm: QueryKeyNorm | None = None
+    """Whether queries and keys are normalized: those of each head, or of all heads together."""
+    unit_offset: bool = False
+    """Whether norms multiply by 1 + γ instead of γ."""
+    scales_embeddings: bool = False
+    """Whether the embeddings are multiplied by √d_model."""
+    missing_d_k: int | None = None
+    """The size of a head if its key is missing; None for width / heads."""
+    whole_heads: bool = False
+    """Whether the width must be a multiple of the heads even if heads have a size of their own."""
+    not_null: str | None = None
+    """A key for which null is an error; for other keys, null is the default."""
+    placement: Literal["pre", "post"] | None = "pre"
+    """Whether the norms are before the sub-layers or after the residual connections; None for
+    neither."""
+    embedding_scale: str | None = None
+    """The key that says whether the embeddings are multiplied by √d_model."""
+    sinusoidal: bool = False
+    """Whether positions are sines and cosines that training does not change."""
+    encoder: EncoderKeys | None = None
+    """The encoder that the decoder attends to."""
+    only: Only = field(default_factory=dict)
+    same: Mapping[str, str] = field(default_factory=dict)
+    """Other names of keys."""
+    harmless: str = ""
+    """Keys that change nothing in this family."""
