@@ -87,7 +87,7 @@ class Arithmetic:
             total += bias[0]
         if len(w) > FEW_PRODUCTS:
             return total
-        return _without_noise(total, lambda: abs(x) @ abs(w))
+        return _without_noise(total, lambda: abs(x) @ abs(np.asarray(w)))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         """The sum along an axis, or of all entries."""
