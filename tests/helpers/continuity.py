@@ -254,6 +254,9 @@ class _Reading:
             case "sum", [zero, added] if self.starts_a_running_sum(zero, added):
                 yield _Part("0", brought=True)
                 yield from self.parts(added)
+            case "sum", [pair, start] if self.said("(k - "):  # k counts the pairs
+                yield _Part(_printed(pair), brought=True)
+                yield from self.parts(start)
             case "sum", terms:
                 for sign, term in zip(node.signs, terms, strict=True):
                     if self.mask and _printed(term) == "-∞":

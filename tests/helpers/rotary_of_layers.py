@@ -62,7 +62,7 @@ def scale_rotary(spec: dict[str, Any], rng: random.Random) -> None:
     for tower in (spec, spec.get("encoder", {})):
         parts = [layer["attention"] for layer in tower.get("layers") or [] if "attention" in layer]
         shared = settings_of(tower, {})
-        if parts and shared is not None and "factors" not in shared and rng.random() < 0.7:
+        if parts and shared is not None and "factors" not in shared and rng.random() < 0.9:
             pairs = int(_width(parts[0]["heads"][0]) * shared.get("share", 1)) // 2
             scaled = {"scaling": drawn(lambda *choices: rng.choice(choices), pairs)}
             tower["positions"]["rotary"] = {**(tower["positions"]["rotary"] or {}), **scaled}

@@ -67,7 +67,7 @@ def attention_factor(asked: Mapping[str, Any]) -> float:
 
 def drawn(choose: Callable[..., Any], pairs: int) -> dict[str, Any]:
     """Settings of any kind for so many pairs; `choose` chooses one of its arguments."""
-    kinds = ("linear", *("llama3", "yarn", "longrope") * 2, *["dynamic"] * (pairs > 1))
+    kinds = ("linear", "llama3", "yarn", "yarn", "longrope", *["dynamic"] * 2 * (pairs > 1))
     kind, context = choose(*kinds), choose(2, 3, 16, 100)
     factor, of_context = (
         {"factor": choose(2, 8, Decimal("1.5"))},

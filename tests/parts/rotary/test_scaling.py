@@ -124,7 +124,7 @@ def test_what_does_not_fit(scaling: str, message: str) -> None:
     assert message in ran.stderr
 
 
-def generated(scaling: str, *, cached: bool) -> str:
+def generated(scaling: str, *, cached: bool) -> tuple[str, ...]:
     text = START.replace("SCALING", scaling) + "vocabulary: [a, b, c]\nunembedding: tied\n"
     options = GenerationOptions(("a", "b", "c"), 3, cached=cached)
     return generate("f", parse(text, "f.yaml"), options).text
