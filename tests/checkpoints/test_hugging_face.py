@@ -84,6 +84,18 @@ def test_a_key_may_have_a_value_that_changes_nothing(
             read("llama", **{key: value})
 
 
+def test_a_family_without_shared_keys_may_tell_their_number() -> None:
+    assert read("gpt2", num_key_value_heads=4) == read("gpt2")
+    with pytest.raises(TracerError, match="num_key_value_heads: got 2, supported is 4"):
+        read("gpt2", num_key_value_heads=2)
+
+
+def test_a_context_may_be_missing_where_it_is_not_read() -> None:
+    assert read("llama", max_position_embeddings="missing").rotary == read("llama").rotary
+    with pytest.raises(TracerError, match="n_positions: missing"):
+        read("gpt2", n_positions="missing")
+
+
 def test_a_gated_silu_has_a_name_of_its_own() -> None:
     assert read("llama", activation="swiglu") == read("llama")
     with pytest.raises(TracerError, match="activation: got 'swiglu', supported are gelu"):

@@ -177,7 +177,7 @@ OF_GEMMAS: tuple[Json, ...] = (
     *({"layer_types": kinds} for kinds in ([FULL] * 2, [SLIDING] * 2, [FULL, SLIDING], [FULL])),
     *({"sliding_window": said} for said in (1, 5, None)),
     {"rope_theta": 50.0},
-    {"use_bidirectional_attention": True},
+    *({"use_bidirectional_attention": said} for said in (True, False)),
     {"attention_bias": True},
     {"head_dim": None},
     {"head_dim": 6},
@@ -450,6 +450,13 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str)
     whole = transformers.AutoConfig.for_model(**BASE[family]).to_dict()
     assert len(whole) > 20
     assert architecture_of(whole, "x") == architecture_of(BASE[family], "x")
+
+
+def test_every_setting_of_generation_changes_nothing() -> None:
+    settings = transformers.GenerationConfig().to_dict()
+    assert len(settings) > 50
+    said = {key: "x" for key in settings if key not in BASE["llama"]}
+    assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
 
 
 ACCEPTED = {

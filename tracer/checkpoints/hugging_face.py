@@ -201,6 +201,8 @@ def _encoder(
 
 def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: int) -> int:
     if not family.shares_keys:
+        if settings.get(KEY_HEADS) is not None:
+            settings.only(KEY_HEADS, heads, "no other number is read")
         return heads
     missing = None if settings.says(KEY_HEADS) else family.missing_key_heads
     return settings.whole(KEY_HEADS, missing or heads)

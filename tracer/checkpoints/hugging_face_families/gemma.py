@@ -45,10 +45,6 @@ GEMMA = replace(
     whole_heads=False,
     not_null=HEAD_DIM,
     harmless="hidden_activation",
-    only={
-        **LLAMA.only,
-        "use_bidirectional_attention": (None, "tokens attend to later tokens"),
-    },
 )
 GEMMA_2 = replace(
     GEMMA,
@@ -75,7 +71,6 @@ GEMMA_3 = replace(
     logit_cap=("final_logit_softcapping", None),
     only={
         **GEMMA_2.only,
-        "use_bidirectional_attention": (False, "tokens attend to later tokens"),
         "attn_logit_softcapping": (None, "transformers does not apply it"),
     },
     layout=with_query_key_norms(GEMMA_2.layout),

@@ -17,7 +17,7 @@ GPT_BIGCODE = replace(
         "scale_attn_weights": GPT2.only["scale_attn_weights"],
         "multi_query": (True, "each head has keys and values of its own"),
     },
-    harmless=f"{GPT2.harmless} *_in_fp32 inference_runner max_batch_size pad_key_length "
+    harmless=f"{GPT2.harmless} inference_runner max_batch_size pad_key_length "
     "pre_allocate_kv_cache validate_runner_input",
     layout=replace(GPT2.layout, transposed=True),
 )
