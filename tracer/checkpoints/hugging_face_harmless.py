@@ -30,8 +30,8 @@ _CHANGES_NOTHING = {
     "*ngram_size remove_invalid_values renormalize_logits guidance_scale cache_implementation "
     "cache_config max_cache_len prefill_chunk_size *_num_tokens num_assistant_tokens* *assistant* "
     "*_lookbehind constraints sequence_bias token_healing watermarking_config low_memory top_h "
-    "compile_config disable_compile continuous_batching_config dola_layers speculation_type use_mtp "
-    "_from_model_config force_bos_token_to_be_generated",
+    "compile_config disable_compile continuous_batching_config dola_layers speculation_type "
+    "use_mtp _from_model_config force_bos_token_to_be_generated",
     "sizes of a part that another key turns on": "max_window_layers _sliding_window_pattern",
 }
 HARMLESS = tuple(pattern for patterns in _CHANGES_NOTHING.values() for pattern in patterns.split())
