@@ -84,10 +84,12 @@ def test_a_key_may_have_a_value_that_changes_nothing(
             read("llama", **{key: value})
 
 
-def test_a_family_without_shared_keys_may_tell_their_number() -> None:
+def test_a_key_may_repeat_a_size() -> None:
     assert read("gpt2", num_key_value_heads=4) == read("gpt2")
-    with pytest.raises(TracerError, match="num_key_value_heads: got 2, supported is 4"):
-        read("gpt2", num_key_value_heads=2)
+    assert read("llama", rotary_dim=8) == read("llama")
+    for family, key in (("gpt2", "num_key_value_heads"), ("llama", "rotary_dim")):
+        with pytest.raises(TracerError, match=f"{key}: got 2, "):
+            read(family, **{key: 2})
 
 
 def test_a_context_may_be_missing_where_it_is_not_read() -> None:
@@ -167,7 +169,7 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', supported are gelu, gelu_python"),
     ("llama", {"hidden_act": ["silu"]}, "hidden_act: got ['silu'], supported are"),
     ("llama", {"tie_word_embeddings": "no"}, "tie_word_embeddings: got 'no', expected true or"),
-    ("llama", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
+    ("mistral", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
     ("llama", {"rope_scaling": [1]}, "rope_scaling: got [1], expected a mapping"),
     ("llama", {"rope_scaling": {"rope_type": "yarn"}},
      "rope_scaling.rope_type: got 'yarn', supported are default, linear, llama3"),
@@ -189,8 +191,10 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("mistral", {"num_key_value_heads": None},
      "num_key_value_heads: got null, expected a whole number: transformers raises an error for"),
     ("qwen2", {"head_dim": None}, "head_dim: got null, expected a whole number: transformers"),
-    ("llama", {"mlp_bias": None}, "mlp_bias: got null, supported is false"),
-    ("llama", {"mlp_bias": 0}, "mlp_bias: got 0, supported is false"),
+    ("llama", {"mlp_bias": None}, "mlp_bias: got null, expected true or false"),
+    ("llama", {"mlp_bias": 0}, "mlp_bias: got 0, expected true or false"),
+    ("mistral", {"mlp_bias": None}, "mlp_bias: got null, supported is false"),
+    ("mistral", {"mlp_bias": 0}, "mlp_bias: got 0, supported is false"),
     ("llama", {"rope_parameters": False}, "rope_parameters: got false, expected a mapping"),
     ("llama", {"hidden_size": 34, "head_dim": 8},
      "hidden_size: got 34, expected a multiple of the 4 heads"),
@@ -200,7 +204,6 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("gpt2", {"hidden_size": 16},
      "hidden_size: got 16, supported is 32: it is another name of n_embd"),
     ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, supported is true"),
-    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: got"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> None:
     with pytest.raises(TracerError) as caught:
@@ -249,8 +252,9 @@ def test_how_many_heads_have_keys_may_be_unsaid() -> None:
 
 def test_biases_are_those_that_are_said() -> None:
     said = {each: read(each).biases for each in OF_FOUR}
-    assert said == {"gpt2": "QKVO", "llama": "", "mistral": "", "qwen2": "QKV"}
+    assert said == {"gpt2": "QKVOF", "llama": "", "mistral": "", "qwen2": "QKV"}
     assert read("llama", attention_bias=True).biases == "QKVO"
+    assert read("llama", attention_bias=True, mlp_bias=True).biases == "QKVOF"
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

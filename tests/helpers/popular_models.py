@@ -24,7 +24,7 @@ KEY_HEADS = ("num_key_value_heads", "num_kv_heads")
 OF_WIDTH = (
     *WIDTHS,
     *("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "word_embed_proj_dim"),
-    *("moe_intermediate_size", "shared_expert_intermediate_size"),
+    *("moe_intermediate_size", "shared_expert_intermediate_size", "shared_intermediate_size"),
 )
 OF_HEAD = ("rotary_dim", "query_pre_attn_scalar")
 CONTEXTS = ("n_positions", "n_ctx", "max_seq_len")
@@ -62,7 +62,8 @@ def scaled(config: Json) -> Json:
     if not width or not heads or not layers:
         return config
     keys = _first(config, KEY_HEADS) or heads
-    groups, pairs = min(heads // keys, 4), min(keys, 2)
+    groups = min(heads // keys, 4)
+    pairs = min(keys, 2 if groups > 1 else 4)
     d_k = config.get("head_dim") or width // heads
     small_d_k = 20 if config.get("partial_rotary_factor") == 0.4 else 16
     small_heads = groups * pairs
@@ -92,6 +93,10 @@ def scaled(config: Json) -> Json:
             value = CONTEXT
         elif key in EXPERTS and value:
             value = 4
+        elif key == "mamba_n_heads":
+            value = 1
+        elif key == "mamba_d_head":
+            value = config["mamba_expand"] * small_width
         elif key == "num_experts_per_tok" and value:
             value = min(value, 2)
         elif key in WINDOWS and value:

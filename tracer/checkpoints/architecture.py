@@ -14,6 +14,14 @@ RotaryFactor: TypeAlias = Callable[[int, int], float]
 """Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
 
 
+def columns_of_share(width: int, share: float) -> int:
+    """Return how many of the columns a share is, rounded down in floats as frameworks do.
+
+    2/3 of 12 columns, written 0.6666666666666666, are 8.
+    """
+    return int(width * share)
+
+
 @dataclass(frozen=True)
 class RotaryPositions:
     """Rotary positions (Su et al. 2021) of queries and keys.
@@ -80,7 +88,7 @@ class Architecture:
     tied: bool
     """Whether the embeddings are also the unembedding."""
     biases: str
-    """The attention projections that have biases, as letters of QKVO."""
+    """The projections that have biases: letters of QKVO, F for the matrices of the FFN."""
     placement: Literal["pre", "post"] | None = "pre"
     """Whether the norms are before the sub-layers or after the residual connections; None for
     neither."""
@@ -98,8 +106,14 @@ class Architecture:
     """Whether attention and FFN of a layer read the same vectors."""
     norm_after: bool = False
     """Whether the output of each sub-layer is normalized, too."""
+    shares_norm: bool = False
+    """Whether attention and a parallel FFN read the output of one norm."""
+    alibi: bool = False
+    """Whether the distance of two tokens lowers their score (Press et al. 2022)."""
     divisor: float | None = None
     """The divisor of the scores; None for √d_k."""
+    divided_by_layer: bool = False
+    """Whether the scores of layer n are divided by n, too."""
     embedding_factor: float | None = None
     """The factor of the embeddings, if it is not √d_model; None for none."""
     output_factor: float | None = None
@@ -120,6 +134,8 @@ class Architecture:
     """Whether the weights of the chosen experts add up to 1."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    bounded: bool = False
+    """Whether no text may be longer than the context even with rotary positions."""
 
     @property
     def window(self) -> int | None:
@@ -133,13 +149,13 @@ class Architecture:
 
     def factors_of(self, rotary: RotaryPositions) -> tuple[float, ...] | None:
         """Return the factor of each pair of some rotary angles; None if all are 1."""
-        factor, d = rotary.factor, int(self.rotated)
+        factor, d = rotary.factor, self.rotated
         return tuple(factor(i, d) for i in range(d // 2)) if factor else None
 
     @property
-    def rotated(self) -> float:
-        """The number of each head's columns that are rotated."""
-        return self.d_k * self.rotary.share if self.rotary else 0
+    def rotated(self) -> int:
+        """The number of each head's columns that are rotated; if it is odd, one more is."""
+        return columns_of_share(self.d_k, self.rotary.share) if self.rotary else 0
 
     def misfits(self) -> Iterator[str]:
         """Yield the sizes that do not fit together."""
@@ -149,7 +165,7 @@ class Architecture:
             yield f"{self.heads} heads, expected at most {self.width}, the width"
         if self.experts and self.top > self.experts:
             yield f"{self.top} experts for each token, expected at most {self.experts}"
-        if self.rotated % 2 or (self.rotary and not self.rotated):
-            yield f"{self.rotated:g} numbers per head are rotated, expected pairs of them"
+        if self.rotated + self.rotated % 2 > self.d_k:
+            yield f"{self.rotated} of {self.d_k} numbers per head are rotated, expected pairs"
         if self.encoder:
             yield from (f"encoder: {misfit}" for misfit in self.encoder.misfits())

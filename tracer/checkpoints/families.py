@@ -32,8 +32,7 @@ _FAMILIES: Mapping[str, str] = {
     SOUND: "qwen2_audio voxtral",
     MULTI_AXES: "glm4v qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen3_vl qwen3_vl_text "
     "qwen3_vl_moe qwen3_vl_moe_text",
-    STATE_SPACE: "bamba falcon_h1 falcon_mamba granitemoehybrid jamba mamba mamba2 nemotron_h "
-    "zamba zamba2",
+    STATE_SPACE: "bamba falcon_h1 falcon_mamba jamba mamba mamba2 nemotron_h zamba zamba2",
     GATED_LINEAR: "kimi_linear minimax olmo_hybrid qwen3_5 qwen3_5_moe qwen3_5_text "
     "qwen3_5_moe_text qwen3_next qwen3next",
     "short convolutions": "lfm2 lfm2_moe lfm2_vl",
@@ -46,11 +45,11 @@ _FAMILIES: Mapping[str, str] = {
     "SparseMixer routing": "phimoe",
     "a norm of the embeddings": "bart bloom mbart",
     "token types": "bert roberta xlm-roberta",
-    "rotary positions of adjacent columns": "glm glm4",
     "a clamped gate": "gpt_oss gpt-oss",
     "the square of ReLU": "arcee nemotron",
+    "a norm of queries and keys after rotary positions": "hunyuan_v1_dense",
+    "a gate of the shared expert": "qwen2_moe",
     "an activation function with its own parameters": "apertus",
-    "LayerNorm without gain and shift": "olmo",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",
     "an encoder of sound with cross-attention": "whisper",

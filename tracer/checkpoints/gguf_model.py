@@ -6,7 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tracer.checkpoints.architecture import Architecture, RotaryFactor, RotaryPositions
+from tracer.checkpoints.architecture import (
+    Architecture,
+    RotaryFactor,
+    RotaryPositions,
+    columns_of_share,
+)
 from tracer.checkpoints.families import MEANINGS, family_of
 from tracer.checkpoints.gguf_families import FAMILIES, GGUFFamily
 from tracer.checkpoints.gguf_file import GGUFFile
@@ -145,8 +150,8 @@ def _rotary(
     rotated = settings.whole("rope.dimension_count", d_k)
     if not family.rotates_part:
         settings.only("rope.dimension_count", d_k)
-    elif rotated > d_k:
-        settings.wrong("rope.dimension_count", f"expected at most {d_k}, the size of a head")
+    elif rotated > d_k or rotated % 2:
+        settings.wrong("rope.dimension_count", f"expected an even number up to {d_k}")
     if family.rotates_if:
         settings.only(family.rotates_if, True, "queries and keys are not rotated")
     settings.only("rope.scale_linear", 1.0)  # the older key
@@ -163,7 +168,10 @@ def _rotary(
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
         factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
-    return RotaryPositions(base, family.rotary, factor, rotated / d_k)
+    share = rotated / d_k
+    if columns_of_share(d_k, share) < rotated:
+        share = math.nextafter(share, 1)
+    return RotaryPositions(base, family.rotary, factor, share)
 
 
 def _by_layer(

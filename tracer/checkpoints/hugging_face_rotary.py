@@ -53,16 +53,39 @@ def rotary_in_some_layers(base: float) -> ReadTurns:
     return read
 
 
-def rotary_by_window(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
-    """Read one base for layers with a window, another for those without (Gemma 3)."""
+def rotary_within_windows(read: ReadTurns) -> ReadTurns:
+    """Read rotary positions that only layers with a window have (Command R7B)."""
+
+    def read_some(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
+        shared, _ = read(settings, windows)
+        return shared, {layer: None for layer, window in enumerate(windows, 1) if window is None}
+
+    return read_some
+
+
+def rotary_by_window(base: float, near: tuple[str, float]) -> ReadTurns:
+    """Read one base for layers with a window, another for those without (Gemma 3).
+
+    `base`: of layers without a window. `near`: the older key of the other one, and its default.
+    """
+    return lambda settings, windows: _read_by_window(settings, windows, base, *near)
+
+
+def _read_by_window(
+    settings: CheckpointSettings,
+    windows: Sequence[int | None],
+    default: float,
+    older_key: str,
+    default_near: float,
+) -> Turns:
     nested, older = settings.within("rope_parameters"), settings.within("rope_scaling")
     local, full = nested.within(NESTED[1]), nested.within(NESTED[0])
     nested.nothing_else(NESTED)
     local.only("rope_type", "default")
-    near = local.number("rope_theta", settings.number("rope_local_base_freq", 10000.0))
+    near = local.number("rope_theta", settings.number(older_key, default_near))
     local.nothing_else()
     scaling = older if settings.get("rope_scaling") else full
-    base = full.number("rope_theta", settings.number("rope_theta", 1e6))
+    base = full.number("rope_theta", settings.number("rope_theta", default))
     if older.says("rope_theta"):
         base = older.number("rope_theta")
     factor = _factor(scaling, base, ("default", "linear"))

@@ -48,6 +48,11 @@ class CheckpointSettings:
                 self.only(other, self.get(key), f"it is another name of {key}")
             self._values.setdefault(self._prefix + key, self.get(other))
 
+    def repeats(self, key: str, number: float) -> None:
+        """Pass a key that nothing else reads, if it repeats a number."""
+        if key not in self._asked and self._values.get(self._prefix + key) == number:
+            self._asked.add(key)
+
     def within(self, key: str) -> CheckpointSettings:
         """Return the mapping at a key, empty if missing or null; `self` records its problems."""
         values = self.get(key)

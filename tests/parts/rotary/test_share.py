@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.helpers.command import run
 from tests.helpers.figures import checked
@@ -29,6 +31,26 @@ def test_a_text_that_rotates_all_columns_is_recognized(tmp_path: Path) -> None:
     found = checked(tmp_path, scenario, figure).findings
     held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
     assert held == {("variant", "with all columns rotated")}
+
+
+def rotated(rows: NDArray[np.float64], width: int, base: float) -> NDArray[np.float64]:
+    """The first columns in pairs across their halves, as complex numbers; positions from 0."""
+    pairs = (width + 1) // 2
+    angles = np.outer(np.arange(len(rows)), base ** (-2 * np.arange(pairs) / width))
+    turned = (rows[:, :pairs] + 1j * rows[:, pairs : 2 * pairs]) * np.exp(1j * angles)
+    return np.hstack([turned.real, turned.imag, rows[:, 2 * pairs :]])
+
+
+@pytest.mark.parametrize("width", [6, 12, 26, 96])
+def test_a_share_of_any_width_is_its_float_rounded_down(width: int) -> None:
+    rows = np.random.default_rng(width).integers(-9, 9, (2, width)) / 4
+    for pairs in {1, width // 3, width // 2}:
+        share = 2 * pairs / width  # 2/3 is typed as 0.6666666666666666
+        assert int(width * share) == 2 * pairs
+        text = TURNED.replace("[[1, 2, 3, 4], [0.5, -1, 0.25, 2]]", str(rows.tolist()))
+        found = traced(text.replace("0.5, layout: LAYOUT", f"{share!r}, layout: halves"))
+        query = found["layer1.attention.head1.rotated_query"].numbers.astype(float)
+        np.testing.assert_allclose(query, rotated(rows, 2 * pairs, 100), atol=1e-12)
 
 
 @pytest.mark.parametrize(("share", "message"), [

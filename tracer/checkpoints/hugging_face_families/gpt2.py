@@ -19,11 +19,11 @@ GPT2 = HuggingFaceFamily(
     norm="layer_norm",
     gated=False,
     hidden_per_width=4,
-    biases="QKVO",
+    biases="QKVOF",
     whole_heads=True,
+    divided_by_layer="scale_attn_by_inverse_layer_idx",
     only={
         "scale_attn_weights": (True, "scores are not divided by √d_k"),
-        "scale_attn_by_inverse_layer_idx": (False, "scores are also divided by the layer's number"),
     },
     same={
         "hidden_size": "n_embd",

@@ -49,7 +49,7 @@ QWEN3 = replace(
     QWEN2,
     query_key_norm="head",
     biases="",
-    maybe_biases="QKVO",
+    maybe_biases=LLAMA.maybe_biases,
     missing_d_k=128,
     only=WITHOUT_WINDOW_KEY,
     layout=with_query_key_norms(LLAMA.layout),

@@ -14,7 +14,7 @@ from tracer.decoder.part import AttentionContext, HeadContext, Part, Sources
 from tracer.decoder.roles import Role, RoundingRule, WaveRoles
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.parts.rotary.scenario import AttentionKeys, PositionKeys, Rotary, rotated_width
+from tracer.parts.rotary.scenario import AttentionKeys, PositionKeys, Rotary, rotated_columns
 from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 from tracer.scenario.part import keys_of
@@ -64,11 +64,11 @@ def angles(tape: Tape, tower: Tower, tokens: Axis) -> Mapping[Role, Any]:
     them.
     """
     parts = [layer.attention for layer in tower.layers if layer.attention]
-    widths = {rotary_of(tower, part): rotated_width(part) for part in parts}
+    rotating = {rotary_of(tower, part): part for part in parts}
     found: dict[Rotary | None, RotaryAngles] = {}
     for number, asked in enumerate(rotary_settings(tower), 1):
         start = asked.start + len(tower.tokens) - len(tokens.labels)
-        rotated = int(widths[asked] * asked.share)
+        rotated = rotated_columns(rotating[asked], asked)
         frequencies = DivTerm(rotated, asked.base, asked.factors or ())
         with tape.at(rotary=number if number > 1 else None):
             sin, cos = waves_at(tape, WAVES, start, tokens, frequencies)

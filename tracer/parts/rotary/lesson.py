@@ -55,7 +55,9 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
     rotating = [part for part in attentions if rotary_of(ctx.tower, part) == asked]
     is_whole = asked.share == 1 and all(map(rotates_all, rotating))
     letter = D_K if is_whole else ROTATED
-    meaning = "width of a query" if is_whole else "number of rotated columns"
+    meaning = "the width of a query" if is_whole else "the number of rotated columns"
+    if frequencies.width % 2:
+        meaning = f"one less than {meaning}"
     frequency: ex.Expression = ex.Power(
         ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), letter)
     )
@@ -69,7 +71,7 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
             frequency,
             ", where ",
             letter,
-            " is the ",
+            " is ",
         ),
         *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
         *(*divided, " The angle is the position times the frequency."),

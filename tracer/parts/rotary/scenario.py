@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from tracer.checkpoints.architecture import Architecture, RotaryPositions
+from tracer.checkpoints.architecture import Architecture, RotaryPositions, columns_of_share
 from tracer.formula.numbers import as_typed
 from tracer.names import count
 from tracer.scenario import fields
@@ -103,6 +103,11 @@ def rotated_width(attention: Any) -> int:
     return _rotated_apart(attention) or int(attention.heads[0].d_k)
 
 
+def rotated_columns(attention: Any, rotary: Rotary) -> int:
+    """Return how many columns of queries and keys an attention rotates; if odd, one more is."""
+    return columns_of_share(rotated_width(attention), float(rotary.share))
+
+
 def rotates_all(attention: Any) -> bool:
     """Return whether it can rotate whole queries and keys: no part rotates columns of its own."""
     return _rotated_apart(attention) is None
@@ -157,10 +162,10 @@ def _share(counted: ShapeChecker, own: YamlPath, shared: YamlPath) -> Decimal:
 def _check_width(
     counted: ShapeChecker, matrix: YamlPath, width: int, share: Decimal, first: int
 ) -> None:
-    rotated = width * share
+    rotated = width * float(share)
     found, expected = count(width, "column"), ""
     if rotated % 2:
-        found += f", of which {rotated.normalize():f} are rotated" * (share != 1)
+        found += f", of which {as_typed(rotated):f} are rotated" * (share != 1)
         expected = "an even number of them (rotary positions rotate pairs)"
     elif width != first:
         expected = f"{first} (rotary positions: as many as in the first head)"
@@ -171,25 +176,24 @@ def _check_width(
 def _check_factors(counted: ShapeChecker, own: YamlPath, shared: YamlPath, width: int) -> None:
     """Check that each pair has a factor: those of a layer, or of `positions`."""
     share = _share(counted, own, shared)
-    pairs = width * share / 2
-    if pairs != int(pairs):
+    rotated = width * float(share)
+    if rotated % 2:
         return
-    meaning = "one per pair of rotated columns"
-    counted.length((*own, "factors"), int(pairs), meaning, "number")
+    pairs, meaning = int(rotated) // 2, "one per pair of rotated columns"
+    counted.length((*own, "factors"), pairs, meaning, "number")
     has_others = counted.has(*shared, "factors") and not counted.has(*own, "factors")
     if has_others and share != _share(counted, shared, shared):
         found = "another share with the factors of positions.rotary"
-        counted.report(own, f"{found}, expected factors: {count(int(pairs), 'number')} ({meaning})")
+        counted.report(own, f"{found}, expected factors: {count(pairs, 'number')} ({meaning})")
 
 
 def trained_positions(architecture: Architecture) -> Mapping[str, Any]:
     """The rotary positions of a checkpoint, if it has them."""
     rotary = architecture.rotary
-    if rotary is None:
+    if rotary is None or not architecture.rotated:
         return {}
     own = _trained(architecture, rotary)
-    share = as_typed(rotary.share)
-    return {"rotary": Rotary.model_construct(layout=rotary.layout, share=share, **own)}
+    return {"rotary": Rotary.model_construct(layout=rotary.layout, **own)}
 
 
 def trained_layer(architecture: Architecture, layer: int) -> Mapping[str, Any]:
@@ -205,6 +209,7 @@ def _trained(architecture: Architecture, rotary: RotaryPositions) -> dict[str, A
     factors = architecture.factors_of(rotary)
     return {
         "base": as_typed(rotary.base),
+        "share": as_typed(rotary.share),
         "factors": None if factors is None else tuple(map(as_typed, factors)),
     }
 
