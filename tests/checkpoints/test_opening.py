@@ -212,10 +212,6 @@ def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> No
     })  # fmt: skip
 
 
-FOLDERS = f"supported are {', '.join(hugging_face_families.FAMILIES)}"[:60]  # it is shortened
-FILES = f"supported are {', '.join(gguf_families.FAMILIES)}"
-
-
 def refused(path: Path) -> str:
     with pytest.raises(TracerError) as caught:
         open_checkpoint(path)
@@ -244,10 +240,13 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama5", tensors)
     config = folder / "config.json"
-    told = f"got 'llama5', not known here\n{config}: model_type: {FOLDERS}"
-    assert refused(folder).startswith(f"{config}: model_type: {told}")
+    first, *listed = refused(folder).splitlines()
+    assert first == f"{config}: model_type: got 'llama5', not known here"
+    names = [line.removeprefix(f"{config}: model_type: supported are ") for line in listed]
+    assert " ".join(names) == ", ".join(hugging_face_families.FAMILIES)
     file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "x", tiny_checkpoints.gguf_llama())
-    told = f"got 'x', not known here\n{file}: general.architecture: {FILES}"
+    known = f"supported are {', '.join(gguf_families.FAMILIES)}"
+    told = f"got 'x', not known here\n{file}: general.architecture: {known}"
     assert refused(file) == f"{file}: general.architecture: {told}"
 
 
@@ -257,14 +256,13 @@ def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) 
     ({"model_type": None, "architectures": ["LlamaForCausalLM"]},
      "got null, expected 'llama' for LlamaForCausalLM"),
 ])  # fmt: skip
-def test_an_unknown_family_is_told_with_those_that_are_known(
+def test_what_an_unknown_family_may_be_is_told(
     said: dict[str, Any], told: str, tmp_path: Path
 ) -> None:
     tensors = tiny_checkpoints.hugging_face_llama()
     folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama", tensors, said)
     config = folder / "config.json"
-    expected = f"model_type: {told}\n{config}: model_type: {FOLDERS}"
-    assert refused(folder).startswith(f"{config}: {expected}")
+    assert refused(folder).startswith(f"{config}: model_type: {told}\n")
 
 
 @pytest.mark.parametrize(("said", "missing"), [

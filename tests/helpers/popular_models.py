@@ -101,6 +101,8 @@ def scaled(config: Json) -> Json:
             value = min(value, 2)
         elif key in WINDOWS and value:
             value = WINDOW
+        elif key == "mamba_n_heads":
+            value = config["mamba_expand"] * small_width // config["mamba_d_head"]
         elif key == "max_window_layers" and value:
             value = round(value / layers * few)
         elif key in ("layer_types", "no_rope_layers", "attention_layers") and value:

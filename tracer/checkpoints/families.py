@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from textwrap import wrap
 
 from tracer.checkpoints.settings import CheckpointSettings
+from tracer.errors import MOST_CHARACTERS
 
 EXPERTS = "a mixture of experts"
 QK_NORM = "a norm of queries and keys"
@@ -47,9 +49,9 @@ _FAMILIES: Mapping[str, str] = {
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
     "the square of ReLU": "arcee nemotron",
+    "an activation function with its own parameters": "apertus",
     "a norm of queries and keys after rotary positions": "hunyuan_v1_dense",
     "a gate of the shared expert": "qwen2_moe",
-    "an activation function with its own parameters": "apertus",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",
     "an encoder of sound with cross-attention": "whisper",
@@ -171,7 +173,8 @@ def family_of(settings: CheckpointSettings, key: str, known: Collection[str]) ->
         settings.wrong(key, "not supported: it brings its own code, which is not run")
     else:
         settings.wrong(key, _unknown(settings, name, known))
-        settings.refuse(key, f"supported are {', '.join(known)}")
+        for names in wrap(", ".join(known), MOST_CHARACTERS - 20):
+            settings.refuse(key, f"supported are {names}")
     settings.check()
     raise AssertionError
 

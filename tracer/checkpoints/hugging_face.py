@@ -224,6 +224,13 @@ def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: i
     return settings.whole(KEY_HEADS, missing or heads)
 
 
+def _head_size(settings: CheckpointSettings, family: HuggingFaceFamily, share: int) -> int:
+    if not family.shares_keys:
+        return share
+    missing = None if settings.says(HEAD_DIM) else family.missing_d_k
+    return settings.whole(HEAD_DIM, missing or share)
+
+
 def _check_activation(
     settings: CheckpointSettings, family: HuggingFaceFamily, architecture: Architecture
 ) -> None:
@@ -235,14 +242,7 @@ def _check_activation(
     for key in ACTIVATION_KEYS:
         if key in (read, *family.harmless.split()) or settings.get(key) in (None, *same):
             continue
-        settings.wrong(key, f"supported are {', '.join(same)}, the activation of the family")
-
-
-def _head_size(settings: CheckpointSettings, family: HuggingFaceFamily, share: int) -> int:
-    if not family.shares_keys:
-        return share
-    missing = None if settings.says(HEAD_DIM) else family.missing_d_k
-    return settings.whole(HEAD_DIM, missing or share)
+        settings.wrong(key, f"supported are {', '.join(same)}, as in {read}")
 
 
 def _divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:

@@ -23,13 +23,13 @@ FALCON = HuggingFaceFamily(
     parallel=("parallel_attn", True),
     shares_norm=True,
     whole_heads=True,
+    equal={"n_head": "num_attention_heads", "n_layer": "num_hidden_layers"},
     only={
+        "apply_residual_connection_post_layernorm": (False, "norms before residual connections"),
         "alibi": (False, "ALiBi, whose bias is divided by √d_k, too"),
-        "apply_residual_connection_post_layernorm": (False, "residual connections after norms"),
         "new_decoder_architecture": (False, "two norms for attention and the FFN"),
         "num_ln_in_parallel_attn": (None, "two norms for attention and the FFN"),
     },
-    equal={"n_head": "num_attention_heads", "n_layer": "num_hidden_layers"},
     harmless="num_kv_heads",
     layout=layout(
         {

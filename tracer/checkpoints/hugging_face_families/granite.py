@@ -45,9 +45,7 @@ GRANITE_4 = replace(
     hidden="shared_intermediate_size",
     windows=_windows_of_4,
     check=_check_4,
-    harmless="intermediate_size num_experts_per_tok mamba_n_heads mamba_n_groups mamba_d_state "
-    "mamba_d_head mamba_d_conv mamba_expand mamba_chunk_size mamba_conv_bias mamba_proj_bias "
-    "time_step_limit "
+    harmless="intermediate_size num_experts_per_tok mamba_* time_step_limit "
     "normalization_function position_embedding_type",
     layout=changed(
         with_fused_ffn(LLAMA.layout, "shared_mlp.input_linear"),

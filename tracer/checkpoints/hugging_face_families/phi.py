@@ -40,6 +40,7 @@ PHI = replace(
     parallel=True,
     shares_norm=True,
     only={**LLAMA.only, "qk_layernorm": (False, "a norm of queries and keys")},
+    harmless="rotary_dim",
     layout=layout(
         {
             "embeddings": "embed_tokens",

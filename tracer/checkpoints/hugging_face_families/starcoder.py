@@ -1,25 +1,15 @@
-"""StarCoder (Li et al. 2023) and StarCoder 2."""
+"""StarCoder 2 (Lozhkov et al. 2024)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tracer.checkpoints.hugging_face_families.gpt2 import GPT2
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
 from tracer.checkpoints.hugging_face_family import KEY_HEADS, HuggingFaceFamily
 from tracer.checkpoints.hugging_face_windows import one_window
 from tracer.checkpoints.layouts import changed, with_shifts
 
-GPT_BIGCODE = replace(
-    GPT2,
-    activation=("activation_function", "gelu_pytorch_tanh"),
-    divided_by_layer="",
-    multi_query=("multi_query", True),
-    harmless=f"{GPT2.harmless} num_key_value_heads inference_runner max_batch_size "
-    "pad_key_length pre_allocate_kv_cache validate_runner_input",
-    layout=replace(GPT2.layout, transposed=True, groups=None),
-)
 STARCODER_2 = replace(
     LLAMA,
     epsilon=("norm_epsilon", 1e-5),
@@ -34,11 +24,10 @@ STARCODER_2 = replace(
     windows=one_window,
     only={
         **WITHOUT_WINDOW_KEY,
-        "mlp_type": ("default", "a gated FFN"),
+        "mlp_type": ("default", "another FFN"),
         "norm_type": ("layer_norm", "another norm"),
-        "scale_attn_weights": (True, "scores are not divided by √d_k"),
     },
-    harmless="activation_function layer_norm_epsilon",
+    harmless="activation_function layer_norm_epsilon scale_attn_weights *_in_fp32",
     layout=with_shifts(
         changed(
             LLAMA.layout,
@@ -48,6 +37,5 @@ STARCODER_2 = replace(
     ),
 )
 FAMILIES: Mapping[str, HuggingFaceFamily] = {
-    "gpt_bigcode": GPT_BIGCODE,
     "starcoder2": STARCODER_2,
 }
