@@ -572,7 +572,7 @@ NOT_SUPPORTED = {
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
     *("num_hidden_layers", "partial_rotary_factor", "rope_parameters.partial_rotary_factor"),
-    *("rope_parameters.rope_type", "rope_scaling.rope_type", "rope_scaling.attention_factor"),
+    *("rope_parameters.rope_type", "rope_scaling.rope_type"),
 }
 """Keys for whose sake a configuration is refused that transformers computes."""
 OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}

@@ -213,7 +213,7 @@ class _Page:
 
 def _brings(expression: str, symbol: str) -> bool:
     """Whether the symbol's numbers are put in: it is named, its square, its angle or its column."""
-    wave = re.fullmatch("(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)
+    wave = re.fullmatch("(?:m[₂-₉]*ᴱ?×)?(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)
     turned = wave and re.search(rf"rotate(?: back)?\(.*, {wave[1]}\)", expression)
     squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
     column = symbol.startswith("G") and re.search(rf"\bG[₁-₉]+{symbol[1:]}(?!ᴱ)", expression)

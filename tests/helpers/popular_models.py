@@ -108,7 +108,8 @@ def scaled(config: Json) -> Json:
         elif key in ("layer_types", "no_rope_layers", "attention_layers") and value:
             value = value[:few]
         elif key == "rope_scaling" and isinstance(value, dict):
-            value = {name: _factors(factor, small_d_k) for name, factor in value.items()}
+            rotated = int(small_d_k * config.get("partial_rotary_factor", 1))
+            value = {name: _factors(factor, rotated // 2) for name, factor in value.items()}
         elif key.endswith(("token_id", "token_ids")) and value is not None:
             value = (
                 [each * WORDS // words for each in value] if not number else value * WORDS // words
@@ -127,8 +128,6 @@ def _differ(config: Json) -> bool:
     return of_gemma or any(config.get(key) for key in ("layer_types", "no_rope_layers"))
 
 
-def _factors(value: Any, d_k: int) -> Any:
-    """As many factors of a list as there are pairs in a smaller head."""
-    if not isinstance(value, list):
-        return value
-    return value[:: max(1, len(value) // (d_k // 2))][: d_k // 2]
+def _factors(value: Any, pairs: int) -> Any:
+    """As many factors of a list as there are rotated pairs in a smaller head."""
+    return value[:: max(1, len(value) // pairs)][:pairs] if isinstance(value, list) else value

@@ -113,8 +113,9 @@ def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
     asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
     ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
     passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
-    for most in "54321":  # a text that meets a word which cannot be read is shorter
-        text = run("generate", "-", "--max-tokens", most, "--format", "json", stdin=stdin)
+    longest = yaml.safe_load(stdin).get("generation", {}).get("max_tokens", 5)
+    for most in range(min(5, longest), 0, -1):  # shorter if a word cannot be read
+        text = run("generate", "-", "--max-tokens", str(most), "--format", "json", stdin=stdin)
         if not text.exit_code:
             return passes, json.loads(text.stdout)["turns"]
     return passes, []
@@ -246,7 +247,7 @@ BUNDLED = (
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "5")),
     ("generate", "picture", ("--worked", "--max-tokens", "2")),
     ("train", "pizza", ()),
-    ("train", "experts", ("--token", "1")),
+    ("train", "experts", ("--token", "1", "--optimizer", "adamw")),
     ("train", "comics", ("--optimizer", "adam", "--clip", "0.1", "--steps", "2")),
     ("train", "science", ("--token", "1", "--momentum", "0.5", "--weight-decay", "0.1")),
 )
@@ -409,6 +410,17 @@ def test_gradients_of_typed_values_alone() -> None:
     assert of_values == [[0.5, 1.5], [0.5, 1.5]]
 
 
+def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
+    head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
+    spec = {
+        **{"title": "Read in turn", "tokens": ["a", "b", "c"]},
+        "embeddings": {"a": [1, 0], "b": [0, 1], "c": [1, 1]},
+        "layers": [{"attention": {"heads": [head]}}],
+    }
+    for more in ((), ("--worked",), ("--worked", "--max-tokens", "1")):
+        assert wrong("generate", spec, "--kv-cache", *more) == []
+
+
 LOSSES = (
     {"kind": "squared", "target": ["0.5", 1]},
     {"kind": "squared", "target": [[1, 0], ["0.5", 1]], "reduction": "sum"},
@@ -416,6 +428,10 @@ LOSSES = (
     {"kind": "binary", "target": [1, 0], "reduction": "sum"},
     {"kind": "binary"},
     {"kind": "cross_entropy", "reduction": "sum"},
+    {"kind": "cross_entropy", "smoothing": "0.1"},
+    {"kind": "cross_entropy"},
+    {"kind": "squared", "target": ["0.5", 1], "factor": "0.5"},
+    {"kind": "squared", "target": ["0.5", 1], "factor": 3, "reduction": "sum"},
 )
 
 

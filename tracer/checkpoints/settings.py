@@ -88,6 +88,16 @@ class CheckpointSettings:
         """Return a positive number; None for null, or if there is neither a value nor a default."""
         return None if self.get(key, default) is None else self.number(key, default)
 
+    def numbers(self, key: str) -> list[float]:
+        """Return a list of positive numbers."""
+        value = self.get(key)
+        if isinstance(value, list) and all(
+            type(each) in (int, float) and 0 < each <= sys.float_info.max for each in value
+        ):
+            return [float(each) for each in value]
+        self.refuse(key, "expected a list of positive numbers")
+        return []
+
     def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
         """Return the meaning of a word that must be among the known ones."""
         value = self.get(key, default)

@@ -130,7 +130,7 @@ class Arithmetic:
         """The hyperbolic tangent."""
         return np.tanh(a)
 
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+    def powers(self, base: Any, over: list[int], under: int) -> Array:
         """base^(n / under) for each n."""
         return np.asarray(float(base) ** (np.array(over) / under))
 
@@ -223,7 +223,7 @@ class Decimals(Arithmetic):
     def tanh(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(tanh, 1, 1)(a), object)
 
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+    def powers(self, base: Any, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
 
     def normal(self, a: Array) -> Array:

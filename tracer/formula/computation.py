@@ -53,6 +53,9 @@ def computation(e: ex.Expression) -> Computation:
         case ex.Power(of, ex.Number(exponent)):
             a, times = computation(of), int(exponent)
             return lambda x, kind, part: reduce(mul, [a(x, kind, part)] * times)
+        case ex.Power(of, ex.Quotient(ex.Number(over), ex.Number(under))):
+            a, p, q = computation(of), int(over), int(under)
+            return lambda x, kind, part: kind.powers(a(x, kind, part), [p], q)[0]
         case ex.Root(of):
             a = computation(of)
             return lambda x, kind, part: np.sqrt(a(x, kind, part))
@@ -88,6 +91,8 @@ def _called(name: str, of: list[Array], kind: Arithmetic) -> Array:
     match name:
         case "max":
             return np.maximum(*of)
+        case "min":
+            return np.minimum(*of)
         case "ReLU′":
             one, zero = (kind.scalar(Decimal(n)) for n in (1, 0))
             return np.where(of[0] > 0, one, zero)

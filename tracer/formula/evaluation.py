@@ -118,6 +118,8 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
     match name:
         case "max":
             return max(of)
+        case "min":
+            return min(of)
         case "ln":
             return of[0].ln()
         case "sin" | "cos":

@@ -157,6 +157,9 @@ def _learned(trace: Trace) -> list[str]:
     return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
+NO_DECAY = " The weight decay is 0 here; the default of PyTorch's AdamW is 0.01."
+
+
 def _how(optimizer: Optimizer) -> doc.Sentence:
     match optimizer.kind:
         case "sgd":
@@ -184,6 +187,7 @@ def _added_to_the_gradient(optimizer: Optimizer) -> doc.Sentence:
     return (
         *(velocity if has_velocity else ()),
         *((" Weight decay is added to the gradient first.",) if decays else ()),
+        *((NO_DECAY,) if optimizer.kind == "adamw" and not optimizer.weight_decay else ()),
     )
 
 
