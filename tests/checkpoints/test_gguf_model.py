@@ -32,6 +32,11 @@ def test_what_a_model_does_not_have_may_be_said(tmp_path: Path) -> None:
     assert read(tmp_path, expert_count=0, expert_used_count=0) == read(tmp_path)
 
 
+def test_a_number_may_be_written_for_each_layer(tmp_path: Path) -> None:
+    lists: dict[str, Any] = {"attention__head_count": [4, 4], "attention__head_count_kv": [2, 2]}
+    assert read(tmp_path, **lists, feed_forward_length=[64, 64]) == read(tmp_path)
+
+
 @pytest.mark.parametrize(("key", "value", "told"), [
     ("general.type", "adapter", "got 'adapter', supported is 'model': the file is not a whole"),
     ("split.count", 3, "got 3, expected 1: join the files with gguf-split --merge"),
@@ -75,7 +80,13 @@ def test_yarn_multiplies_its_factor_of_cosines_by_that_of_the_file(tmp_path: Pat
 
 @pytest.mark.parametrize(("values", "told"), [
     ({"block_count": 0}, "llama.block_count: got 0, expected a whole number from 1 to 10000"),
-    ({"attention__head_count_kv": [2, 2]}, "llama.attention.head_count_kv: got [2, 2], expected"),
+    ({"attention__head_count_kv": [2, 1]},
+     "llama.attention.head_count_kv: the layers differ, which is not supported"),
+    ({"feed_forward_length": [64]}, "llama.feed_forward_length: 1 entry, expected 2"),
+    ({"attention__head_count": [0, 0]},
+     "llama.attention.head_count: got [0, 0], expected positive numbers"),
+    ({"attention__head_count_kv": "2"},
+     "llama.attention.head_count_kv: got '2', expected a whole number"),
     ({"attention__value_length": 4}, "llama.attention.value_length: got 4, supported is 8"),
     ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, supported is 8"),
     ({"rope__scaling__type": "longrope"},

@@ -51,7 +51,7 @@ NAMES = {
 
 def upstream(at: Judge) -> list[str]:
     """The given gradients, at which the backward pass begins."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     return [address for address in whole.get("given", {}) if address.startswith("gradient.")]
 
 
@@ -91,14 +91,21 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
 
 
 def says_what_a_weight_means(at: Judge) -> bool:
-    """Whether a section has a weight that acts on the loss."""
+    """Whether a section has a weight that acts on the loss.
+
+    Without a gradient it acts only beyond a kink, or where logits of experts are as good as equal.
+    """
     found = None if upstream(at) else steepest(at)
-    return found is not None and abs(difference(at, *found)) > CLEAR
+    if found is None:
+        return False
+    address, index = found
+    gradient = np.array(at.values[f"gradient.{address}"]["data"], float)
+    return bool(gradient[index]) and abs(difference(at, address, index)) > CLEAR
 
 
 def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     """By how much the loss is larger with one weight raised."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     raised: Any = copy.deepcopy(whole)
     *keys, last = keys_of(f"encoder.{address}" if at.outside else address, raised)
     part = raised
@@ -217,7 +224,7 @@ def of_all_heads(at: Judge, said: Said) -> None:
 
 
 def at_the_encoder(at: Judge, said: Said) -> None:
-    encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
+    encoder = at.scenario["encoder"]
     assert ("vectors" in encoder) == bool(said["ends"])
 
 
@@ -269,7 +276,7 @@ def came_of_it(at: Judge, said: Said) -> None:
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
-    shows = number(last["printed"]) != number(first["printed"])
+    shows = last["printed"] != first["printed"]
     assert shows == ("first" in said)
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change

@@ -144,7 +144,7 @@ def attends(at: Judge) -> bool:
 
 
 def has_cross_attention(at: Judge) -> bool:
-    spec = at.outside[1] if at.outside else at.spec
+    spec = at.scenario
     return any("cross_attention" in layer for layer in spec.get("layers") or [])
 
 
@@ -248,7 +248,7 @@ def order(at: Judge, said: Said) -> None:
     one_causal = at.only_hides() and seen == [causal]
     earlier = at.followed if one_causal else 0
     which = "other" if unmasked else "earlier"
-    may_be_in_any_order = (n - 1 if unmasked else earlier) >= 2 and not at.spec.get("given")
+    may_be_in_any_order = (n - 1 if unmasked else earlier) >= 2 and not at.scenario.get("given")
     assert may_be_in_any_order == ("which" in said)
     if may_be_in_any_order:
         assert (said["which"], said["who"]) == (which, at.who)

@@ -250,7 +250,8 @@ def inputs(at: Judge, said: Said) -> None:
 def rounded_again(at: Judge, said: Said) -> bool:
     named = [a for a, value in at.values.items() if value["symbol"] == said["symbol"]]
     assert at.rounding["carry"] != "never"
-    return any(fnmatchcase(a, pattern) for a in named for pattern in at.spec["rounding"]["digits"])
+    patterns, tower = at.scenario["rounding"]["digits"], "encoder." if at.outside else ""
+    return any(fnmatchcase(tower + a, pattern) for a in named for pattern in patterns)
 
 
 def turns(at: Judge) -> bool:

@@ -217,6 +217,11 @@ class Judge:
             }
 
     @property
+    def scenario(self) -> dict[str, Any]:
+        """The whole scenario, also while the encoder is looked at."""
+        return self.outside[1] if self.outside else self.spec
+
+    @property
     def tokens(self) -> list[str]:
         """All tokens of the pass."""
         if self.turn and not self.outside:

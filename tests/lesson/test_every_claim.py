@@ -26,6 +26,7 @@ from tests.helpers.claims_due import CLAIMS
 from tests.helpers.command import printed, run
 from tests.helpers.every_part import ADAPTED
 from tests.helpers.extreme_scenarios import OPTIMIZERS, extreme
+from tests.helpers.fuzzed import faults_of_all
 from tests.helpers.known_sentences import KNOWN
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
@@ -366,10 +367,8 @@ def test_extremes_for_every_token(spec: Scenario) -> None:
 
 
 @pytest.mark.fuzz
-@settings(few, max_examples=500, derandomize=False)
-@given(extremes())
-def test_many_extremes_for_every_token(spec: Scenario) -> None:
-    assert wrong_for_any_token(spec) == []
+def test_many_extremes_for_every_token() -> None:
+    assert faults_of_all(extremes(), wrong_for_any_token, 500) == []
 
 
 @settings(few, max_examples=8)
@@ -378,11 +377,16 @@ def test_extreme_optimizers(spec: Scenario, data: st.DataObject) -> None:
     assert wrong("train", optimizer_of(spec, data)) == []
 
 
+@st.composite
+def extreme_training(draw: st.DrawFn) -> Scenario:
+    spec = draw(learning_scenarios(any_loss=True, max_layers=2))
+    changed = extreme(spec, draw(st.integers(0, 1000)))
+    return {**changed, "optimizer": draw(st.sampled_from(OPTIMIZERS))}
+
+
 @pytest.mark.fuzz
-@settings(few, max_examples=300, derandomize=False)
-@given(learning_scenarios(any_loss=True, max_layers=2), st.integers(0, 1000), st.data())
-def test_many_extreme_optimizers(spec: Scenario, seed: int, data: st.DataObject) -> None:
-    assert wrong("train", optimizer_of(extreme(spec, seed), data)) == []
+def test_many_extreme_optimizers() -> None:
+    assert faults_of_all(extreme_training(), lambda spec: wrong("train", spec), 300) == []
 
 
 def test_each_sentence_has_one_judge() -> None:
@@ -494,21 +498,14 @@ TRAINING = (
 
 
 @pytest.mark.fuzz
-@settings(few, max_examples=1000, derandomize=False)
-@given(st.booleans().flatmap(lambda alike: scenarios(alike=alike, speaks=True)), st.data())
-def test_much_random_training(spec: Scenario, data: st.DataObject) -> None:
-    assert wrong("train", spec, *data.draw(st.sampled_from(MOVED))) == []
-
-
-@settings(few, max_examples=5000, derandomize=False)
-@given(asked())
-def assert_many_true(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
-    command, spec, options = case
-    assert wrong(command, spec, *options) == []
+def test_much_random_training() -> None:
+    specs = st.booleans().flatmap(lambda alike: scenarios(alike=alike, speaks=True))
+    cases = st.tuples(specs, st.sampled_from(MOVED))
+    assert faults_of_all(cases, lambda case: wrong("train", case[0], *case[1]), 1000) == []
 
 
 @pytest.mark.fuzz
 def test_many_random_scenarios() -> None:
     SEEN.clear()
-    assert_many_true()
-    assert unmet() == []
+    found = faults_of_all(asked(), lambda case: wrong(case[0], case[1], *case[2]), 5000)
+    assert found == [] and unmet() == []

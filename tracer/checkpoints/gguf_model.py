@@ -43,8 +43,9 @@ def architecture_of(read: GGUFFile) -> Architecture:
     family = FAMILIES[name]
     keys = family.factors
     settings = CheckpointSettings(read.file, read.values, f"{name}.")
-    heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
     layers = settings.whole("block_count", most=MOST_LAYERS)
+    heads = _of_each_layer(settings, "attention.head_count", layers)
+    width = settings.whole("embedding_length")
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
     windows = _windows(settings, family, layers)
@@ -57,9 +58,9 @@ def architecture_of(read: GGUFFile) -> Architecture:
         layers=layers,
         width=width,
         heads=heads,
-        key_heads=settings.whole("attention.head_count_kv", heads),
+        key_heads=_of_each_layer(settings, "attention.head_count_kv", layers, heads),
         d_k=d_k,
-        hidden=settings.whole("feed_forward_length"),
+        hidden=_of_each_layer(settings, "feed_forward_length", layers),
         words=_words(read),
         context=settings.whole("context_length"),
         norm=family.norm,
@@ -89,6 +90,20 @@ def architecture_of(read: GGUFFile) -> Architecture:
     settings.nothing_else(HARMLESS, MEANINGS)
     settings.check()
     return architecture
+
+
+def _of_each_layer(
+    settings: CheckpointSettings, key: str, layers: int, default: int | None = None
+) -> int:
+    """Return a number that a file may also write as a list, with an entry for each layer."""
+    if not isinstance(settings.get(key), list):
+        return settings.whole(key, default)
+    found = settings.entries(key, int, layers)
+    if len({*found}) > 1:
+        settings.refuse(key, "the layers differ, which is not supported")
+    elif found and found[0] < 1:
+        settings.wrong(key, "expected positive numbers")
+    return max([1, *found[:1]])
 
 
 def _words(read: GGUFFile) -> int:

@@ -59,6 +59,8 @@ class Arithmetic:
 
     largest_exponent: float | Decimal = LARGEST_FLOAT_EXPONENT
     """The largest exponent of e."""
+    multiplies_first: bool = False
+    """Whether a · c / b may take the place of (a / b) · c."""
 
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
@@ -160,6 +162,7 @@ class Decimals(Arithmetic):
 
     noise = NOISE
     largest_exponent = LARGEST_EXPONENT
+    multiplies_first = True
 
     def array(self, numbers: object) -> Array:
         found = np.array(numbers, dtype=object)

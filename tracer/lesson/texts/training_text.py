@@ -256,7 +256,7 @@ def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:
         return ("The loss ", ex.LOSS, " is ", last, f" before and after {training}.")
     how = "lower" if then < computed else "raise"
     begins = f"One step {how}s the loss " if steps == 1 else f"{steps} steps {how} the loss "
-    if last.value == first.value:
+    if (last.value, last.places) == (first.value, first.places):
         less = " by less than its digits show: it is "
         return (begins, ex.LOSS, less, last, " before and after.")
     change, shown = abs(then - computed), abs(last.value - first.value)

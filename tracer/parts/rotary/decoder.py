@@ -163,9 +163,15 @@ def scaled_waves(tape: Tape, scaling: RotaryScaling, sin: Value, cos: Value) -> 
 
 def apply_rotary(tape: Tape, role: Role, rows: Value, at: AttentionContext) -> Value:
     """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k)."""
-    own = keys_of(at.parameters, AttentionKeys).rotary
-    turn: RotaryAngles | None = at.inputs.of_tower.get(WAVES.angle, {}).get(own)
+    turn = angles_of(at)
     return tape.record(role, turn.rotate, rows, turn.cos, turn.sin) if turn else rows
+
+
+def angles_of(at: AttentionContext) -> RotaryAngles | None:
+    """The angles of a layer; None where nothing is rotated."""
+    own = keys_of(at.parameters, AttentionKeys).rotary
+    found: RotaryAngles | None = at.inputs.of_tower.get(WAVES.angle, {}).get(own)
+    return found
 
 
 def positions(
