@@ -46,16 +46,62 @@ def test_a_window_of_qwen2_counts_if_all_layers_have_it() -> None:
     assert read("qwen2", use_sliding_window=True, max_window_layers=0).window == 4096
 
 
-def test_other_names_of_a_key_may_say_the_same() -> None:
+def test_a_key_may_have_another_name() -> None:
     same = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
     assert read("gpt2", **same) == read("gpt2")
+    alone = dict.fromkeys(("n_embd", "n_layer", "n_head"), "missing")
+    assert read("gpt2", **same, **alone) == read("gpt2")
+    with pytest.raises(TracerError, match=r"hidden_size: got 64, .* another name of n_embd"):
+        read("gpt2", hidden_size=64)
 
 
-def test_what_changes_nothing_is_of_a_family() -> None:
-    for family, key in (("llama", "summary_type"), ("gpt2", "pretraining_tp")):
-        with pytest.raises(TracerError, match=f"{key}: got 'x', this key is unknown"):
-            read(family, **{key: "x"})
-    assert read("gpt2", summary_type="x") == read("gpt2")
+def test_a_key_of_training_or_generation_changes_nothing() -> None:
+    """Names that writers of the last years used, beside those of today's transformers."""
+    names = """attn_dropout_prob hidden_dropout_prob ffn_dropout eos_token_ids xla_device
+        output_past mask_token_id _attn_implementation_internal custom_pipelines base_model_tp_plan
+        base_model_ep_plan router_z_loss_coef moe_aux_loss_coeff init_method_std unsloth_version
+        use_flash_attention_2 penalty_alpha max_new_tokens quantization_dtype"""
+    for family in OF_FOUR:
+        assert read(family, **dict.fromkeys(names.split(), "x")) == read(family)
+
+
+@pytest.mark.parametrize(("key", "nothing", "something"), [
+    ("some_other_key", [None], [0, False, ""]),
+    ("num_nextn_predict_layers", [None, 0], [1]),
+    ("qk_layernorm", [None, False], [True]),
+    ("rotary_pct", [None, 1, 1.0], [0.5, True]),
+    ("embedding_multiplier", [None, 1.0], [12.0]),
+    ("lm_head_bias", [None, False], [True]),
+    ("activation", [None, "silu", "swish"], ["gelu", "relu2", True]),
+])  # fmt: skip
+def test_a_key_may_have_a_value_that_changes_nothing(
+    key: str, nothing: list[Any], something: list[Any]
+) -> None:
+    for value in nothing:
+        assert read("llama", **{key: value}) == read("llama")
+    for value in something:
+        with pytest.raises(TracerError, match=f"{key}: got "):
+            read("llama", **{key: value})
+
+
+def test_a_key_may_repeat_a_size() -> None:
+    assert read("gpt2", num_key_value_heads=4) == read("gpt2")
+    assert read("llama", rotary_dim=8) == read("llama")
+    for family, key in (("gpt2", "num_key_value_heads"), ("llama", "rotary_dim")):
+        with pytest.raises(TracerError, match=f"{key}: got 2, "):
+            read(family, **{key: 2})
+
+
+def test_a_context_may_be_missing_where_it_is_not_read() -> None:
+    assert read("llama", max_position_embeddings="missing").rotary == read("llama").rotary
+    with pytest.raises(TracerError, match="n_positions: missing"):
+        read("gpt2", n_positions="missing")
+
+
+def test_a_gated_silu_has_a_name_of_its_own() -> None:
+    assert read("llama", activation="swiglu") == read("llama")
+    with pytest.raises(TracerError, match="activation: got 'swiglu', supported are gelu"):
+        read("llama", hidden_act="gelu", activation="swiglu")
 
 
 def test_the_kinds_of_layers_are_those_of_the_window() -> None:
@@ -67,8 +113,9 @@ def test_the_kinds_of_layers_are_those_of_the_window() -> None:
 
 
 @pytest.mark.parametrize(("name", "activation"), [
-    ("gelu", "gelu"), ("gelu_new", "gelu_tanh"), ("gelu_pytorch_tanh", "gelu_tanh"),
-    ("relu", "relu"), ("silu", "silu"), ("swish", "silu"),
+    ("gelu", "gelu"), ("gelu_python", "gelu"), ("gelu_new", "gelu_tanh"),
+    ("gelu_pytorch_tanh", "gelu_tanh"), ("gelu_fast", "gelu_tanh"), ("relu", "relu"),
+    ("silu", "silu"), ("swish", "silu"),
 ])  # fmt: skip
 def test_activations_have_several_names(name: str, activation: str) -> None:
     assert read("gpt2", activation_function=name).activation == activation
@@ -115,10 +162,10 @@ def test_a_scaling_stands_in_either_place(said: dict[str, Any], read_as: dict[st
     ("llama", {"hidden_size": True}, "hidden_size: got true, expected a whole number"),
     ("llama", {"num_attention_heads": 0}, "num_attention_heads: got 0, expected a whole number"),
     ("llama", {"rms_norm_eps": float("nan")}, "rms_norm_eps: got nan, expected a positive number"),
-    ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', supported are gelu, gelu_new"),
+    ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', supported are gelu, gelu_python"),
     ("llama", {"hidden_act": ["silu"]}, "hidden_act: got ['silu'], supported are"),
     ("llama", {"tie_word_embeddings": "no"}, "tie_word_embeddings: got 'no', expected true or"),
-    ("llama", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
+    ("mistral", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
     ("llama", {"rope_scaling": [1]}, "rope_scaling: got [1], expected a mapping"),
     ("llama", {"rope_scaling": {"rope_type": "su"}},
      "rope_scaling.rope_type: got 'su', supported are default, linear, llama3"),
@@ -145,8 +192,10 @@ def test_a_scaling_stands_in_either_place(said: dict[str, Any], read_as: dict[st
     ("mistral", {"num_key_value_heads": None},
      "num_key_value_heads: got null, expected a whole number: transformers raises an error for"),
     ("qwen2", {"head_dim": None}, "head_dim: got null, expected a whole number: transformers"),
-    ("llama", {"mlp_bias": None}, "mlp_bias: got null, supported is false"),
-    ("llama", {"mlp_bias": 0}, "mlp_bias: got 0, supported is false"),
+    ("llama", {"mlp_bias": None}, "mlp_bias: got null, expected true or false"),
+    ("llama", {"mlp_bias": 0}, "mlp_bias: got 0, expected true or false"),
+    ("mistral", {"mlp_bias": None}, "mlp_bias: got null, supported is false"),
+    ("mistral", {"mlp_bias": 0}, "mlp_bias: got 0, supported is false"),
     ("llama", {"rope_parameters": False}, "rope_parameters: got false, expected a mapping"),
     ("llama", {"hidden_size": 34, "head_dim": 8},
      "hidden_size: got 34, expected a multiple of the 4 heads"),
@@ -156,7 +205,6 @@ def test_a_scaling_stands_in_either_place(said: dict[str, Any], read_as: dict[st
     ("gpt2", {"hidden_size": 16},
      "hidden_size: got 16, supported is 32: it is another name of n_embd"),
     ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, supported is true"),
-    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: got"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> None:
     with pytest.raises(TracerError) as caught:
@@ -179,7 +227,7 @@ def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> 
     ("attn_logit_softcapping", 50.0, "not supported: it belongs to soft caps"),
     ("per_layer_config", {"0": {"sliding_window": 2}},
      "not supported: it belongs to settings of single layers"),
-    ("some_other_key", None, "this key is unknown and may change the result"),
+    ("some_other_key", 0, "this key is unknown and may change the result"),
 ])  # fmt: skip
 def test_a_key_that_changes_something_is_refused(
     family: str, key: str, value: Any, told: str
@@ -205,8 +253,9 @@ def test_how_many_heads_have_keys_may_be_unsaid() -> None:
 
 def test_biases_are_those_that_are_said() -> None:
     said = {each: read(each).biases for each in OF_FOUR}
-    assert said == {"gpt2": "QKVO", "llama": "", "mistral": "", "qwen2": "QKV"}
+    assert said == {"gpt2": "QKVOF", "llama": "", "mistral": "", "qwen2": "QKV"}
     assert read("llama", attention_bias=True).biases == "QKVO"
+    assert read("llama", attention_bias=True, mlp_bias=True).biases == "QKVOF"
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

@@ -40,6 +40,13 @@ ALSO_CALLED = {
 """What GGUF files call a family."""
 
 
+ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "phi", "stablelm")
+HAS_WINDOWS = (
+    *("cohere2", "exaone4", "gemma2", "gemma3_text", "gpt_neo", "ministral", "mistral", "olmo3"),
+    *("qwen2", "qwen3", "vaultgemma"),
+)
+
+
 def split_at_tokenizers() -> tuple[str, str]:
     """The table, and what is written by hand below it."""
     table, heading, below = TABLE.read_text(encoding="utf-8").partition("\n## Tokenizers\n")
@@ -50,7 +57,9 @@ def parts(family: str) -> Iterator[str]:
     """The parts of a family, beside attention and FFN."""
     declared = FAMILIES[family]
     yield "RMSNorm" if declared.norm == "rms_norm" else "LayerNorm"
-    if declared.sinusoidal:
+    if declared.alibi:
+        yield "ALiBi"
+    elif declared.sinusoidal:
         yield "sinusoidal positions"
     else:
         yield "rotary positions" if declared.rotary else "a table of positions"
@@ -58,24 +67,27 @@ def parts(family: str) -> Iterator[str]:
         yield "an encoder with cross-attention"
     if declared.gated:
         yield "a gated FFN"
-    if declared.shares_keys:
+    if declared.shares_keys or declared.multi_query:
         yield "shared keys"
     found = {
         "a norm of queries and keys": declared.query_key_norm,
         "norms with 1 + γ": declared.unit_offset,
         "embeddings times √d": declared.scales_embeddings or declared.embedding_scale,
         "norms after the residual connections": declared.placement == "post",
-        "rotary positions in part of each head": family == "gpt_neox",
+        "rotary positions in part of each head": family in ROTATES_PART,
+        "rotary pairs of adjacent columns": declared.rotary_layout == "pairs",
+        "norms without γ": not any(".gain" in key for key in declared.layout.names),
+        "one norm for attention and FFN": declared.shares_norm,
         "norms of outputs": declared.norm_after,
         "no norms of inputs": declared.placement is None,
         "its own score scale": declared.squared_divisor or declared.factors,
         "a factor of the embeddings": declared.factors,
         "a factor of what each sub-layer adds": declared.factors,
-        "a scale of the logits": declared.factors,
+        "a scale of the logits": declared.factors or declared.logit_factor,
         "soft caps": declared.score_cap,
-        "windows in some layers": family in ("gemma2", "gemma3_text", "mistral", "qwen2", "qwen3"),
+        "windows in some layers": family in HAS_WINDOWS,
         "two rotary bases": family == "gemma3_text",
-        "layers without rotary positions": family == "smollm3",
+        "layers without rotary positions": family in ("cohere2", "exaone4", "smollm3"),
         "attention and FFN in parallel": declared.parallel,
         "a mixture of experts": declared.experts,
         "a position table that starts at row 2": declared.first_position,

@@ -26,6 +26,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 safetensors = pytest.importorskip("safetensors.torch")
 torch.set_num_threads(1)  # which is faster for matrices this small
 
+MISSING = "missing"
 IDS = [3, 1, 4, 1, 5, 9, 2, 6]
 Json = dict[str, Any]
 Weights = dict[str, Any]
@@ -48,12 +49,37 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OTHERS = ("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3")
+OF_LLAMA_SIZES = (*("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),)
+LAYER_NORM = {key: value for key, value in LLAMA.items() if key != "rms_norm_eps"}
 BASE: Mapping[str, Json] = {
-    "gpt2": GPT2,
+    **{family: {**GPT2, "model_type": family, "rotary_dim": 4} for family in ("gptj", "codegen")},
+    **{family: {**GPT2, "model_type": family} for family in ("gpt2", "gpt_bigcode")},
+    "gpt_neo": {
+        **{"model_type": "gpt_neo", "vocab_size": 40, "max_position_embeddings": 16},
+        **{"hidden_size": 32, "num_layers": 2, "num_heads": 4, "window_size": 3},
+        **{"attention_types": [[["global", "local"], 1]], "bos_token_id": 0, "eos_token_id": 0},
+    },
+    "mpt": {
+        **{"model_type": "mpt", "vocab_size": 40, "max_seq_len": 16, "d_model": 32, "n_layers": 2},
+        **{"n_heads": 4},
+    },
+    "falcon": {
+        **{"model_type": "falcon", "vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2},
+        **{"num_attention_heads": 4, "max_position_embeddings": 16},
+    },
     "gpt_neox": {"model_type": "gpt_neox", **NEOX},
     "opt": {"model_type": "opt", **OPT},
-    **{family: {"model_type": family, "pad_token_id": 0, **LLAMA} for family in OTHERS},
+    **{family: {"model_type": family, "pad_token_id": 0, **LLAMA} for family in OF_LLAMA_SIZES},
+    **{
+        family: {"model_type": family, "pad_token_id": 0, **LAYER_NORM, "layer_norm_eps": 1e-3}
+        for family in ("phi", "stablelm", "cohere")
+    },
+    "cohere2": {
+        **{"model_type": "cohere2", "pad_token_id": 0, **LAYER_NORM, "layer_norm_eps": 1e-3},
+        **{"sliding_window": 3, "sliding_window_pattern": 2},
+    },
+    "olmo": {"model_type": "olmo", "pad_token_id": 0, **LAYER_NORM},
+    "starcoder2": {"model_type": "starcoder2", **LAYER_NORM, "norm_epsilon": 1e-3},
     **{
         family: {
             "model_type": family,
@@ -62,7 +88,22 @@ BASE: Mapping[str, Json] = {
             "head_dim": 8,
             "sliding_window": 3,
         }
-        for family in ("gemma2", "gemma3_text")
+        for family in ("gemma2", "gemma3_text", "vaultgemma", "olmo3", "exaone4")
+    },
+    **{
+        family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
+        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium")
+    },
+    "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
+    "granitemoehybrid": {
+        **{"model_type": "granitemoehybrid", "pad_token_id": 0, **LLAMA, "num_local_experts": 0},
+        **{"shared_intermediate_size": 24, "layer_types": ["attention"] * 2},
+        **{"position_embedding_type": "rope", "mamba_n_heads": 4},
+    },
+    "biogpt": {
+        **{"model_type": "biogpt", "vocab_size": 40, "max_position_embeddings": 16},
+        **{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4},
+        **{"intermediate_size": 48, "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 1},
     },
     "smollm3": {
         **{"model_type": "smollm3", "pad_token_id": 0, **LLAMA},
@@ -78,7 +119,6 @@ BASE: Mapping[str, Json] = {
         **{"num_experts_per_tok": 2, "head_dim": 8},
     },
 }
-MISSING = "missing"
 TOLERANCE = 1e-6
 """Relative; transformers computes the angles of rotary positions in float32."""
 
@@ -94,7 +134,25 @@ OLDER = {"type": "linear", "factor": 2.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8}
 FULL, SLIDING = "full_attention", "sliding_attention"
 
+ACTIVATIONS = (
+    *("gelu", "gelu_python", "gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast"),
+    *("gelu_accurate", "silu", "swish", "relu", "tanh", "mish", "relu6", "gelu_10", "quick_gelu"),
+)
+EARLIER: Json = {
+    **{"xla_device": None, "output_past": True, "eos_token_ids": None, "num_labels": 1},
+    **{"pruned_heads": {}, "finetuning_task": None, "torchscript": False, "use_bfloat16": False},
+    **{"is_decoder": False, "do_sample": False, "num_beams": 1, "custom_pipelines": {}},
+    **{"attention_probs_dropout_prob": 0.1, "ffn_dropout": 0.1, "tf_legacy_loss": False},
+}
+"""What transformers 2 to 4 and programs of those years wrote."""
+LATER: Json = {
+    **{"dtype": "float32", "_attn_implementation_internal": None, "base_model_tp_plan": None},
+    **{"auto_map": {"AutoModelForCausalLM": "modeling.Model"}, "num_nextn_predict_layers": 0},
+    **{"max_window_layers": 28, "use_mrope": False, "qk_layernorm": False, "bias": False},
+}
 OF_ALL: tuple[Json, ...] = (
+    EARLIER,
+    LATER,
     {},
     {"tie_word_embeddings": True},
     {"tie_word_embeddings": False},
@@ -107,20 +165,75 @@ OF_ALL: tuple[Json, ...] = (
     {"some_other_key": 1},
 )
 OF_GPT2: tuple[Json, ...] = (
-    *({"activation_function": name} for name in ("gelu", "relu", "silu", "gelu_fast", "tanh")),
+    *({"activation_function": name} for name in ACTIVATIONS),
     {"n_inner": 24},
     {"n_head": 1},
     {"n_head": 3},
-    {"layer_norm_epsilon": 0.1},
+    *({"layer_norm_epsilon": said} for said in (0.1, 0.0)),
     {"scale_attn_weights": False},
     {"scale_attn_by_inverse_layer_idx": True},
     {"num_hidden_layers": 2, "hidden_size": 32},
+    {"num_hidden_layers": 2, "n_layer": MISSING, "num_attention_heads": 4, "n_head": MISSING},
     {"num_hidden_layers": 1},
     {"n_ctx": 4, "summary_type": "first", "resid_pdrop": 0.5},
     {"n_positions": 4},
 )
+OF_SHARE = tuple({"partial_rotary_factor": said} for said in (0.25, 0.75, 1.0, 2 / 3))
+OF_GPT_J: tuple[Json, ...] = (
+    *(change for change in OF_GPT2 if "n_head" not in change),
+    *({"rotary_dim": said} for said in (1, 2, 6, 8, 9, None)),
+    {"n_head": 8},
+)
+OF_GPT_NEO: tuple[Json, ...] = (
+    *({"activation_function": name} for name in ("gelu", "relu", "silu", "gelu_fast", "tanh")),
+    *({"window_size": said} for said in (1, 2, 8)),
+    {"attention_types": [[["local"], 2]]},
+    {"attention_types": [[["global"], 1], [["local"], 1]]},
+    {"attention_types": [[["global", "local"], 2]]},
+    {"attention_types": [[["global", "other"], 1]]},
+    {"attention_types": None},
+    {"intermediate_size": 24},
+    {"layer_norm_epsilon": 0.1},
+    {"num_heads": 3},
+    {"num_hidden_layers": 2, "num_attention_heads": 4},
+    {"max_position_embeddings": 4},
+)
+OF_MPT: tuple[Json, ...] = (
+    *({"n_heads": heads, "d_model": 8 * heads} for heads in (1, 3, 4, 6)),
+    *({"attn_config": {"alibi_bias_max": said}} for said in (4, 8)),
+    {"attn_config": {"alibi": False}},
+    {"attn_config": {"clip_qkv": 0.5}},
+    {"attn_config": {"softmax_scale": 0.5}},
+    {"attn_config": {"qk_ln": True, "attn_type": "multiquery_attention"}},
+    {"attn_config": {"attn_impl": "torch", "attn_pdrop": 0}},
+    {"attn_config": None},
+    {"expansion_ratio": 2},
+    {"logit_scale": 2.0},
+    {"no_bias": False},
+    {"norm_type": "layernorm"},
+    {"layer_norm_epsilon": 0.1},
+    {"max_seq_len": 4},
+    {"learned_pos_emb": False, "resid_pdrop": 0.5, "init_device": "cpu"},
+)
+OF_FALCON: tuple[Json, ...] = (
+    *({"activation": name} for name in ("gelu_new", "relu", "tanh")),
+    *({"parallel_attn": said} for said in (True, False)),
+    *({"multi_query": said} for said in (True, False)),
+    *({"bias": said} for said in (True, False)),
+    {"parallel_attn": False, "multi_query": False, "bias": True},
+    {"new_decoder_architecture": True, "num_kv_heads": 2},
+    {"num_kv_heads": 4},
+    {"alibi": True},
+    {"ffn_hidden_size": 24},
+    {"layer_norm_epsilon": 0.1},
+    {"rope_theta": 50.0},
+    {"rope_scaling": OLDER, "rope_theta": 50.0},
+    {"head_dim": 8},
+    {"head_dim": 4},
+    {"num_attention_heads": 3},
+)
 OF_NEOX: tuple[Json, ...] = (
-    *({"hidden_act": name} for name in ("gelu_fast", "gelu_new", "relu", "silu")),
+    *({"hidden_act": name} for name in ("gelu_fast", "silu")),
     {"use_parallel_residual": False},
     {"rotary_pct": 0.5},
     {"rotary_pct": 1.0, "rotary_emb_base": 50},
@@ -139,7 +252,8 @@ OF_NEOX: tuple[Json, ...] = (
     {"classifier_dropout": 0.5, "max_position_embeddings": 4},
 )
 OF_OPT: tuple[Json, ...] = (
-    *({"activation_function": name} for name in ("gelu", "silu", "gelu_fast")),
+    *({"activation_function": name} for name in ("gelu", "silu")),
+    {"word_embed_proj_dim": None},
     {"do_layer_norm_before": False},
     {"_remove_final_layer_norm": True},
     {"enable_bias": False},
@@ -151,15 +265,26 @@ OF_OPT: tuple[Json, ...] = (
     {"max_position_embeddings": 8},
     {"max_position_embeddings": 4},
 )
+OF_BIO_GPT: tuple[Json, ...] = (
+    *({"hidden_act": name} for name in ("gelu_new", "relu", "tanh")),
+    *({"scale_embedding": said} for said in (True, False)),
+    *({"max_position_embeddings": said} for said in (4, 8)),
+    {"layer_norm_eps": 0.1},
+    {"num_attention_heads": 3},
+    {"intermediate_size": 24},
+    {"layerdrop": 0.5, "activation_dropout": 0.5},
+)
 OF_GEMMAS: tuple[Json, ...] = (
-    *({"hidden_activation": name} for name in ("gelu", "silu")),
+    *({"hidden_activation": name, "hidden_act": "relu"} for name in ("gelu", "silu")),
+    {"sliding_window_size": 3},
+    {"sliding_window_size": 4},
     *({"query_pre_attn_scalar": said} for said in (8, 4, None)),
     *({"attn_logit_softcapping": said} for said in (0.5, None)),
-    *({"final_logit_softcapping": said} for said in (0.5, None)),
+    *({"final_logit_softcapping": said} for said in (5.0, None)),
     *({"layer_types": kinds} for kinds in ([FULL] * 2, [SLIDING] * 2, [FULL, SLIDING], [FULL])),
     *({"sliding_window": said} for said in (1, 5, None)),
     {"rope_theta": 50.0},
-    {"use_bidirectional_attention": True},
+    *({"use_bidirectional_attention": said} for said in (True, False)),
     {"attention_bias": True},
     {"head_dim": None},
     {"head_dim": 6},
@@ -204,7 +329,7 @@ OF_EXPERTS: tuple[Json, ...] = (
     {"rope_theta": 50.0},
 )
 OF_THE_OTHERS: tuple[Json, ...] = (
-    *({"hidden_act": name} for name in ("gelu", "gelu_pytorch_tanh", "relu", "relu2", "mish")),
+    *({"hidden_act": name, "hidden_activation": "gelu"} for name in ("gelu", "silu", "relu2")),
     {"num_key_value_heads": 4},
     {"num_key_value_heads": 1},
     {"num_key_value_heads": 3},
@@ -224,6 +349,7 @@ OF_THE_OTHERS: tuple[Json, ...] = (
     {"rope_parameters": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": LINEAR, "rope_theta": 7.0},
     {"rope_scaling": {**OLDER, "attention_factor": 2.0}},
+    {"rope_scaling": {**OLDER, "finetuned": True}},
     {"rope_parameters": {**DEFAULT, "partial_rotary_factor": 0.5}},
     {"partial_rotary_factor": 0.5},
     {"sliding_window": 3},
@@ -237,6 +363,43 @@ OF_THE_OTHERS: tuple[Json, ...] = (
     ),
     {"layer_types": [FULL, FULL]},
 )
+EXTRA: Mapping[str, tuple[Json, ...]] = {
+    "gptj": ({"n_head": 1}, {"n_head": 2}),
+    "gpt_bigcode": ({"multi_query": False}, {"multi_query": True, "n_head": 1}),
+    "phi": ({"qk_layernorm": True}, *OF_SHARE),
+    "stablelm": (
+        *({key: True} for key in ("use_qkv_bias", "qk_layernorm", "use_parallel_residual")),
+        {"use_qkv_bias": True, "use_parallel_residual": True, "num_key_value_heads": 4},
+        *OF_SHARE,
+    ),
+    "cohere": ({"use_qk_norm": True}, {"logit_scale": 0.25}),
+    "cohere2": (
+        {"logit_scale": 0.25},
+        *({"sliding_window_pattern": said} for said in (1, 2, 3)),
+        {"sliding_window": 1},
+    ),
+    "exaone4": tuple({"sliding_window_pattern": said} for said in (1, 2, 3, "LG")),
+    "olmo": ({"clip_qkv": 0.5},),
+    "granitemoehybrid": (
+        {"num_local_experts": 2},
+        {"layer_types": ["attention", "mamba"]},
+        {"layer_types": MISSING},
+        {"layer_types": MISSING, "layers_block_type": ["attention"] * 2},
+        {"position_embedding_type": None},
+        {"position_embedding_type": MISSING},
+        {"embedding_multiplier": 12, "logits_scaling": 3},
+    ),
+    "starcoder2": ({"use_bias": False}, {"residual_dropout": 0.0}),
+    "ernie4_5": ({"use_bias": True}, {"head_dim": MISSING}),
+    "seed_oss": (
+        *({"attention_bias": said} for said in (True, False)),
+        {"attention_out_bias": True, "mlp_bias": True},
+    ),
+    "glm": ({"attention_bias": False}, *OF_SHARE),
+    "glm4": ({"attention_bias": False}, *OF_SHARE),
+    "helium": ({"attention_bias": True, "mlp_bias": True},),
+}
+"""The changes of keys that a family alone has."""
 OF_GRANITE: tuple[Json, ...] = (
     *OF_THE_OTHERS,
     *({"embedding_multiplier": said} for said in (12.0, 3, None)),
@@ -249,6 +412,10 @@ OF_GRANITE: tuple[Json, ...] = (
     },
 )
 CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GRANITE}
+CHANGES |= {"gptj": OF_GPT_J, "codegen": OF_GPT_J}
+CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softmax_in_fp32": False})}
+CHANGES |= {"gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
+CHANGES |= {"biogpt": OF_BIO_GPT, "vaultgemma": OF_GEMMAS}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
 CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
 
@@ -282,6 +449,10 @@ def without_prefix(weights: Weights, folder: Path) -> Weights:
     return {re.sub(r"^(model|transformer)\.", "", name): weights[name] for name in weights}
 
 
+def without_model(weights: Weights, folder: Path) -> Weights:
+    return {name.removeprefix("model."): weights[name] for name in weights}
+
+
 def changed(part: str, change: Callable[[Any], Any] | None) -> Edit:
     """Change the last tensor whose name has a part, or remove it."""
 
@@ -303,6 +474,7 @@ EDITS: Mapping[str, Edit] = {
     "a pickle": pickled,
     **{kind: of_type(kind) for kind in ("float16", "bfloat16", "float64")},
     "no prefix": without_prefix,
+    "no model": without_model,
     "another unembedding": added("lm_head.weight", 40, 32),
     "whole numbers": changed("mlp", lambda numbers: (numbers * 100).to(torch.int8)),
     "8 bits": changed("mlp", lambda numbers: numbers.to(torch.float8_e4m3fn)),
@@ -319,11 +491,14 @@ OF_LLAMA = ("a turned matrix", "fewer words")
 TIED = ("shards", "no prefix", "another unembedding")
 """The edits for which it matters whether the embeddings are the unembedding."""
 EDITED = [
-    (family, name, tied)
-    for family in ("gpt2", "llama", "qwen2")
-    for name in EDITS
-    for tied in ((False, True) if name in TIED else (False,))
-    if family != "gpt2" or name not in OF_LLAMA
+    ("opt", "no model", True),
+    *(
+        (family, name, tied)
+        for family in ("gpt2", "llama", "qwen2")
+        for name in EDITS
+        for tied in ((False, True) if name in TIED else (False,))
+        if name != "no model" and (family != "gpt2" or name not in OF_LLAMA)
+    ),
 ]
 
 
@@ -392,6 +567,7 @@ NOT_SUPPORTED = {
     *("clip_qkv", "decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
     *("do_layer_norm_before", "_remove_final_layer_norm", "enable_bias", "word_embed_proj_dim"),
     *("layer_norm_elementwise_affine", "layer_norm_eps"),
+    *("hidden_activation", "sliding_window_size", "multi_query"),
     *("activation_function", "hidden_act", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"),
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
@@ -399,17 +575,32 @@ NOT_SUPPORTED = {
     *("rope_parameters.rope_type", "rope_scaling.rope_type"),
 }
 """Keys for whose sake a configuration is refused that transformers computes."""
+OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
+NOT_SUPPORTED_IN = {
+    "cohere": {"use_qk_norm"},
+    "granitemoehybrid": {"position_embedding_type"},
+    "falcon": {"activation", "alibi", "new_decoder_architecture"},
+    "mpt": {
+        *("expansion_ratio", "logit_scale", "no_bias", "norm_type"),
+        *(f"attn_config.{key}" for key in OF_ATTENTION),
+    },
+    "olmo3": {f"rope_parameters.{key}" for key in (*LLAMA_3, "partial_rotary_factor")},
+    "phi": {"qk_layernorm"},
+    "stablelm": {"head_dim", "qk_layernorm"},
+}
+"""Those of single families."""
 
 
 @pytest.mark.parametrize("family", BASE)
 def test_a_configuration_is_computed_or_refused(family: str, folder: Path) -> None:
     computed = 0
-    for change in (*OF_ALL, *CHANGES.get(family, OF_THE_OTHERS)):
+    for change in (*OF_ALL, *CHANGES.get(family, OF_THE_OTHERS), *EXTRA.get(family, ())):
         config = {k: v for k, v in {**BASE[family], **change}.items() if v != MISSING}
         save(drawn(folder, config), folder / "model.safetensors")
         try:
             by_transformers, refused = check(folder, config)
-            assert not by_transformers or refused <= NOT_SUPPORTED
+            known = NOT_SUPPORTED | NOT_SUPPORTED_IN.get(family, set())
+            assert not by_transformers or refused <= known
         except AssertionError as error:
             raise AssertionError(f"{family} {change}") from error
         computed += not refused
@@ -423,8 +614,15 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str)
     assert architecture_of(whole, "x") == architecture_of(BASE[family], "x")
 
 
+def test_every_setting_of_generation_changes_nothing() -> None:
+    settings = transformers.GenerationConfig().to_dict()
+    assert len(settings) > 50
+    said = {key: "x" for key in settings if key not in BASE["llama"]}
+    assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
+
+
 ACCEPTED = {
-    *("shards", "stale shards", "a pickle", "no prefix", "another unembedding"),
+    *("shards", "stale shards", "a pickle", "no prefix", "no model", "another unembedding"),
     *("float16", "bfloat16", "float64"),
 }
 

@@ -98,7 +98,7 @@ class Architecture:
     tied: bool
     """Whether the embeddings are also the unembedding."""
     biases: str
-    """The attention projections that have biases, as letters of QKVO."""
+    """The projections that have biases: letters of QKVO, F for the matrices of the FFN."""
     placement: Literal["pre", "post"] | None = "pre"
     """Whether the norms are before the sub-layers or after the residual connections; None for
     neither."""
@@ -116,8 +116,14 @@ class Architecture:
     """Whether attention and FFN of a layer read the same vectors."""
     norm_after: bool = False
     """Whether the output of each sub-layer is normalized, too."""
+    shares_norm: bool = False
+    """Whether attention and a parallel FFN read the output of one norm."""
+    alibi: bool = False
+    """Whether the distance of two tokens lowers their score (Press et al. 2022)."""
     divisor: float | None = None
     """The divisor of the scores; None for √d_k."""
+    divided_by_layer: bool = False
+    """Whether the scores of layer n are divided by n, too."""
     embedding_factor: float | None = None
     """The factor of the embeddings, if it is not √d_model; None for none."""
     output_factor: float | None = None
@@ -138,6 +144,8 @@ class Architecture:
     """Whether the weights of the chosen experts add up to 1."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    bounded: bool = False
+    """Whether no text may be longer than the context even with rotary positions."""
 
     @property
     def window(self) -> int | None:

@@ -107,7 +107,7 @@ GPT2 = GGUFFamily(
     activation="gelu_tanh",
     gated=False,
     rotary=None,
-    biases="QKVO",
+    biases="QKVOF",
     layout=_layout(
         {
             "positions": "position_embd",

@@ -11,7 +11,7 @@ from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
 )
-from tracer.checkpoints.families import MEANINGS, family_of
+from tracer.checkpoints.families import MEANINGS, ONES, family_of
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.hugging_face_family import (
     HEAD_DIM,
@@ -20,30 +20,10 @@ from tracer.checkpoints.hugging_face_family import (
     HuggingFaceFamily,
     Only,
 )
+from tracer.checkpoints.hugging_face_harmless import HARMLESS
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
-_CHANGES_NOTHING = {
-    "where it comes from and how it was stored": "_name_or_path name_or_path architectures "
-    "transformers_version torch_dtype dtype tokenizer_class model_max_length unsloth_fixed "
-    "unsloth_version transformers.js_config _commit_hash",
-    "how it was trained": "initializer_range attention_dropout hidden_dropout "
-    "gradient_checkpointing neftune_noise_alpha task_specific_params finetuning_task id2label "
-    "label2id num_labels _num_labels problem_type",
-    "how it is run, and what that returns": "use_cache output_attentions output_hidden_states "
-    "output_scores return_dict_in_generate torchscript use_bfloat16 tf_legacy_loss "
-    "attn_implementation _attn_implementation _attn_implementation_autoset "
-    "_flash_attn_2_enabled chunk_size_feed_forward is_decoder",
-    "which tokens have a use, and how another program goes on with a text": "bos_token_id "
-    "pad_token_id sep_token_id cls_token_id unk_token_id decoder_start_token_id prefix do_sample "
-    "temperature top_k top_p typical_p min_length max_length num_beams num_beam_groups "
-    "diversity_penalty early_stopping length_penalty repetition_penalty no_repeat_ngram_size "
-    "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences remove_invalid_values "
-    "forced_bos_token_id forced_eos_token_id suppress_tokens begin_suppress_tokens "
-    "exponential_decay_length_penalty",
-}
-HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
-"""Keys that never affect the computation, in any family."""
 ONLY: Only = {
     "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
     "is_encoder_decoder": (False, "the model has an encoder and cross-attention"),
@@ -51,15 +31,19 @@ ONLY: Only = {
     "add_cross_attention": (False, "the model has cross-attention"),
     "cross_attention_hidden_size": (None, "the model has cross-attention"),
     "quantization_config": (None, "the weights are stored as codes"),
-    "auto_map": (None, "the model brings its own code, which is not run"),
     "pruned_heads": ({}, "heads are removed from the weights"),
     "return_dict": (True, "with false, transformers raises an error"),
 }
 """Keys that affect the computation: the value without effect, and what other values mean."""
-ACTIVATIONS: dict[str, Activation] = {
-    **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
-    **{"silu": "silu", "swish": "silu", "relu": "relu"},
+_NAMES: Mapping[Activation, str] = {
+    "gelu": "gelu gelu_python",
+    "gelu_tanh": "gelu_new gelu_pytorch_tanh gelu_python_tanh gelu_accurate gelu_fast",
+    "silu": "silu swish",
+    "relu": "relu",
 }
+ACTIVATIONS = {name: function for function, names in _NAMES.items() for name in names.split()}
+"""The activation functions by transformers' names, some of which differ by rounding alone."""
+ACTIVATION_KEYS = ("activation", "activation_function", "hidden_act", "hidden_activation")
 
 
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
@@ -71,17 +55,24 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     settings = CheckpointSettings(file, config)
     name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
+    for other, key in family.same.items():
+        settings.also_called(key, other)
     architecture = _architecture(settings, name, family)
-    settings.get(EOS)  # which `ends` reads
+    family.check(settings)
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
         settings.only(key, value, otherwise)
-    for key, other in family.same.items():
-        if settings.says(key) and settings.says(other):
-            settings.only(key, settings.get(other), f"it is another name of {other}")
-    settings.nothing_else({*HARMLESS, *family.harmless.split()}, MEANINGS)
+    for key, other in family.equal.items():
+        if settings.get(key) is not None:
+            settings.only(key, settings.get(other), f"it must be {other}")
+    _check_activation(settings, family, architecture)
+    settings.repeats(KEY_HEADS, architecture.key_heads)
+    settings.repeats("rotary_dim", architecture.rotated)
+    settings.nothing_else((*HARMLESS, *family.harmless.split()), MEANINGS, ONES)
     settings.check()
     if family.whole_heads and architecture.width % architecture.heads:
         settings.wrong(family.width, f"expected a multiple of the {architecture.heads} heads")
+    if family.rotates_pairs and architecture.rotated % 2:
+        settings.refuse("partial_rotary_factor", f"{architecture.rotated} numbers, expected pairs")
     settings.check()
     return architecture
 
@@ -140,52 +131,63 @@ def _architecture(
 ) -> Architecture:
     width, heads = settings.whole(family.width), settings.whole(family.heads)
     layers = settings.whole(family.layers, most=MOST_LAYERS)
-    of_width = family.hidden_per_width
-    key = family.not_null
-    if key and settings.says(key) and settings.get(key) is None:
-        settings.wrong(key, "expected a whole number: transformers raises an error for null")
-    has_biases = family.maybe_biases and settings.flag("attention_bias", False)
-    (epsilon_key, epsilon), activation = family.epsilon, family.activation
+    by_width = (family.hidden_per_width or 0) * width
+    for key in family.not_null.split():
+        if settings.says(key) and settings.get(key) is None:
+            settings.wrong(key, "expected a whole number: transformers raises an error for null")
+    (epsilon_key, epsilon), (activation_key, activation) = family.epsilon, family.activation
     activations = ACTIVATIONS | {name: ACTIVATIONS[other] for name, other in family.meant.items()}
     words = settings.whole("vocab_size")
     windows = tuple(family.windows(settings, layers))
     rotary, own_rotary = family.rotary(settings, windows) if family.rotary else (None, {})
-    scale, keys = family.embedding_scale, family.factors
-    share = family.missing_d_k or max(1, width // heads)
+    scale, keys, parallel = family.embedding_scale, family.factors, family.parallel
+    if not isinstance(parallel, bool):
+        parallel = settings.flag(*parallel)
+    if rotary:
+        rotary = replace(rotary, layout=family.rotary_layout)
+    share = max(1, width // heads)
     decoder = Architecture(
         family=name,
         layers=layers,
         width=width,
         heads=heads,
         key_heads=_key_heads(settings, family, heads),
-        d_k=settings.whole(HEAD_DIM, share) if family.shares_keys else share,
-        hidden=settings.whole(family.hidden, of_width and of_width * width),
+        d_k=_head_size(settings, family, share),
+        hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context),
+        context=settings.whole(family.context, 2048 if family.rotary else None),
         norm=family.norm,
-        epsilon=settings.number(epsilon_key, epsilon) if epsilon_key else epsilon,
-        activation=settings.one_of(activation[0], activations, activation[1]),
+        epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
+        activation=settings.one_of(activation_key, activations, activation)
+        if activation_key
+        else activations[activation],
         gated=family.gated,
         rotary=rotary,
         own_rotary=own_rotary,
         windows=windows,
         tied=settings.flag("tie_word_embeddings", family.tied),
-        biases=family.maybe_biases if has_biases else family.biases,
+        biases=family.biases
+        + "".join(some for some, key, has in family.maybe_biases if settings.flag(key, has)),
         placement=family.placement,
         sinusoidal=family.sinusoidal,
         query_key_norm=family.query_key_norm,
         unit_offset=family.unit_offset,
-        scales_embeddings=settings.flag(scale, False) if scale else family.scales_embeddings,
+        scales_embeddings=settings.flag(*scale) if scale else family.scales_embeddings,
         norm_after=family.norm_after,
+        alibi=family.alibi,
         divisor=_divisor(settings, family),
+        divided_by_layer=bool(family.divided_by_layer)
+        and settings.flag(family.divided_by_layer, False),
         embedding_factor=settings.number(keys.embeddings, 1.0) if keys else None,
         output_factor=settings.number(keys.outputs, 1.0) if keys else None,
-        logit_divisor=settings.number(keys.logits, 1.0) if keys else None,
+        logit_divisor=_logit_divisor(settings, family),
         score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
-        parallel=bool(family.parallel) and settings.flag(family.parallel, True),
+        parallel=parallel,
+        shares_norm=parallel and family.shares_norm,
         first_position=family.first_position,
-        experts=_experts(settings, family) if family.experts else None,
+        bounded=family.bounded,
+        experts=settings.whole(family.experts) if family.experts else None,
         top=settings.whole(*family.top) if family.experts else 1,
         normalize=settings.flag(*family.normalize) if family.normalize else True,
     )
@@ -214,19 +216,45 @@ def _encoder(
 
 
 def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: int) -> int:
+    if family.multi_query:
+        return 1 if settings.flag(*family.multi_query) else heads
     if not family.shares_keys:
         return heads
     missing = None if settings.says(KEY_HEADS) else family.missing_key_heads
     return settings.whole(KEY_HEADS, missing or heads)
 
 
-def _experts(settings: CheckpointSettings, family: HuggingFaceFamily) -> int:
-    other = next((key for key, name in family.same.items() if name == family.experts), None)
-    return settings.whole(family.experts, settings.get(other) if other else None)
+def _head_size(settings: CheckpointSettings, family: HuggingFaceFamily, share: int) -> int:
+    if not family.shares_keys:
+        return share
+    missing = None if settings.says(HEAD_DIM) else family.missing_d_k
+    return settings.whole(HEAD_DIM, missing or share)
+
+
+def _check_activation(
+    settings: CheckpointSettings, family: HuggingFaceFamily, architecture: Architecture
+) -> None:
+    """Record a problem if a key that transformers does not read names another activation."""
+    same = [name for name in ACTIVATIONS if ACTIVATIONS[name] == architecture.activation]
+    if family.gated and architecture.activation == "silu":
+        same.append("swiglu")
+    read = family.activation[0]
+    for key in ACTIVATION_KEYS:
+        if key in (read, *family.harmless.split()) or settings.get(key) in (None, *same):
+            continue
+        settings.wrong(key, f"supported are {', '.join(same)}, as in {read}")
 
 
 def _divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:
     if family.factors:
         return 1 / settings.number(family.factors.scores, 1.0)
-    squared = family.squared_divisor
-    return math.sqrt(settings.number(*squared)) if squared else None
+    if family.squared_divisor is None:
+        return None
+    key, squared = family.squared_divisor
+    return math.sqrt(settings.number(key, squared) if key else squared)
+
+
+def _logit_divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:
+    if family.logit_factor:
+        return 1 / settings.number(*family.logit_factor)
+    return settings.number(family.factors.logits, 1.0) if family.factors else None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm
+from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm, RotaryLayout
 from tracer.checkpoints.hugging_face_rotary import ReadTurns
 from tracer.checkpoints.hugging_face_windows import ReadWindows, no_windows
 from tracer.checkpoints.layouts import Layout
+from tracer.checkpoints.settings import CheckpointSettings
 
 Only: TypeAlias = Mapping[str, tuple[Any, str]]
 """Config keys with one supported value, and what other values mean."""
 
 KEY_HEADS, HEAD_DIM = "num_key_value_heads", "head_dim"
+BOTH_HEADS = f"{KEY_HEADS} {HEAD_DIM}"
 
 
 @dataclass(frozen=True)
@@ -31,44 +33,60 @@ class HuggingFaceFamily:
     """What a family's config.json and tensors mean; a key that nothing here names is refused."""
 
     epsilon: tuple[str | None, float]
-    """This and the next key come with the value that a missing key has; None for a fixed ε."""
-    activation: tuple[str, str]
+    """This and the next key come with the value that a missing key has; None for a fixed one."""
+    activation: tuple[str | None, str]
     tied: bool
     """Whether the embeddings are the unembedding if `tie_word_embeddings` is missing."""
     norm: NormKind
     gated: bool
     layout: Layout
     biases: str
-    """The attention projections that have biases, as letters of QKVO."""
+    """The projections that always have biases: letters of QKVO, F for the matrices of the FFN."""
     layers: str = "num_hidden_layers"
     """This and the next keys are those of the sizes."""
     width: str = "hidden_size"
     heads: str = "num_attention_heads"
     hidden: str = "intermediate_size"
+    """Nothing if the hidden size is always a multiple of the width."""
     context: str = "max_position_embeddings"
-    maybe_biases: str = ""
-    """Those that have biases if `attention_bias` is true."""
+    maybe_biases: tuple[tuple[str, str, bool], ...] = ()
+    """Those that have biases if a key is true, the key, and the value that a missing key has."""
     hidden_per_width: int | None = None
     """The hidden size as a multiple of the width; None if its key must be there."""
     shares_keys: bool = False
     """Whether heads can share keys, and have a size of their own."""
     missing_key_heads: int | None = None
     """The number of heads with keys if its key is missing; None for all heads."""
+    multi_query: tuple[str, bool] | None = None
+    """The key of whether all heads share one key head; None if `num_key_value_heads` says it."""
     rotary: ReadTurns | None = None
     """Reads the rotary positions; None if positions are a table."""
+    rotary_layout: RotaryLayout = "halves"
+    rotates_pairs: bool = False
+    """Whether an odd number of rotated columns is an error."""
+    bounded: bool = False
+    """Whether a text longer than the context is an error even with rotary positions."""
+    alibi: bool = False
+    """Whether the distance of two tokens lowers their score."""
     meant: Mapping[str, str] = field(default_factory=dict)
     """Names of activations that transformers replaces by others."""
     norm_after: bool = False
     """Whether the output of each sub-layer is normalized, too."""
-    squared_divisor: tuple[str, float] | None = None
+    squared_divisor: tuple[str | None, float] | None = None
     """The square of the divisor of the scores; None if it is d_k."""
+    divided_by_layer: str = ""
+    """The key that says whether the scores of layer n are divided by n, too."""
     factors: FactorKeys | None = None
     """The keys of constants, each 1 if its key is missing; None if the family has none."""
     score_cap: tuple[str, float | None] | None = None
     logit_cap: tuple[str, float | None] | None = None
     """The soft caps of the scores and of the logits; None if the family has none."""
-    parallel: str = ""
-    """The key that says whether attention and FFN read the same vectors; nothing if they do not."""
+    logit_factor: tuple[str, float] | None = None
+    """The key of a factor of the logits; None if the family has none."""
+    parallel: tuple[str, bool] | bool = False
+    """Whether attention and FFN read the same vectors, or the key that says so."""
+    shares_norm: bool = False
+    """Whether both then read the output of one norm."""
     first_position: int = 0
     """The row of the position table for the first token."""
     experts: str = ""
@@ -88,19 +106,30 @@ class HuggingFaceFamily:
     """The size of a head if its key is missing; None for width / heads."""
     whole_heads: bool = False
     """Whether the width must be a multiple of the heads even if heads have a size of their own."""
-    not_null: str | None = None
-    """A key for which null is an error; for other keys, null is the default."""
+    not_null: str = ""
+    """Keys for which null is an error; for other keys, null is the default."""
     placement: Literal["pre", "post"] | None = "pre"
     """Whether the norms are before the sub-layers or after the residual connections; None for
     neither."""
-    embedding_scale: str | None = None
+    embedding_scale: tuple[str, bool] | None = None
     """The key that says whether the embeddings are multiplied by √d_model."""
     sinusoidal: bool = False
     """Whether positions are sines and cosines that training does not change."""
     encoder: EncoderKeys | None = None
     """The encoder that the decoder attends to."""
+    check: Callable[[CheckpointSettings], None] = lambda settings: None
+    """Checks keys that no other field names."""
     only: Only = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
-    """Other names of keys."""
+    """Other names of keys, each with the key that is read."""
+    equal: Mapping[str, str] = field(default_factory=dict)
+    """Keys that are supported only with the value of another key."""
     harmless: str = ""
-    """Keys that change nothing in this family."""
+    """Patterns of keys that change nothing in this family."""
+
+
+def check_head_size(settings: CheckpointSettings) -> None:
+    """Check that a head has width / heads numbers, in a family without a key for its size."""
+    if settings.get(HEAD_DIM) is not None:
+        usual = settings.whole("hidden_size") // settings.whole("num_attention_heads")
+        settings.only(HEAD_DIM, usual, "it is the width divided by the number of heads")

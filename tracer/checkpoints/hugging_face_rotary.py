@@ -66,6 +66,16 @@ def rotary_in_some_layers(base: float) -> ReadTurns:
     return read
 
 
+def rotary_within_windows(read: ReadTurns) -> ReadTurns:
+    """Read rotary positions that only layers with a window have (Command R7B)."""
+
+    def read_some(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
+        shared, _ = read(settings, windows)
+        return shared, {layer: None for layer, window in enumerate(windows, 1) if window is None}
+
+    return read_some
+
+
 def rotary_of_windows(full_base: float, near_base: float, near_key: str) -> ReadTurns:
     """Read one base for layers with a window, another and a scaling for those without.
 
@@ -98,10 +108,6 @@ def rotary_of_windows(full_base: float, near_base: float, near_key: str) -> Read
         return RotaryPositions(near, "halves", None), own
 
     return read
-
-
-rotary_by_window = rotary_of_windows(1e6, 10000.0, "rope_local_base_freq")
-"""Read one base for layers with a window, another for those without (Gemma 3)."""
 
 
 def _read(

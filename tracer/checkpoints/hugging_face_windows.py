@@ -31,6 +31,24 @@ def one_window(settings: CheckpointSettings, layers: int) -> Windows:
     return [None if settings.get(WINDOW) is None else settings.whole(WINDOW)] * layers
 
 
+def windows_but_every(pattern: int, key: str | None = "sliding_window_pattern") -> ReadWindows:
+    """Return a reader of windows in all layers but every `pattern`th.
+
+    `key`: the key of another number, which counts without `layer_types`.
+    """
+
+    def read(settings: CheckpointSettings, layers: int) -> Windows:
+        own = pattern
+        if key and settings.get(key) and settings.get("layer_types") is None:
+            own = settings.whole(key)
+        kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
+        if settings.get(WINDOW, 4096) is None:
+            settings.wrong(WINDOW, "expected a whole number")
+        return by_kind(settings, kinds, settings.whole(WINDOW, 4096))
+
+    return read
+
+
 def by_kind(settings: CheckpointSettings, kinds: list[str], window: int | None) -> Windows:
     """Return the window of each layer; `layer_types` says otherwise than the default `kinds`."""
     if settings.get("layer_types") is not None:

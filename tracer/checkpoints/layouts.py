@@ -19,8 +19,9 @@ class Layout:
     """Whether a matrix is stored with one row per output, for W·x."""
     unused: tuple[str, ...] = ()
     """Patterns of tensors that add nothing to the others."""
-    by_head: bool = False
-    """Whether W_QKV holds the queries, keys and values of each head side by side."""
+    groups: int | None = 1
+    """The number of groups of heads in W_QKV, each with its queries, keys and values side by side;
+    None for a group per head with keys."""
     older: Mapping[str, str] = field(default_factory=dict)
     """Older names of tensors, with their names."""
     prefix: str = ""
@@ -38,7 +39,7 @@ def layout(
     *,
     transposed: bool,
     unused: tuple[str, ...] = (),
-    by_head: bool = False,
+    groups: int | None = 1,
     older: Mapping[str, str] | None = None,
     prefix: str = "",
 ) -> Layout:
@@ -55,55 +56,72 @@ def layout(
         if parameter.startswith(biased):
             bias = parameter.replace("W_", "b_").replace("gain", "shift")
             names[bias] = f"{tensor}.bias"
-    return Layout(names, transposed, unused, by_head, older or {}, prefix)
+    return Layout(names, transposed, unused, groups, older or {}, prefix)
+
+
+def changed(base: Layout, own: Mapping[str, str], without: tuple[str, ...] = ()) -> Layout:
+    """Return a layout in which some tensors of each layer have other names.
+
+    `own` gives them without `layer.` and `.weight`. Parameters whose addresses end with an entry of
+    `without` are left out.
+    """
+    layer = f"{base.prefix}layers.{{}}."
+    kept = {key: name for key, name in base.names.items() if not key.endswith(without)}
+    names = {f"layer.{key}": f"{layer}{name}.weight" for key, name in own.items()}
+    biases = {
+        key.replace("W_", "b_"): name.removesuffix("weight") + "bias"
+        for key, name in names.items()
+        if ".W_" in key and ".expert." not in key
+    }
+    return replace(base, names={**kept, **names, **biases})
+
+
+def with_shifts(base: Layout) -> Layout:
+    """Return a layout in which each norm has a shift beside its gain."""
+    shifts = {
+        key.removesuffix("gain") + "shift": name.removesuffix("weight") + "bias"
+        for key, name in base.names.items()
+        if key.endswith(".gain")
+    }
+    return replace(base, names={**base.names, **shifts})
 
 
 def with_query_key_norms(llama: Layout) -> Layout:
     """Return Llama's layout with a gain for the norm of queries, and one for that of keys."""
-    attention = f"{llama.prefix}layers.{{}}.self_attn."
-    own = {
-        "layer.attention.query_norm.gain": f"{attention}q_norm.weight",
-        "layer.attention.key_norm.gain": f"{attention}k_norm.weight",
-    }
-    return replace(llama, names={**llama.names, **own})
+    own = {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
+    return changed(llama, {f"attention.{norm}.gain": name for norm, name in own.items()})
 
 
-def with_fused_matrices(llama: Layout, attention: str, ffn: str) -> Layout:
-    """Return Llama's layout with W_Q, W_K and W_V in one matrix, and W_1 and W_3 in another."""
-    layer = f"{llama.prefix}layers.{{}}."
-    apart = (*(f"{kind}_{part}" for kind in "Wb" for part in "QKV"), "W_1", "W_3")
-    others = {key: name for key, name in llama.names.items() if not key.endswith(apart)}
-    fused = {
-        "layer.attention.W_QKV": f"{layer}{attention}.weight",
-        "layer.ffn.W_13": f"{layer}{ffn}.weight",
-    }
-    return replace(llama, names={**others, **fused})
+def with_fused_attention(llama: Layout, attention: str) -> Layout:
+    """Return Llama's layout with W_Q, W_K and W_V in one matrix."""
+    apart = tuple(f"attention.{kind}_{part}" for kind in "Wb" for part in "QKV")
+    return changed(llama, {"attention.W_QKV": attention}, apart)
 
 
-def with_norms_after(llama: Layout, *, before: bool = True) -> Layout:
-    """Return Llama's layout with norms after each sub-layer, and maybe before (Gemma 2, OLMo 2)."""
-    layer = f"{llama.prefix}layers.{{}}."
-    own = {
-        "attention.norm": "input_layernorm",
-        "attention.norm_after": "post_attention_layernorm",
-        "ffn.norm": "pre_feedforward_layernorm",
-        "ffn.norm_after": "post_feedforward_layernorm",
-    }
-    others = {key: name for key, name in llama.names.items() if not key.endswith(".norm.gain")}
-    norms = {
-        f"layer.{norm}.gain": f"{layer}{name}.weight"
-        for norm, name in own.items()
-        if before or norm.endswith("after")
-    }
-    return replace(llama, names={**others, **norms})
+def with_fused_ffn(llama: Layout, ffn: str) -> Layout:
+    """Return Llama's layout with W_1 and W_3 in one matrix."""
+    apart = tuple(f"ffn.{kind}_{part}" for kind in "Wb" for part in "13")
+    return changed(llama, {"ffn.W_13": ffn}, apart)
+
+
+def with_norms_after(
+    llama: Layout,
+    attention: str = "post_attention_layernorm",
+    ffn: str = "post_feedforward_layernorm",
+    before: str | None = "pre_feedforward_layernorm",
+) -> Layout:
+    """Return Llama's layout with norms after attention and the FFN, and before both or neither."""
+    after = {"attention.norm_after.gain": attention, "ffn.norm_after.gain": ffn}
+    if before is None:
+        return changed(llama, after, (".norm.gain",))
+    return changed(llama, {**after, "ffn.norm.gain": before})
 
 
 def with_experts(llama: Layout, router: str, experts: str, matrices: tuple[str, ...]) -> Layout:
     """Return Llama's layout with a router and experts, whose W_1, W_3 and W_2 are `matrices`."""
-    layer = f"{llama.prefix}layers.{{}}."
     own = {
-        f"layer.ffn.expert.{name}": f"{layer}{experts}{matrix}.weight"
+        f"ffn.expert.{name}": experts + matrix
         for name, matrix in zip(("W_1", "W_3", "W_2"), matrices, strict=True)
     }
-    others = {key: name for key, name in llama.names.items() if ".ffn.W_" not in key}
-    return replace(llama, names={**others, "layer.ffn.router": f"{layer}{router}.weight", **own})
+    apart = tuple(f".ffn.{kind}_{part}" for kind in "Wb" for part in "123")
+    return changed(llama, {"ffn.router": router, **own}, apart)

@@ -150,12 +150,15 @@ def _refuse_adapter(path: Path) -> None:
 
 
 def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:
-    """Return the tensors under their full names, if the model was saved without the prefix."""
+    """Return the tensors under their full names, if the model was saved without the prefix.
+
+    A prefix such as `model.decoder.` loses only its first part.
+    """
     tensors = {layout.older.get(name, name): tensor for name, tensor in tensors.items()}
     if any(name.startswith(layout.prefix) for name in tensors):
         return tensors
-    without = layout.names[UNEMBEDDING]
-    return {name if name == without else layout.prefix + name: tensors[name] for name in tensors}
+    model, without = layout.prefix.partition(".")[0], layout.names[UNEMBEDDING]
+    return {name if name == without else f"{model}.{name}": tensors[name] for name in tensors}
 
 
 def _biases_as_vectors(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:

@@ -104,7 +104,8 @@ def _of_tower(
         key: name
         for key, name in names.items()
         if key.startswith("layer.")
-        and (".attention.b_" not in key or {*key.rpartition("_")[2]} <= {*architecture.biases})
+        and (".b_" not in key or _letters(key) <= {*architecture.biases})
+        and not (architecture.shares_norm and key.startswith("layer.ffn.norm."))
     }
     for key, name in names.items():
         if not key.startswith("layer.") and not (architecture.tied and key == UNEMBEDDING):
@@ -116,6 +117,11 @@ def _of_tower(
             for expert in experts:
                 own = address.replace(".expert.", f".expert{expert + 1}.")
                 yield expected(key, name.format(layer, expert), own)
+
+
+def _letters(bias: str) -> set[str]:
+    """Return the letters of the projections that a bias belongs to."""
+    return {"F"} if ".ffn." in bias else {*bias.rpartition("_")[2]}
 
 
 def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
@@ -131,6 +137,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
         "W_K": (d, keys),
         "W_V": (d, keys),
         "W_QKV": (d, queries + 2 * keys),
+        "W_QVK": (d, queries + 2 * keys),
         "W_O": (queries, d),
     }
     matrices: dict[str, tuple[int, ...]] = {
@@ -213,21 +220,17 @@ def _parts(whole: Parameter, architecture: Architecture, layout: Layout) -> Iter
             begin = number * architecture.hidden
             yield whole.columns(begin, begin + architecture.hidden, f"{attention}.{kind}_{part}")
         return
-    if parts not in ("Q", "K", "V", "QKV"):
+    if parts not in ("Q", "K", "V", "QKV", "QVK"):
         yield whole
         return
     begin, d_k = 0, architecture.d_k
-    if len(parts) > 1 and layout.by_head:
-        for head in range(1, architecture.heads + 1):
-            for part in parts:
-                address = f"{attention}.head{head}.{kind}_{part}"
+    groups = (layout.groups or architecture.key_heads) if len(parts) > 1 else 1
+    for group in range(groups):
+        for part in parts:
+            heads = architecture.heads if part == "Q" else architecture.key_heads
+            # Shared keys and values have the address of the first head that uses them.
+            share = architecture.heads // heads
+            for head in range(group * heads // groups, (group + 1) * heads // groups):
+                address = f"{attention}.head{head * share + 1}.{kind}_{part}"
                 yield whole.columns(begin, begin + d_k, address)
                 begin += d_k
-        return
-    for part in parts:
-        heads = architecture.heads if part == "Q" else architecture.key_heads
-        # Shared keys and values have the address of the first head that uses them.
-        for head in range(1, architecture.heads + 1, architecture.heads // heads):
-            address = f"{attention}.head{head}.{kind}_{part}"
-            yield whole.columns(begin, begin + d_k, address)
-            begin += d_k

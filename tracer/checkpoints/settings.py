@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 
 from tracer.errors import Problem, TracerError
@@ -26,7 +27,7 @@ class CheckpointSettings:
     """
 
     def __init__(self, file: str, values: Mapping[str, Any], prefix: str = "") -> None:
-        self._file, self._values, self._prefix = file, values, prefix
+        self._file, self._values, self._prefix = file, dict(values), prefix
         self._problems: list[Problem] = []
         self._asked = set[str]()
 
@@ -39,6 +40,18 @@ class CheckpointSettings:
         """Return whether the key is present, even with null."""
         self._asked.add(key)
         return self._prefix + key in self._values
+
+    def also_called(self, key: str, other: str) -> None:
+        """Read a key by another name if only that one is there; both must have the same value."""
+        if self.says(other):
+            if self.says(key):
+                self.only(other, self.get(key), f"it is another name of {key}")
+            self._values.setdefault(self._prefix + key, self.get(other))
+
+    def repeats(self, key: str, number: float) -> None:
+        """Pass a key that nothing else reads, if it repeats a number."""
+        if key not in self._asked and self._values.get(self._prefix + key) == number:
+            self._asked.add(key)
 
     def within(self, key: str) -> CheckpointSettings:
         """Return the mapping at a key, empty if missing or null; `self` records its problems."""
@@ -63,12 +76,12 @@ class CheckpointSettings:
         self.wrong(key, f"expected a whole number from {least} to {most}")
         return 1
 
-    def number(self, key: str, default: float | None = None) -> float:
-        """Return a positive number."""
+    def number(self, key: str, default: float | None = None, *, or_zero: bool = False) -> float:
+        """Return a positive number, or 0 where it is allowed."""
         value = self.get(key, default)
-        if type(value) in (int, float) and 0 < value <= sys.float_info.max:
+        if type(value) in (int, float) and 0 <= value <= sys.float_info.max and (value or or_zero):
             return float(value)
-        self.wrong(key, "expected a positive number")
+        self.wrong(key, "expected a positive number" + " or 0" * or_zero)
         return 1.0
 
     def number_or_none(self, key: str, default: float | None) -> float | None:
@@ -122,21 +135,28 @@ class CheckpointSettings:
             self.wrong(key, f"supported is {_written(known)}{otherwise and f': {otherwise}'}")
 
     def nothing_else(
-        self, harmless: Container[str] = (), meanings: Mapping[str, str] | None = None
+        self,
+        harmless: Iterable[str] = (),
+        meanings: Mapping[str, str] | None = None,
+        ones: Container[str] = (),
     ) -> None:
-        """Record a problem for each key that has not been read and is not harmless.
+        """Record a problem for each key that has not been read, unless it changes nothing.
 
-        `meanings`: the parts of models that some keys belong to; with null, false, 0 or nothing,
-        the model does not have the part.
+        A key changes nothing if it is null or matches a harmless pattern. `meanings`: the parts of
+        models that some keys belong to; with false, 0 or nothing, the model does not have the part.
+        `ones`: keys of factors, which change nothing if they are 1.
         """
+        harmless = tuple(harmless)
         for address, value in self._values.items():
             key = address.removeprefix(self._prefix)
-            if not address.startswith(self._prefix) or key in self._asked or key in harmless:
+            if not address.startswith(self._prefix) or key in self._asked or value is None:
+                continue
+            if any(fnmatchcase(key, pattern) for pattern in harmless):
                 continue
             meaning = (meanings or {}).get(key)
             if meaning is None:
                 self.wrong(key, "this key is unknown and may change the result")
-            elif value:
+            elif value and not (key in ones and value == 1 and value is not True):
                 self.wrong(key, f"not supported: {meaning}")
 
     def wrong(self, key: str, expected: str) -> None:

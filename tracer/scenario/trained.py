@@ -5,6 +5,7 @@ Its numbers are read from the files on demand.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -305,6 +306,8 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
         **_keys_of_parts("Attention", architecture, norm),
     }
     settings = _of_attention(architecture, number)
+    if architecture.shares_norm:
+        del around["norm"]  # so that the FFN reads what attention reads
     return Layer.model_construct(
         **_keys_of_parts("Layer", architecture, norm),
         attention=Attention.model_construct(**attention, **settings),
@@ -354,7 +357,8 @@ def _ids(
         for i, number in enumerate(ids)
         if not 0 <= number < len(words)
     ]
-    most = architecture.context if architecture.rotary is None else len(ids)
+    is_bounded = architecture.rotary is None or architecture.bounded
+    most = architecture.context if is_bounded else len(ids)
     if not problems and not 1 <= len(ids) <= most:
         message = f"{count(len(ids), 'token')}, expected 1 to {most} (one for each position)"
         problems = [Problem(message, address=".".join(place), yaml_path=place)]
@@ -391,8 +395,11 @@ def _positions(
 def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:
     """The settings of a layer's attention that are not those of every decoder."""
     settings: dict[str, Any] = {}
-    if architecture.divisor is not None:
-        settings["scale"] = as_typed(architecture.divisor)
+    divisor = architecture.divisor
+    if architecture.divided_by_layer:
+        divisor = (divisor or math.sqrt(architecture.d_k)) * layer
+    if divisor is not None:
+        settings["scale"] = as_typed(divisor)
     window = architecture.windows[layer - 1]
     if window is not None and architecture.window is None:
         settings["mask"] = fields.Window(window=window)

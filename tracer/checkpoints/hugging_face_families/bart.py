@@ -1,8 +1,9 @@
-"""Families whose tensors have BART's names: OPT and Marian."""
+"""Families whose tensors have BART's names: OPT, BioGPT and Marian."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tracer.checkpoints.families import BIASED_LOGITS
 from tracer.checkpoints.hugging_face_family import EncoderKeys, HuggingFaceFamily
@@ -27,7 +28,7 @@ OPT = HuggingFaceFamily(
     tied=True,
     norm="layer_norm",
     gated=False,
-    biases="QKVO",
+    biases="QKVOF",
     first_position=2,
     whole_heads=True,
     only={
@@ -36,8 +37,7 @@ OPT = HuggingFaceFamily(
         "enable_bias": (True, "matrices without biases"),
         "layer_norm_elementwise_affine": (True, "LayerNorm without gain and shift"),
     },
-    same={"word_embed_proj_dim": "hidden_size"},
-    harmless="dropout layerdrop init_std",
+    equal={"word_embed_proj_dim": "hidden_size"},
     layout=layout(
         {
             **_OF_BART,
@@ -49,6 +49,27 @@ OPT = HuggingFaceFamily(
         ("layer.", "final_norm."),
         transposed=True,
         prefix="model.decoder.",
+    ),
+)
+BIO_GPT = replace(
+    OPT,
+    hidden="intermediate_size",
+    activation=("hidden_act", "gelu"),
+    embedding_scale=("scale_embedding", True),
+    only={},
+    equal={},
+    harmless="layer_norm_eps",
+    layout=layout(
+        {
+            **_OF_BART,
+            "embeddings": "embed_tokens",
+            "final_norm.gain": "layer_norm",
+            "unembedding.W_U": "output_projection",
+        },
+        "layers.{}.",
+        ("layer.", "final_norm."),
+        transposed=True,
+        prefix="biogpt.",
     ),
 )
 _CROSS_ATTENTION = {
@@ -88,10 +109,10 @@ MARIAN = HuggingFaceFamily(
     tied=True,
     norm="layer_norm",
     gated=False,
-    biases="QKVO",
+    biases="QKVOF",
     whole_heads=True,
     placement="post",
-    embedding_scale="scale_embedding",
+    embedding_scale=("scale_embedding", False),
     sinusoidal=True,
     encoder=EncoderKeys("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim"),
     only={
@@ -104,14 +125,13 @@ MARIAN = HuggingFaceFamily(
         "normalize_embedding": (False, "there is a norm of the embeddings"),
         "static_position_embeddings": (True, "the positions are learned"),
     },
+    equal={"decoder_vocab_size": "vocab_size"},
     same={
-        "decoder_vocab_size": "vocab_size",
         "hidden_size": "d_model",
         "num_attention_heads": "encoder_attention_heads",
         "num_hidden_layers": "encoder_layers",
     },
-    harmless="dropout activation_dropout classif_dropout classifier_dropout encoder_layerdrop "
-    "decoder_layerdrop init_std force_bos_token_to_be_generated extra_pos_embeddings save_step",
+    harmless="extra_pos_embeddings",
     layout=Layout(
         _names_of_marian(),
         transposed=True,
@@ -123,4 +143,4 @@ MARIAN = HuggingFaceFamily(
         },
     ),
 )
-FAMILIES: Mapping[str, HuggingFaceFamily] = {"opt": OPT, "marian": MARIAN}
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"biogpt": BIO_GPT, "opt": OPT, "marian": MARIAN}

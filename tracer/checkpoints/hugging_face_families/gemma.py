@@ -7,31 +7,9 @@ from dataclasses import replace
 
 from tracer.checkpoints.hugging_face_families.llama import LLAMA
 from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily
-from tracer.checkpoints.hugging_face_rotary import rotary_by_window
-from tracer.checkpoints.hugging_face_windows import (
-    FULL,
-    SLIDING,
-    WINDOW,
-    ReadWindows,
-    Windows,
-    by_kind,
-)
-from tracer.checkpoints.layouts import with_norms_after, with_query_key_norms
-from tracer.checkpoints.settings import CheckpointSettings
-
-
-def _windows_of_gemma(pattern: int) -> ReadWindows:
-    """Return windows in all layers but every `pattern`th."""
-
-    def windows(settings: CheckpointSettings, layers: int) -> Windows:
-        own = settings.whole("sliding_window_pattern", pattern) if pattern > 2 else pattern
-        kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
-        if settings.get(WINDOW, 4096) is None:
-            settings.wrong(WINDOW, "expected a whole number")
-        return by_kind(settings, kinds, settings.whole(WINDOW, 4096))
-
-    return windows
-
+from tracer.checkpoints.hugging_face_rotary import rotary_of_windows
+from tracer.checkpoints.hugging_face_windows import WINDOW, windows_but_every
+from tracer.checkpoints.layouts import changed, with_norms_after, with_query_key_norms
 
 GEMMA = replace(
     LLAMA,
@@ -44,10 +22,7 @@ GEMMA = replace(
     missing_d_k=256,
     whole_heads=False,
     not_null=HEAD_DIM,
-    only={
-        **LLAMA.only,
-        "use_bidirectional_attention": (None, "tokens attend to later tokens"),
-    },
+    harmless="hidden_activation",
 )
 GEMMA_2 = replace(
     GEMMA,
@@ -55,32 +30,37 @@ GEMMA_2 = replace(
     meant={},
     missing_key_heads=4,
     whole_heads=True,
-    windows=_windows_of_gemma(2),
+    windows=windows_but_every(2, key=None),
     norm_after=True,
     squared_divisor=("query_pre_attn_scalar", 256.0),
     score_cap=("attn_logit_softcapping", 50.0),
     logit_cap=("final_logit_softcapping", 30.0),
     only={key: GEMMA.only[key] for key in GEMMA.only if key != WINDOW},
-    harmless="cache_implementation",
+    harmless="hidden_act",
+    equal={"sliding_window_size": WINDOW},
     layout=with_norms_after(LLAMA.layout),
 )
 GEMMA_3 = replace(
     GEMMA_2,
-    rotary=rotary_by_window,
-    windows=_windows_of_gemma(6),
+    rotary=rotary_of_windows(1e6, 10000.0, "rope_local_base_freq"),
+    windows=windows_but_every(6),
     query_key_norm="head",
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
-    harmless="cache_implementation _sliding_window_pattern",
     only={
         **GEMMA_2.only,
-        "use_bidirectional_attention": (False, "tokens attend to later tokens"),
         "attn_logit_softcapping": (None, "transformers does not apply it"),
     },
     layout=with_query_key_norms(GEMMA_2.layout),
+)
+VAULT_GEMMA = replace(
+    GEMMA_2,
+    norm_after=False,
+    layout=changed(LLAMA.layout, {"ffn.norm.gain": "pre_feedforward_layernorm"}),
 )
 FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "gemma": GEMMA,
     "gemma2": GEMMA_2,
     "gemma3_text": GEMMA_3,
+    "vaultgemma": VAULT_GEMMA,
 }

@@ -19,11 +19,11 @@ GPT2 = HuggingFaceFamily(
     norm="layer_norm",
     gated=False,
     hidden_per_width=4,
-    biases="QKVO",
+    biases="QKVOF",
     whole_heads=True,
+    divided_by_layer="scale_attn_by_inverse_layer_idx",
     only={
         "scale_attn_weights": (True, "scores are not divided by √d_k"),
-        "scale_attn_by_inverse_layer_idx": (False, "scores are also divided by the layer's number"),
     },
     same={
         "hidden_size": "n_embd",
@@ -31,9 +31,7 @@ GPT2 = HuggingFaceFamily(
         "num_attention_heads": "n_head",
         "num_hidden_layers": "n_layer",
     },
-    harmless="n_ctx n_special predict_special_tokens reorder_and_upcast_attn resid_pdrop "
-    "embd_pdrop attn_pdrop summary_type summary_use_proj summary_activation "
-    "summary_proj_to_labels summary_first_dropout",
+    harmless="n_ctx n_special",
     layout=layout(
         {
             "embeddings": "wte",

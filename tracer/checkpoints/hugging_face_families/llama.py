@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
+from tracer.checkpoints.hugging_face_family import HuggingFaceFamily, Only
 from tracer.checkpoints.hugging_face_rotary import rotary
 from tracer.checkpoints.hugging_face_windows import WINDOW, full_attention
 from tracer.checkpoints.layouts import layout
 
+NO_FFN_BIASES: Only = {"mlp_bias": (False, "the FFN has biases")}
 LLAMA = HuggingFaceFamily(
     epsilon=("rms_norm_eps", 1e-6),
     activation=("hidden_act", "silu"),
@@ -16,17 +18,16 @@ LLAMA = HuggingFaceFamily(
     norm="rms_norm",
     gated=True,
     biases="",
-    maybe_biases="QKVO",
+    maybe_biases=(("QKVO", "attention_bias", False),),
     shares_keys=True,
     rotary=rotary(),
     whole_heads=True,
     windows=full_attention,
     only={
-        "mlp_bias": (False, "the FFN has biases"),
+        **NO_FFN_BIASES,
         "rope_interleaved": (False, "pairs of the rotary positions are adjacent columns"),
         WINDOW: (None, "tokens attend within a window"),
     },
-    harmless="pretraining_tp max_sequence_length is_llama_config",
     layout=layout(
         {
             "embeddings": "embed_tokens",
@@ -43,11 +44,22 @@ LLAMA = HuggingFaceFamily(
             "layer.ffn.W_2": "mlp.down_proj",
         },
         "layers.{}.",
-        ("layer.attention.W",),
+        ("layer.attention.W", "layer.ffn.W"),
         transposed=True,
         unused=("*.rotary_emb.inv_freq",),
         prefix="model.",
     ),
 )
 WITHOUT_WINDOW_KEY = {key: LLAMA.only[key] for key in LLAMA.only if key != WINDOW}
-FAMILIES: Mapping[str, HuggingFaceFamily] = {"llama": LLAMA}
+
+
+def with_ffn_biases(family: HuggingFaceFamily) -> HuggingFaceFamily:
+    """Return a family whose FFN has biases if `mlp_bias` is true."""
+    return replace(
+        family,
+        maybe_biases=(*family.maybe_biases, ("F", "mlp_bias", False)),
+        only={key: family.only[key] for key in family.only if key not in NO_FFN_BIASES},
+    )
+
+
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"llama": with_ffn_biases(LLAMA)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
-from tracer.checkpoints.hugging_face_family import KEY_HEADS, HuggingFaceFamily
+from tracer.checkpoints.hugging_face_family import HEAD_DIM, KEY_HEADS, HuggingFaceFamily
 from tracer.checkpoints.hugging_face_rotary import rotary
 from tracer.checkpoints.hugging_face_windows import (
     FULL,
@@ -26,6 +26,10 @@ def _windows_of_mistral(settings: CheckpointSettings, layers: int) -> Windows:
             if settings.get(key, default) is None:
                 reason = "with layer_types, transformers loads a Ministral, which needs it"
                 settings.wrong(key, f"expected a whole number: {reason}")
+    return _windows_of_ministral(settings, layers)
+
+
+def _windows_of_ministral(settings: CheckpointSettings, layers: int) -> Windows:
     has_window = settings.get(WINDOW, ...) is not None
     window = settings.whole(WINDOW, 4096) if has_window else None
     return by_kind(settings, [SLIDING if has_window else FULL] * layers, window)
@@ -33,7 +37,7 @@ def _windows_of_mistral(settings: CheckpointSettings, layers: int) -> Windows:
 
 MISTRAL = replace(
     LLAMA,
-    maybe_biases="",
+    maybe_biases=(),
     missing_key_heads=8,
     whole_heads=False,
     not_null=KEY_HEADS,
@@ -46,10 +50,19 @@ MIXTRAL = replace(
     windows=one_window,
     rotary=rotary(1e6),
     experts="num_local_experts",
+    same={"num_experts": "num_local_experts"},
     top=("num_experts_per_tok", 2),
-    harmless="router_aux_loss_coef output_router_logits router_jitter_noise",
     layout=with_experts(
         LLAMA.layout, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")
     ),
 )
-FAMILIES: Mapping[str, HuggingFaceFamily] = {"mistral": MISTRAL, "mixtral": MIXTRAL}
+MINISTRAL = replace(
+    MISTRAL,
+    not_null=f"{HEAD_DIM} {WINDOW}",
+    windows=_windows_of_ministral,
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {
+    "ministral": MINISTRAL,
+    "mistral": MISTRAL,
+    "mixtral": MIXTRAL,
+}

@@ -49,7 +49,7 @@ QWEN3 = replace(
     QWEN2,
     query_key_norm="head",
     biases="",
-    maybe_biases="QKVO",
+    maybe_biases=LLAMA.maybe_biases,
     missing_d_k=128,
     only=WITHOUT_WINDOW_KEY,
     layout=with_query_key_norms(LLAMA.layout),
@@ -66,9 +66,10 @@ QWEN3_MOE = replace(
     normalize=("norm_topk_prob", False),
     only={
         **WITHOUT_WINDOW_KEY,
+        "use_qk_norm": (True, "transformers computes the norm of queries and keys"),
         "decoder_sparse_step": (1, "only some layers have experts"),
     },
-    harmless="router_aux_loss_coef output_router_logits intermediate_size max_window_layers",
+    harmless="intermediate_size",
     layout=with_experts(
         QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
     ),

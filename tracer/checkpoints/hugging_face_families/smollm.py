@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
+from tracer.checkpoints.hugging_face_families.llama import (
+    LLAMA,
+    WITHOUT_WINDOW_KEY,
+    with_ffn_biases,
+)
 from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
 from tracer.checkpoints.hugging_face_rotary import rotary_in_some_layers
 from tracer.checkpoints.hugging_face_windows import WINDOW, Windows, full_attention
@@ -27,4 +31,4 @@ SMOLLM3 = replace(
     windows=_windows_of_smollm3,
     only=WITHOUT_WINDOW_KEY,
 )
-FAMILIES: Mapping[str, HuggingFaceFamily] = {"smollm3": SMOLLM3}
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"smollm3": with_ffn_biases(SMOLLM3)}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from tracer.checkpoints.architecture import Architecture
 from tracer.scenario.fields import Frozen, described
 from tracer.scenario.part import NamedPositions, ScenarioPart
 
@@ -16,8 +20,14 @@ class PositionKeys(Frozen):
     )
 
 
+def trained_positions(architecture: Architecture) -> Mapping[str, Any]:
+    """The key of a checkpoint's positions, if it has ALiBi."""
+    return {"alibi": True} if architecture.alibi else {}
+
+
 PART = ScenarioPart(
     keys={"Positions": PositionKeys},
+    trained_positions=trained_positions,
     positions={"alibi": NamedPositions({"alibi": True})},
     variants=(("without ALiBi", PositionKeys, lambda _: {"alibi": False}),),
 )

@@ -1,0 +1,76 @@
+"""MPT."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracer.checkpoints.hugging_face_family import HuggingFaceFamily, Only
+from tracer.checkpoints.layouts import layout
+from tracer.checkpoints.settings import CheckpointSettings
+
+_OF_ATTENTION: Only = {
+    "alibi": (True, "positions are learned"),
+    "alibi_bias_max": (8, "other slopes of ALiBi"),
+    "attn_type": ("multihead_attention", "heads share keys"),
+    "attn_uses_sequence_id": (False, "several texts in one"),
+    "clip_qkv": (None, "queries, keys and values are clamped"),
+    "prefix_lm": (False, "tokens attend to later tokens"),
+    "qk_ln": (False, "a norm of queries and keys"),
+    "softmax_scale": (None, "another scale of the scores"),
+}
+
+
+def _check_attention(settings: CheckpointSettings) -> None:
+    own = settings.within("attn_config")
+    for key, (value, otherwise) in _OF_ATTENTION.items():
+        own.only(key, value, otherwise)
+
+
+MPT = HuggingFaceFamily(
+    layers="n_layers",
+    width="d_model",
+    heads="n_heads",
+    hidden="",
+    hidden_per_width=4,
+    context="max_seq_len",
+    epsilon=("layer_norm_epsilon", 1e-5),
+    activation=(None, "gelu"),
+    tied=True,
+    norm="layer_norm",
+    gated=False,
+    biases="",
+    whole_heads=True,
+    alibi=True,
+    check=_check_attention,
+    only={
+        "embedding_fraction": (1.0, "a factor of the gradients of the embeddings"),
+        "expansion_ratio": (4, "transformers does not read it"),
+        "logit_scale": (None, "a factor of the logits"),
+        "no_bias": (True, "transformers has no biases"),
+        "norm_type": ("low_precision_layernorm", "another norm"),
+    },
+    same={
+        "hidden_size": "d_model",
+        "num_attention_heads": "n_heads",
+        "num_hidden_layers": "n_layers",
+    },
+    harmless="learned_pos_emb init_config tokenizer_name verbose",
+    layout=layout(
+        {
+            "embeddings": "wte",
+            "final_norm.gain": "norm_f",
+            "unembedding.W_U": "lm_head",
+            "layer.attention.norm.gain": "norm_1",
+            "layer.attention.W_QKV": "attn.Wqkv",
+            "layer.attention.W_O": "attn.out_proj",
+            "layer.ffn.norm.gain": "norm_2",
+            "layer.ffn.W_1": "ffn.up_proj",
+            "layer.ffn.W_2": "ffn.down_proj",
+        },
+        "blocks.{}.",
+        (),
+        transposed=True,
+        prefix="transformer.",
+    ),
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {"mpt": MPT}
