@@ -159,7 +159,7 @@ OPENED = {
     "tracer.renderers.page.as_html": {"read_text"},
     "tracer.requests.loader": {"read_text"},
     "tracer.scenario.schema": {"read_text"},
-    "tracer.decoder.memory": {"read_text"},  # what the system says of itself
+    "tracer.files.memory": {"read_text"},  # what the system says of itself
     # What reading.py has opened.
     "tracer.checkpoints.safetensors_files": {"safe_open"},
     "tracer.checkpoints.tensor": {"memmap"},

@@ -10,9 +10,10 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, strategies as st
+from hypothesis import strategies as st
 
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_run
+from tests.helpers.fuzzed import faults_of_all
 from tests.helpers.whole_scenarios import plain_and_written
 
 SCENARIOS = int(os.environ.get("FUZZ_SCENARIOS", "3000"))
@@ -29,30 +30,24 @@ COMMANDS = (
 )
 
 
+CASES = st.tuples(
+    plain_and_written(),
+    st.sampled_from([40, 80, 120]),
+    st.sampled_from(sorted(FORMATS)),
+    st.sampled_from(COMMANDS),
+)
+
+
+def faults_of_case(case: tuple[tuple[Any, Any], int, str, tuple[str, ...]]) -> list[str]:
+    """What any judge finds in a run, for each token, and in another command."""
+    (plain, written), width, form, command = case
+    found = faults_of_run(plain, written, width=width)
+    return found + faults_of_command(written, form, command)
+
+
 def judge(number: int, scenarios: int) -> None:
     """So many scenarios, which the number of the shard and the seed decide."""
-
-    @seed(SEED * 1_000_003 + number)
-    @settings(
-        max_examples=scenarios,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        verbosity=Verbosity.quiet,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(
-        both=plain_and_written(),
-        width=st.sampled_from([40, 80, 120]),
-        form=st.sampled_from(sorted(FORMATS)),
-        command=st.sampled_from(COMMANDS),
-    )
-    def every_judge(both: tuple[Any, Any], width: int, form: str, command: tuple[str, ...]) -> None:
-        plain, written = both
-        assert faults_of_run(plain, written, width=width) == []
-        assert faults_of_command(written, form, command) == []
-
-    every_judge()
+    assert faults_of_all(CASES, faults_of_case, scenarios, SEED * 1_000_003 + number) == []
 
 
 @pytest.mark.fuzz

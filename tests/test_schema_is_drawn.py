@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as 
 
 from tests.helpers.command import printed
 from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
-OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 40, 300, 30, 30
+OF_ANY_KIND, WITH_ENCODER, OF_LOSSES, OF_SIZES = 200, 500, 30, 60
 """How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {
@@ -46,7 +47,7 @@ def drawn(choices: Choices, strategy: st.SearchStrategy[Any], number: int) -> Co
     """How often each choice is made in so many draws; nothing is computed."""
     found: Counter[str] = Counter()
 
-    @seed(6)  # with which few draws make every choice
+    @seed(7)  # with which few draws make every choice
     @settings(
         max_examples=number,
         phases=[Phase.generate],
@@ -106,8 +107,8 @@ NEW = {
     ),
     "a word": (
         ("FFN", "properties", "activation", "enum"),
-        ["relu", "gelu", "gelu_tanh", "silu", "none", "relu_squared"],
-        ["FFN.activation = relu_squared"],
+        [*ACTIVATIONS, "softplus"],
+        ["FFN.activation = softplus"],
     ),
     "a form": (
         ("Attention", "properties", "W_O"),

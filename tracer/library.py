@@ -40,10 +40,15 @@ class Value:
     """A value of a pass: an array of floats with a name and labels for each axis."""
 
     address: str
-    symbol: str
     axes: tuple[tuple[str, tuple[str, ...]], ...]
     array: NDArray[np.float64]
     _printed: Callable[[tuple[int, ...]], str]
+    _symbol: Callable[[], str]
+
+    @property
+    def symbol(self) -> str:
+        """How texts write the value."""
+        return self._symbol()
 
     @cached_property
     def printed(self) -> NDArray[Any]:
@@ -114,7 +119,7 @@ class Trace(Mapping[str, Value]):
         axes = tuple((axis.name, axis.labels) for axis in value.axes)
         floats = np.zeros(value.shape) if value.role.words else value.array
         as_printed = partial(printed, self._run, value)
-        return Value(address, text(self._symbols[address]), axes, floats, as_printed)
+        return Value(address, axes, floats, as_printed, partial(self._symbol, address))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._run.values)
@@ -126,6 +131,9 @@ class Trace(Mapping[str, Value]):
     def scenario(self) -> Scenario:
         """The scenario of the pass."""
         return self._run.scenario
+
+    def _symbol(self, address: str) -> str:
+        return text(self._symbols[address])
 
     @cached_property
     def _symbols(self) -> Mapping[str, Any]:

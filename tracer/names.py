@@ -75,7 +75,7 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
 def similar(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three known names that are similar, the most similar first."""
     by_lower = {k.lower(): k for k in known}
-    return [by_lower[k] for k in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
+    return [by_lower[k] for k in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.65)]
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -23,7 +23,9 @@ from tests.benchmarks.generated import write_wide_scenario
 ROUNDS, FEW_ROUNDS = 21, 7
 
 START, VERSION, GROWTH, TAPE = 1.6, 1.15, 1.3, 1.15
-THEIRS, PART, MEMORY = 1.5, 0.25, 1.3
+THEIRS, OF_LIBRARY, PART, MEMORY = 1.5, 2.5, 0.25, 1.3
+SUMMARY = 450
+"""Megabytes that `run paris` may hold."""
 WAY_BACK = 3.0
 
 DEQUANTISED = 20 * (2 * 576 + 576 * (576 + 2 * 192 + 576) + 3 * 576 * 1536) * 8
@@ -190,6 +192,7 @@ def trained() -> Iterator[Measured]:
     sides |= {"taped": lambda: plain_llama.taped(model), "plain": lambda: plain_llama.plain(model)}
     if find_spec("transformers") and find_spec("torch"):
         sides["theirs"] = plain_llama.theirs(model)
+        sides["library"] = plain_llama.of_library()
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(ROUNDS):
         for name, compute in sides.items():
@@ -199,6 +202,8 @@ def trained() -> Iterator[Measured]:
     if "theirs" in least:
         ratio = least["taped"] / least["theirs"]
         yield Measured("taped pass of SmolLM2 / transformers", ratio, THEIRS)
+        ratio = least["library"] / least["theirs"]
+        yield Measured("pass of SmolLM2 in the library / transformers", ratio, OF_LIBRARY)
 
 
 def _trained_commands() -> Iterator[Measured]:
@@ -213,6 +218,8 @@ def _trained_commands() -> Iterator[Measured]:
     )
     yield Measured("layer 20 and a head of it / run paris", taken["layer"] / taken["run"], 1)
     memory = processes.peak_memory(layer) / DEQUANTISED
+    summary = processes.peak_memory(processes.program("run", "paris")) / MEGABYTE
+    yield Measured("memory of run paris", summary, SUMMARY, "MB")
     yield Measured("memory of layer 20 / the weights up to it in float64", memory, MEMORY)
 
 

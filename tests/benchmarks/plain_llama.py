@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer import library
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import open_checkpoint, packaged
 from tracer.decoder.forward import trace
@@ -49,6 +50,13 @@ def taped(model: Model) -> Array:
     for record in reversed(found.records):
         _ = record.output.numbers
     return np.asarray(found["probabilities"].numbers)
+
+
+def of_library() -> Callable[[], Array]:
+    """A pass of the library: it reads the weights from the file, of which it may keep some."""
+    checkpoint = open_checkpoint(packaged(PACKAGE, FILE))
+    scenario = of_checkpoint(Trained(checkpoint=FILE, text=TEXT), checkpoint)
+    return lambda: library.trace(scenario)["logits"].array
 
 
 def plain(model: Model) -> Array:

@@ -250,7 +250,7 @@ def test_a_stack_has_a_matrix_for_each_expert(tmp_path: Path) -> None:
     ("gemma3", "attn_logit_softcapping", 5.0, "got 5.0, not supported: it belongs to soft caps"),
     ("gemma3", "rope.freq_base_swa", 0.0, "got 0.0, expected a positive number"),
     ("olmo2", "attention.sliding_window", 3, "got 3, not supported: it belongs to windows in"),
-    ("olmo2", "rope.scaling.type", "yarn", "got 'yarn', supported are none, linear"),
+    ("olmo2", "rope.scaling.type", "longrope", "got 'longrope', supported are linear, none"),
     ("gpt_neox", "use_parallel_residual", 1, "got 1, expected true or false"),
     ("gpt_neox", "rope.dimension_count", 9, "got 9, expected an even number up to 8"),
     ("gpt_neox", "rope.dimension_count", 3, "got 3, expected an even number up to 8"),

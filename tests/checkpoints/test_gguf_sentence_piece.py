@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers import ten_scripts
+from tests.helpers.sentence_piece_models import mixed_texts, trained
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError
@@ -111,31 +110,9 @@ def test_a_character_without_a_token_is_told(tmp_path: Path) -> None:
         read.encode("té")
 
 
-CORPUS = (
-    "the cat sat on the mat, and the other cat ate 1234 naïve mice; don't sit, it's hot!",
-    "der Hund läuft über die Straße und bellt 42 mal; le chat mange des souris à midi",
-    "быстрая лиса прыгает через ленивую собаку; η γάτα κοιμάται στο χαλί",
-    "猫が マットの 上に 座っている; 고양이가 매트 위에 앉아 있다; القط على السجادة",
-    "def f(x):\n    return  x + 1\n\n\tif x == 2:\n        print('  spaces   ')",
-)
-
-
 def test_ids_are_those_of_sentencepiece(tmp_path: Path) -> None:
     library = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
-    trained = io.BytesIO()
-    library.SentencePieceTrainer.train(
-        sentence_iterator=iter([*CORPUS, *ten_scripts.WORDS]),
-        model_writer=trained,
-        model_type="bpe",
-        vocab_size=700,
-        byte_fallback=True,
-        split_digits=True,
-        allow_whitespace_only_pieces=True,
-        remove_extra_whitespaces=False,
-        normalization_rule_name="identity",
-        minloglevel=2,
-    )
-    theirs = library.SentencePieceProcessor(model_proto=trained.getvalue())
+    theirs = library.SentencePieceProcessor(model_proto=trained())
     ids = range(theirs.vocab_size())
     kinds = [
         UNKNOWN if theirs.is_unknown(id)
@@ -151,14 +128,7 @@ def test_ids_are_those_of_sentencepiece(tmp_path: Path) -> None:
         token_type=kinds,
         add_bos_token=False,
     )
-    words = [word for line in CORPUS for word in line.split(" ")]
-    drawn, texts = random.Random(1), ten_scripts.texts()
-    for _ in range(500):
-        parts = (
-            drawn.choice([*words, " ", "  ", "\n", "😀", "ab", "aaa", "日本"])
-            for _ in range(drawn.randrange(1, 9))
-        )
-        texts.append(drawn.choice(["", " "]).join(parts))
+    texts = ten_scripts.texts() + mixed_texts()
     for text in texts:
         found = read.encode(text)
         assert list(found.ids) == theirs.encode(text), text

@@ -57,6 +57,9 @@ def test_tokens_have_the_numbers_of_the_file(tmp_path: Path) -> None:
     ("bloom", "It's, 12", ["It's", ",", " 12"]),
     ("viking", "It's, 12", ["It's", ",", " ", "1", "2"]),
     ("falcon", "It`s 1234", ["It", "`", "s", " ", "123", "4"]),
+    ("qwen35", "IT'S 12 e\u0302\u0302t!\n", ["IT", "'S", " ", "1", "2", " ê\u0302t", "!\n"]),
+    ("seed-coder", "It's 12!\n", ["It", "'s", " ", "1", "2", "!", "\n"]),
+    ("deepseek-v3", "a.b 1234日本!\n", ["a", ".b", " ", "123", "4", "日本", "!\n"]),
     ("deepseek-coder", "It's 12\n", ["It", "'", "s", " ", "1", "2", "\n"]),
 ])  # fmt: skip
 def test_a_text_is_split_as_the_model_has_learned(

@@ -84,6 +84,20 @@ def test_a_key_may_have_a_value_that_changes_nothing(
             read("llama", **{key: value})
 
 
+def test_a_key_may_repeat_a_size() -> None:
+    assert read("gpt2", num_key_value_heads=4) == read("gpt2")
+    assert read("llama", rotary_dim=8) == read("llama")
+    for family, key in (("gpt2", "num_key_value_heads"), ("llama", "rotary_dim")):
+        with pytest.raises(TracerError, match=f"{key}: got 2, "):
+            read(family, **{key: 2})
+
+
+def test_a_context_may_be_missing_where_it_is_not_read() -> None:
+    assert read("llama", max_position_embeddings="missing").rotary == read("llama").rotary
+    with pytest.raises(TracerError, match="n_positions: missing"):
+        read("gpt2", n_positions="missing")
+
+
 def test_a_gated_silu_has_a_name_of_its_own() -> None:
     assert read("llama", activation="swiglu") == read("llama")
     with pytest.raises(TracerError, match="activation: got 'swiglu', supported are gelu"):
@@ -123,27 +137,23 @@ def test_the_base_stands_in_either_place(said: dict[str, Any]) -> None:
     assert read("llama", **said).rotary == RotaryPositions(300.0, "halves", None)
 
 
-def test_linear_scaling_divides_each_angle() -> None:
-    older = read("llama", rope_scaling={"type": "linear", "factor": 4.0})
-    assert older.factors == (4.0,) * 4
-    newer = read("llama", rope_parameters={"rope_type": "linear", "factor": 4.0})
-    assert newer.factors == (4.0,) * 4
-
-
-def test_llama_3_scales_long_waves_alone() -> None:
-    """With base 10 and 4 pairs the waves are 2π·10^(i/4): 6.3, 11.2, 19.9, 35.3 tokens long.
-
-    Of 32 tokens, one that fits 4 times stays (i = 0); one that does not fit once is divided by 8
-    (i = 3); 32 / 11.173 = 2.864 lies 0.6214 of the way from 1 to 4, 32 / 19.869 = 1.6106 lies
-    0.2035 of it.
-    """
-    scaling = {
-        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 32,
-    }  # fmt: skip
-    factors = read("llama", rope_theta=10.0, rope_scaling=scaling).factors
-    expected = [1, 1 / (0.3786 / 8 + 0.6214), 1 / (0.7965 / 8 + 0.2035), 8]
-    assert factors == pytest.approx(expected, rel=1e-3)
+@pytest.mark.parametrize(("said", "read_as"), [
+    ({"type": "linear", "factor": 4}, {"kind": "linear", "factor": 4.0}),
+    ({"rope_type": "dynamic", "factor": 2.0},
+     {"kind": "dynamic", "factor": 2.0, "original_max_position_embeddings": 16.0}),
+    ({"rope_type": "yarn", "factor": 4.0, "mscale": 1.0, "mscale_all_dim": 1.0},
+     {"kind": "yarn", "factor": 4.0, "original_max_position_embeddings": 16.0,
+      "attention_factor": 1.0, "truncate": True}),
+    ({"rope_type": "longrope", "short_factor": [1, 2.0], "long_factor": [4, 8], "factor": None,
+      "original_max_position_embeddings": 4.0, "attention_factor": None},
+     {"kind": "longrope", "factor": 4.0, "original_max_position_embeddings": 4.0,
+      "short_factor": (1.0, 2.0), "long_factor": (4.0, 8.0)}),
+    ({"factor": 2.0}, None),
+])  # fmt: skip
+def test_a_scaling_stands_in_either_place(said: dict[str, Any], read_as: dict[str, Any]) -> None:
+    sizes = {"max_position_embeddings": 16, "head_dim": 4}
+    for key in ("rope_scaling", "rope_parameters"):
+        assert read("llama", **{key: said}, **sizes).rotary.scaling == read_as
 
 
 @pytest.mark.parametrize(("family", "said", "told"), [
@@ -157,12 +167,17 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("llama", {"tie_word_embeddings": "no"}, "tie_word_embeddings: got 'no', expected true or"),
     ("mistral", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
     ("llama", {"rope_scaling": [1]}, "rope_scaling: got [1], expected a mapping"),
-    ("llama", {"rope_scaling": {"rope_type": "yarn"}},
-     "rope_scaling.rope_type: got 'yarn', supported are default, linear, llama3"),
+    ("llama", {"rope_scaling": {"rope_type": "su"}},
+     "rope_scaling.rope_type: got 'su', supported are default, linear, llama3"),
+    ("llama", {"rope_scaling": {"rope_type": "yarn"}}, "rope_scaling.factor: missing, expected"),
+    ("llama", {"rope_scaling": {"type": "longrope", "short_factor": [0], "long_factor": [1]}},
+     "rope_scaling.short_factor: expected a list of positive numbers"),
+    ("phi3", {"rope_scaling": {"type": "su", "short_factor": [1], "long_factor": [1]}},
+     "rope_scaling.original_max_position_embeddings: missing, expected a number: with su"),
     ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}},
      "rope_parameters.partial_rotary_factor: got 0.5, supported is 1.0"),
     ("llama", {"rope_scaling": {"type": "linear"}}, "rope_scaling.factor: missing, expected a"),
-    ("llama", {"rope_scaling": {"factor": 2.0}}, "rope_scaling.factor: got 2.0, this key is"),
+    ("llama", {"rope_scaling": {"mrope_section": [1]}}, "rope_scaling.mrope_section: got [1]"),
     ("llama", {"rope_theta": 10**400}, "rope_theta: got 1"),
     ("llama", {"tie_word_embeddings": None}, "tie_word_embeddings: got null, expected true or"),
     ("llama", {"sliding_window": 7}, "sliding_window: got 7, supported is null"),

@@ -117,7 +117,7 @@ def test_without_scores_there_are_words_and_without_words_ids(folder: Path) -> N
     (folder / "source.spm").unlink()
     words = tokenizer_of(folder)
     assert words.texts(5) == ["</s>", "<unk>", " ", "a", "b"]
-    with pytest.raises(TracerError, match="the model has no tokenizer"):
+    with pytest.raises(TracerError, match=r"the folder has no source\.spm, which a text needs"):
         words.encode("a")
     (folder / "vocab.json").unlink()
     assert tokenizer_of(folder).texts(2) == ["[0]", "[1]"]

@@ -5,17 +5,22 @@ UPDATE_MODELS=1 python -m pytest -n 0 tests/checkpoints/test_models_table.py
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tokenizers import Regex, Tokenizer as Library, models, normalizers, pre_tokenizers
 
 from tests.checkpoints.test_image_wrappers import CONFIGS
 from tests.helpers import tiny_marian
 from tracer.checkpoints import gguf_families
 from tracer.checkpoints.hugging_face_families import FAMILIES
+from tracer.checkpoints.hugging_face_tokenizer import tokenizer_of
 from tracer.checkpoints.image_wrappers import WRAPPERS
 
 WRAPPED = ", ".join(sorted(WRAPPERS))
@@ -26,7 +31,7 @@ INTRODUCTION = f"""\
 Each of these families is computed as transformers computes it: a tiny model of the family with
 random weights has the same logits in float64. Every other family, and every setting that is not
 supported, is refused with the name of the missing part. Tokenizers are read from `tokenizer.json`,
-from Marian's `.spm` files, or from the GGUF file.
+from the older files [below](#tokenizers), from Marian's `.spm` files, or from the GGUF file.
 
 Of a model that also reads images, the text half is opened, and a note says so: {WRAPPED}.
 
@@ -45,6 +50,12 @@ HAS_WINDOWS = (
     *("cohere2", "exaone4", "gemma2", "gemma3_text", "gpt_neo", "ministral", "mistral", "olmo3"),
     *("qwen2", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3", "vaultgemma"),
 )
+
+
+def split_at_tokenizers() -> tuple[str, str]:
+    """The table, and what is written by hand below it."""
+    table, heading, below = TABLE.read_text(encoding="utf-8").partition("\n## Tokenizers\n")
+    return table, heading + below
 
 
 def parts(family: str) -> Iterator[str]:
@@ -98,7 +109,8 @@ def begins(family: str) -> str:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_row_is_true(family: str, tmp_path: Path) -> None:
-    rows = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
+    table, below = split_at_tokenizers()
+    rows = table.splitlines()
     if not find_spec("torch") or not find_spec("transformers"):
         assert any(row.startswith(begins(family)) for row in rows)
         pytest.skip("transformers is not installed: the logits were compared when it was written")
@@ -124,11 +136,57 @@ def test_a_row_is_true(family: str, tmp_path: Path) -> None:
         others = {line for line in rows if line.startswith("| ") and "`model_type`" not in line}
         written = {line.split(" ")[1]: line for line in others} | {family: row}
         lines = [written[name] for name in sorted(written) if name in FAMILIES]
-        TABLE.write_text(INTRODUCTION + "\n".join(lines) + "\n", encoding="utf-8")
+        TABLE.write_text(INTRODUCTION + "\n".join([*lines, ""]) + below, encoding="utf-8")
     else:
         assert row in rows
 
 
 def test_there_are_no_other_rows() -> None:
-    rows = TABLE.read_text(encoding="utf-8").removeprefix(INTRODUCTION).splitlines()
+    rows = split_at_tokenizers()[0].removeprefix(INTRODUCTION).splitlines()
     assert [row.split(" ")[1] for row in rows] == sorted(FAMILIES)
+
+
+def of_bytes(pattern: str) -> Library:
+    """Numbers are merged, if the pattern keeps them together."""
+    library = Library(models.BPE({"1": 0, "2": 1, "12": 2}, [("1", "2")]))
+    steps = [
+        pre_tokenizers.Split(Regex(pattern), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ]
+    library.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    return library
+
+
+def of_characters() -> Library:
+    """A space is added before each part of a text."""
+    library = Library(models.BPE({"▁": 0, "a": 1, "▁a": 2, "<unk>": 3}, [("▁", "a")]))
+    steps: list[Any] = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    library.normalizer = normalizers.Sequence(steps)
+    library.add_special_tokens(["</s>"])
+    return library
+
+
+SPLITTING: dict[str, tuple[str, Callable[[], Library]]] = {
+    "GPT2Tokenizer": ("gpt2", lambda: of_bytes(r"\p{N}")),
+    "Qwen2Tokenizer": ("qwen2", lambda: of_bytes(r"\p{N}{1,3}")),
+    "LlamaTokenizer": ("llama", of_characters),
+    "GemmaTokenizer": ("gemma", of_characters),
+}
+
+
+@pytest.mark.parametrize("kind", SPLITTING)
+def test_a_class_splits_a_text_as_its_row_says(kind: str, tmp_path: Path) -> None:
+    _, below = split_at_tokenizers()
+    [row] = [line for line in below.splitlines() if line.startswith(f"| {kind} |")]
+    (text,), ours, theirs = (re.findall("`(.*?)`", cell) for cell in row.split(" | ")[2:])
+    family, described = SPLITTING[kind]
+    for name, values in {
+        "config.json": json.dumps({"model_type": family}),
+        "tokenizer_config.json": json.dumps({"tokenizer_class": kind, "add_bos_token": True}),
+        "tokenizer.json": described().to_str(),
+    }.items():
+        (tmp_path / name).write_text(values, encoding="utf-8")
+    assert [token.symbol for token in tokenizer_of(tmp_path).encode(text).tokens] == ours
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    read = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert read.convert_ids_to_tokens(read(text)["input_ids"]) == theirs

@@ -284,7 +284,7 @@ OF_GEMMAS: tuple[Json, ...] = (
     *({"layer_types": kinds} for kinds in ([FULL] * 2, [SLIDING] * 2, [FULL, SLIDING], [FULL])),
     *({"sliding_window": said} for said in (1, 5, None)),
     {"rope_theta": 50.0},
-    {"use_bidirectional_attention": True},
+    *({"use_bidirectional_attention": said} for said in (True, False)),
     {"attention_bias": True},
     {"head_dim": None},
     {"head_dim": 6},
@@ -574,7 +574,7 @@ NOT_SUPPORTED = {
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
     *("num_hidden_layers", "partial_rotary_factor", "rope_parameters.partial_rotary_factor"),
-    *("rope_parameters.rope_type", "rope_scaling.rope_type", "rope_scaling.attention_factor"),
+    *("rope_parameters.rope_type", "rope_scaling.rope_type"),
 }
 """Keys for whose sake a configuration is refused that transformers computes."""
 OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
@@ -614,6 +614,13 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str)
     whole = transformers.AutoConfig.for_model(**BASE[family]).to_dict()
     assert len(whole) > 20
     assert architecture_of(whole, "x") == architecture_of(BASE[family], "x")
+
+
+def test_every_setting_of_generation_changes_nothing() -> None:
+    settings = transformers.GenerationConfig().to_dict()
+    assert len(settings) > 50
+    said = {key: "x" for key in settings if key not in BASE["llama"]}
+    assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
 
 
 ACCEPTED = {

@@ -53,17 +53,6 @@ def byte_pairs(*, of_bytes: bool) -> dict[str, Any]:
     return {"vocab": found["vocab"], "merges": [tuple(pair) for pair in found["merges"]]}
 
 
-def unigram() -> Any:
-    library = Library(models.Unigram())
-    library.pre_tokenizer = pre_tokenizers.Metaspace()
-    library.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=300, special_tokens=SPECIAL, unk_token="<unk>", show_progress=False
-    )
-    library.train_from_iterator(WORDS, trainer)
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=library)
-
-
 def llama_3() -> Any:
     """Some tokens have no merges, and need none; a text begins with the start token."""
     pairs = byte_pairs(of_bytes=True)
@@ -88,7 +77,6 @@ KINDS: dict[str, Callable[[], Any]] = {
     "llama 3": llama_3,
     "llama": lambda: transformers.LlamaTokenizer(**byte_pairs(of_bytes=False)),
     "older llama": lambda: transformers.LlamaTokenizer(**byte_pairs(of_bytes=False), legacy=True),
-    "unigram": unigram,
 }
 
 

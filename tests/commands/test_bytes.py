@@ -45,7 +45,7 @@ FORMATS = ("terminal", "markdown", "latex", "json")
         ("run {}.yaml --figures {}f", ("markdown", "terminal"), 0),
         ("generate {}.yaml", FORMATS, 0),
         ("loss {}.yaml", ("npz", "safetensors"), 0),
-        ("train {}.yaml --save {}saved.yaml", FORMATS, 0),
+        ("train {}.yaml --save {}saved.yaml --force", FORMATS, 0),
         ("tutorial {}.yaml --blanks --key {}key.md", ("markdown",), 0),
         ("shapes {}.yaml", FORMATS, 0),
         ("page {}.yaml", (), 0),

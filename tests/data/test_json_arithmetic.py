@@ -19,6 +19,7 @@ from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
+from tests.parts.rotary.test_scaling import DYNAMIC, LLAMA_3, LONGROPE, START, YARN
 from tracer.data import as_json
 from tracer.decoder.attribution import attribute
 from tracer.decoder.contract import Contract
@@ -143,6 +144,9 @@ PARAMETERS = {
     "softcap": {"cap"},
     **{"scale": {"a"}, "divide_by": {"divisor"}},
     "power_of_two": {"over", "under"},
+    **{"turns": {"context"}, "ramp": {"start", "end"}, "interpolate": {"factor"}},
+    "larger_base": {"base", "factor", "tokens", "context", "width"},
+    **{"yarn_factor": {"factor"}, "longrope_factor": {"factor", "context"}},
     **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
@@ -167,9 +171,13 @@ def attributed(scenario: str) -> Iterator[dict[str, Any]]:
 def test_every_operation_can_be_done_again() -> None:
     done = assert_the_same(values("loss", "pizza", *NEVER))
     done |= assert_the_same(values("loss", "comics", "--example", "2", *NEVER))
-    for loss in ("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"):
+    for loss in (
+        *("{kind: squared, target: [1, 2, -1]}", "{kind: binary, reduction: sum}"),
+        *("{kind: squared, target: [1, 2, -1], factor: 0.5}", "{smoothing: 0.1}"),
+    ):
         text = f"{WITHOUT_TARGETS}loss: {loss}\n"
         done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
+    text = f"{WITHOUT_TARGETS}loss: {{kind: binary, reduction: sum}}\n"
     shape = values("loss", "-", *NEVER, stdin=text)["loss.sigmoid"]["shape"]
     given = f"{text}given: {{loss.sigmoid: {np.full([*map(int, shape)], 0.75).tolist()}}}\n"
     done |= assert_the_same(values("loss", "-", *NEVER, stdin=given))
@@ -179,8 +187,14 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("run", "-", *NEVER, stdin=padded))
     for layout in ("pairs", "halves"):
         done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
+    for name in ("tanh", "relu_squared"):
+        text = every_part().replace("activation: silu", f"activation: {name}")
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=text))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
+    for scaling in (YARN, LLAMA_3, DYNAMIC, LONGROPE):
+        scaled = START.replace("SCALING", scaling)
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=scaled))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SINKS))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers import random_scenarios
@@ -62,6 +63,29 @@ def test_with_the_cache_only_the_new_token_is_computed() -> None:
     text = printed("generate", "pizza", "--kv-cache")
     assert " ".join(SENTENCE) in text
     assert " ".join(text.split()).count("are reused from earlier turns") == 4
+
+
+BARE = """\
+tokens: [a, b, c, d]
+embeddings: {a: [1, 0], b: [0, 1], c: [1, 1], d: [0.5, 2]}
+layers: [{attention: {heads: [{W_Q: identity, W_K: [[1, 1], [0, 1]], W_V: [[1, 0], [1, 1]]}]}}]
+rounding: {carry: never}
+"""
+"""An attention layer without a vocabulary."""
+
+
+@pytest.mark.parametrize("start", [1, 3])
+def test_without_a_vocabulary_the_cache_reads_the_tokens_in_turn(start: int) -> None:
+    tokens = ["a", "b", "c", "d"]
+    options = [word for token in tokens[:start] for word in ("--start", token)]
+    document = generated("-", "--kv-cache", *options, stdin=BARE)
+    expected = reference(yaml.safe_load(BARE.replace("identity", "[[1, 0], [0, 1]]")))["output"]
+    assert document["text"] == tokens
+    for number, (turn, values) in enumerate(turns(document), start=start):
+        assert turn["input"] == tokens[:number] and turn["word"] is None
+        read = 0 if number == start else number - 1
+        np.testing.assert_allclose(values["output"], expected[read:number], atol=TOLERANCE)
+    assert len(document["turns"]) == 4 - start + 1
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
@@ -265,6 +289,16 @@ WITHOUT_VOCABULARY = SMALL.partition("vocabulary")[0]
 
 REFUSED = {
     "no vocabulary": (WITHOUT_VOCABULARY, (), "vocabulary: generation needs a vocabulary"),
+    "other tokens without a vocabulary": (
+        WITHOUT_VOCABULARY,
+        ("--kv-cache", "--start", "b"),
+        "tokens: without a vocabulary, only the scenario's own tokens are read, from the first on",
+    ),
+    "drawing without a vocabulary": (
+        WITHOUT_VOCABULARY,
+        ("--kv-cache", "--temperature", "0.5"),
+        "vocabulary: words are drawn from a vocabulary",
+    ),
     "by position": (
         SMALL.replace("{a: [1, 2], b: [3, 4]}", "[[1, 2]]"),
         (),

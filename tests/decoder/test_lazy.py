@@ -109,8 +109,3 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_computed(
         assert value.numbers is None
     assert not are_there(value)
     assert of_rows(10).numbers.sum() == 20  # asked only of many rows
-
-
-def test_the_memory_that_is_free() -> None:
-    free = memory.free_bytes()
-    assert free is None or 1e7 < free < 1e15

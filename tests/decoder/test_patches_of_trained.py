@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gguf import GGMLQuantizationType, quantize, quants
 
-from tests.decoder.test_trained import reads  # noqa: F401  # a fixture
-from tests.helpers.tiny_models import MODELS, scenario
+from tests.helpers.tiny_checkpoints import gguf_llama
+from tests.helpers.tiny_models import MODELS, TEXT, model, naming, scenario
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.patches import Site, heads, layers, patched, sweep
@@ -48,14 +49,27 @@ def test_patches_in_two_layers_follow_each_other(tmp_path: Path) -> None:
     assert not np.array_equal(again["logits"].numbers[0], one["logits"].numbers[0])
 
 
-def test_a_sweep_reads_each_weight_once(tmp_path: Path, reads: list[str]) -> None:  # noqa: F811
-    read = load(scenario(tmp_path)).scenario
+def test_a_sweep_decodes_each_weight_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the two passes that are compared: once more, to keep it."""
+    decoded, decode = list[int](), quants.Q8_0.dequantize_blocks
+
+    def noted(blocks: Any) -> Any:
+        decoded.append(blocks.size)
+        return decode(blocks)
+
+    monkeypatch.setattr(quants.Q8_0, "dequantize_blocks", noted)
+    tensors = gguf_llama()
+    matrices = [name for name in tensors if tensors[name].ndim == 2 and name != "token_embd.weight"]
+    kinds = dict.fromkeys(matrices, GGMLQuantizationType.Q8_0)
+    read = load(naming(model(tmp_path, kinds=kinds), text=TEXT)).scenario
     others = (read.reading((*read.tokens[:-1], word)) for word in sorted(read.vocabulary or ()))
     first = trace("tiny", read)
-    pairs = (compare(first, trace("tiny", other)) for other in others)
-    pair = next(each for each in pairs if each.answers)
+    pair = next(each for other in others if (each := compare(first, trace("tiny", other))).answers)
+    one_pass = sum(quantize(tensors[name], kinds[name]).nbytes for name in matrices)
     sites = list(heads(pair))
+    decoded.clear()
     effects = sweep(pair, sites)
-    before = len(reads)
+    assert sum(decoded) <= one_pass
+    decoded.clear()
     assert len(effects) == len(sites) > 1 and sweep(pair, sites) == effects
-    assert {*reads[before:]} <= {"token_embd.weight"}  # the rows of the tokens
+    assert not decoded

@@ -327,7 +327,9 @@ WORKING = {
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
     *("embedding.scale", "residual.scaled", "logits.unscaled"),
     *("loss.error", "loss.squared", "loss.surprise"),
+    *("loss.correct_word", "loss.words", "loss.words_mean"),
     *(f"W_{name}.low_rank" for name in "QKVO123"),
+    "unembedding.W_U.low_rank",
 }
 WORKING_IN_BLOCKS = {"factor", "sum", "output", "block_output"}
 SHARED = {

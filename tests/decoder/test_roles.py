@@ -191,7 +191,10 @@ def passes() -> Iterator[Trace]:
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
     for layer in (*LEARNING, LEARNING[-1].replace("rms_norm", "layer_norm")):
         yield trace("f", _learning(layer), PassOptions(standardized=True))
-    for loss in ("kind: binary", "kind: squared, target: [1, 2]"):
+    for loss in (
+        *("kind: binary", "kind: squared, target: [1, 2]", "smoothing: 0.1"),
+        "kind: squared, target: [1, 2], factor: 0.5",
+    ):
         scenario = _learning(LEARNING[0], loss=f"loss: {{{loss}}}\n")
         yield from train("f", scenario, TrainingOptions(Optimizer())).steps
 

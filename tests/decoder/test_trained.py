@@ -13,8 +13,9 @@ from tests.helpers.command import printed, run
 from tests.helpers.reference_of_checkpoint import reference_of
 from tests.helpers.tiny_checkpoints import D, hugging_face_llama
 from tests.helpers.tiny_models import END, MODELS, TEXT, model, naming, scenario
+from tracer.checkpoints import gguf_file
 from tracer.checkpoints.opening import open_checkpoint
-from tracer.checkpoints.tensor import Rows, Tensor
+from tracer.checkpoints.tensor import Rows, Tensor, mapped
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.lazy import LazyValue
@@ -35,13 +36,18 @@ def traced(path: str, **how: Any) -> Trace:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the tensors that are read, as often as they are."""
     found: list[str] = []
-    read = Tensor.read
+    read, blocks = Tensor.read, Tensor.blocks
 
-    def noted(tensor: Tensor, *chosen: Rows) -> Any:
-        found.append(tensor.name)
+    def read_vector(tensor: Tensor, *chosen: Rows) -> Any:
+        found.extend([tensor.name] * (len(tensor.shape) == 1))
         return read(tensor, *chosen)
 
-    monkeypatch.setattr(Tensor, "read", noted)
+    def read_rows(tensor: Tensor, rows: Rows) -> Any:
+        found.append(tensor.name)
+        return blocks(tensor, rows)
+
+    monkeypatch.setattr(Tensor, "read", read_vector)
+    monkeypatch.setattr(Tensor, "blocks", read_rows)
     return found
 
 
@@ -123,13 +129,32 @@ def test_a_weight_is_read_once_for_a_pass(reads: list[str], tmp_path: Path) -> N
     assert sorted(reads) == sorted(of_layers + ends)
 
 
-def test_the_weights_of_a_layer_are_let_go(tmp_path: Path) -> None:
+def test_weights_are_let_go(tmp_path: Path) -> None:
     found = traced(scenario(tmp_path))
     assert found["logits"].numbers.size
     later = {name: value for name, value in found.values.items() if isinstance(value, LazyValue)}
     there = {name: value.is_ready for name, value in later.items()}
-    assert there["layer2.ffn.output"] and there["unembedding.W_U"]
+    assert there["layer2.ffn.output"] and not there["unembedding.W_U"]
     assert not any(there[f"layer1.ffn.{name}"] for name in ("W_1", "W_2", "W_3", "norm.gain"))
+
+
+@pytest.mark.parametrize("command", [
+    "lens {}", "run {}", "tutorial {}", "generate {} --max-tokens 3", "attribute logits[1,1] -s {}",
+    "compare {} --text is", "compare {} --text the --sweep heads",
+])  # fmt: skip
+def test_a_file_is_opened_once_for_an_answer(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[Path]()
+
+    def noted(path: Path) -> Any:
+        opened.append(path)
+        return mapped(path)
+
+    monkeypatch.setattr(gguf_file, "mapped", noted)
+    path = scenario(tmp_path, text="a")
+    assert printed(*command.format(path).split())
+    assert [each.name for each in opened] == ["tiny.gguf"]
 
 
 def test_what_is_given_is_not_computed(reads: list[str], tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ THIRD, ROOT_2, X = ex.Quotient(ONE, n("3")), ex.Root(TWO), ex.Symbol("x")
         (ex.Difference(ONE, n("-2")), "3"),
         (ex.Product((n("0.5"), n("-0.5"), TWO)), "-0.5"),
         (ex.Quotient(n("33.207"), SIX), "5.5345"),
+        (ex.Product((ex.Quotient(n("-2.8"), n("2.4")), n("0.9"))), "-1.05"),  # multiplied first
         (ex.Power(n("-0.498"), TWO), "0.248004"),
         (ex.Power(n("10000"), ex.Quotient(n("0"), SIX)), "1"),
         (ex.Root(n("4")), "2"),

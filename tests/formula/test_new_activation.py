@@ -19,14 +19,14 @@ from tracer.scenario.model import Encoder, Scenario
 from tracer.scenario.networks import FFN
 
 TEXT = """\
-title: Squared
+title: Softplus
 tokens: [a, b, a]
 embeddings: {a: [0.5, -0.25], b: [1.5, 0.75]}
 layers:
   - ffn:
       W_1: [[1, -0.5, 2], [0.5, 1, -1]]
       W_2: [[0.5, 1], [1, -0.5], [0.25, 0.75]]
-      activation: relu_squared
+      activation: softplus
 vocabulary: [a, b]
 unembedding: {W_U: [[1, 0.5], [-0.5, 1]]}
 """
@@ -34,14 +34,14 @@ unembedding: {W_U: [[1, 0.5], [-0.5, 1]]}
 
 @pytest.fixture(autouse=True)
 def row() -> Iterator[None]:
-    """Squared ReLU (So et al. 2021)."""
-    squared = ex.Power(ex.Part(ex.Call("max", (ex.Number.of(0), ex.Operand(0)))), ex.Number.of(2))
-    ACTIVATIONS["relu_squared"] = Activation(
-        Formula(squared), "ReLU²", ("ReLU² squares positive numbers and sets the others to 0.",)
+    """Softplus (Dugas et al. 2001)."""
+    more = ex.Subtotal(ex.Sum((ex.Number.of(1), ex.Part(ex.Exponential(ex.Operand(0))))))
+    ACTIVATIONS["softplus"] = Activation(
+        Formula(ex.Call("ln", (more,))), "Softplus", ("Softplus makes every number positive.",)
     )
     know_the_rows()
     yield
-    del ACTIVATIONS["relu_squared"]
+    del ACTIVATIONS["softplus"]
     know_the_rows()
 
 
@@ -53,16 +53,17 @@ def know_the_rows() -> None:
 
 def test_its_line_is_worked() -> None:
     text = printed("step", "activation", "-s", "-", "--token", "2", stdin=TEXT)
-    assert "h₁: max(0, 1.875)² = 1.875² ≈ 3.516" in re.sub(" +", " ", text)
-    assert "ReLU² squares positive numbers" in text
+    # e^1.875 = 6.5208…, and ln(7.5208…) = 2.01767…
+    assert "h₁: ln(1 + e^1.875) ≈ ln(1 + 6.521) = ln(7.521) ≈ 2.018" in re.sub(" +", " ", text)
+    assert "Softplus makes every number positive." in text
 
 
 @pytest.mark.parametrize("format", ["terminal", "markdown", "latex"])
 def test_every_format_has_it(format: str, tmp_path: Path) -> None:
-    scenario = tmp_path / "squared.yaml"
+    scenario = tmp_path / "softplus.yaml"
     scenario.write_text(TEXT, encoding="utf-8")
     text = printed("tutorial", str(scenario), "--train", "--format", format)
-    assert {"terminal": "max(0, h)²", "markdown": "max(0, h)²", "latex": r"\max"}[format] in text
+    assert {"terminal": "ln(1 + e^h)", "markdown": "ln(1 + e^h)", "latex": r"\ln"}[format] in text
     if format == "terminal":
         assert len(equations(text)) > 60
         assert false_equations(text) == []
@@ -86,8 +87,7 @@ def test_its_gradient_is_that_of_central_differences() -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    found = run("run", "-", stdin=TEXT.replace("relu_squared", "swish"))
+    found = run("run", "-", stdin=TEXT.replace("softplus", "swish"))
     assert found.exit_code == 2
-    expected = "expected relu, gelu, gelu_tanh, silu, relu_squared or none, got 'swish'"
-    assert expected in found.stderr
+    assert "tanh, relu_squared, softplus or none, got 'swish'" in found.stderr
     assert activations.ACTIVATIONS is ACTIVATIONS

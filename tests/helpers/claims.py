@@ -21,6 +21,7 @@ from tests.helpers import (
     claims_of_losses,
     claims_of_parts,
     claims_of_reasons,
+    claims_of_rotary,
     claims_of_scores,
     claims_of_steps,
     claims_of_texts,
@@ -32,6 +33,7 @@ from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
 from tests.helpers.known_sentences import GOALS, KNOWN, PHRASES, is_true
+from tests.helpers.sentences import spelled_out
 
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
@@ -39,7 +41,7 @@ TABLES = (
     *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
-    claims_of_words,
+    *(claims_of_rotary, claims_of_words),
 )
 
 
@@ -78,7 +80,7 @@ ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"
 
 def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     """The sentences of a text that are unknown or false; `seen` counts the forms that it has."""
-    found: list[str] = []
+    found = spelled_out(text)
     part = ""
     at.further["own"], at.of_the_text = at.values, at.token
     lines = text.split("\n")

@@ -118,7 +118,7 @@ def _main_source(at: Judge) -> str | None:
     """Whether most of the largest number comes from one part of its sum."""
     if at.result["operation"] != "matmul" or ".block" in at.address:
         return None
-    spec = at.outside[1] if at.outside else at.spec
+    spec = at.scenario
     if spec.get("rounding", {}).get("trailing_zeros") == "trim":  # a 1 may stand for 1.00
         return None
     row = at.row(at.result)

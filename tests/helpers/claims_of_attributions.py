@@ -13,6 +13,7 @@ from typing import Any
 from tests.helpers import terminal_page
 from tests.helpers.agreement import means
 from tests.helpers.judge import as_shown, exact
+from tests.helpers.sentences import spelled_out
 from tests.helpers.terminal_page import NUMBER, Prose, Table
 
 COMPONENTS = {
@@ -83,7 +84,7 @@ def faults(text: str, document: Any, *, divides: bool, padding: bool = False) ->
     said = [block.text for block in blocks if isinstance(block, Prose)][1:]  # behind the title
     results = re.findall(rf"^    ρ = .* = ({NUMBER})$", text, re.M)
     rounds = any(exact(number) for number in results)
-    found = [*_of_introduction(said, document, rounds=rounds)]
+    found = [*_of_introduction(said, document, rounds=rounds), *spelled_out(text)]
     if (HELD in said) != divides:
         found.append("that norms are held is said, or not")
     for step in terminal_page.split_steps(blocks)[1:]:

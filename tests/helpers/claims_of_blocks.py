@@ -55,13 +55,17 @@ def later(at: Judge, said: Said) -> None:
 
 
 def moves_the_maximum(at: Judge) -> bool:
-    """Whether a block changes the maximum as far as its digits show, or follows another block."""
+    """Whether a block changes the maximum as far as its digits show, or certainly leaves it.
+
+    Of scores that are equal as floats, Decimals may tell which one is larger.
+    """
     new, shown = of_row(at, of_block(at, "max"))
     before = of_block(at, "max", back=1)
-    if before is None:
+    if before is None or new == -float("inf"):
         return new == -float("inf")
     old, old_shown = of_row(at, before)
-    return new == old or old_shown != shown
+    own = [number(str(score)) for score in at.row(of_block(at, "scores")).data]
+    return old_shown != shown or max(own) < old
 
 
 def maximum(at: Judge, said: Said) -> None:

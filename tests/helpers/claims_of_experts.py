@@ -113,6 +113,13 @@ def reads(at: Judge, said: Said) -> None:
     assert said["who"] is None or (said["who"], said["same"]) == (at.who, said["expert"].lower())
 
 
+def unused(at: Judge, said: Said) -> bool:
+    """Whether the expert of a section, forward or backward, reads no token."""
+    expert = re.search(r"layer\d+\.\w+\.expert\d+\.", at.address)
+    assert expert
+    return not at.values[f"{expert[0]}input"]["data"]
+
+
 CLAIMS: dict[str, Check] = {
     r"Each token goes to {:the (?P<top>\d+) experts with the largest logits|the expert with its largest logit}; the other logits become -∞. "
     + softmax_of("logit")
@@ -137,9 +144,7 @@ CLAIMS: dict[str, Check] = {
     r"{expert:Expert \d+} computes only the {:(?P<n>\d+) tokens that go|token that goes} to it[: {names:“.+?”}].[ “{who:[^“]+?}” does not go to {same:expert \d+}.]": reads,
     r"{:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go} to {expert:expert \d+}.": reads,
     r"No token goes to {expert:expert \d+}, so it computes nothing.": reads,
-    "No token goes to this expert, so there is nothing to compute.": lambda at, _: (
-        ".expert" in at.address and at.result["data"] == []
-    ),
+    "No token goes to this expert, so there is nothing to compute.": unused,
     "Each token's result is the {:(?P<sum>sum of the outputs of its experts, each)|output of its expert,} multiplied by its weight.[shared: The output of the shared expert is added for every token.]": lambda at, said: (
         at.address.endswith(".ffn.output")
         and not partly_given(at)

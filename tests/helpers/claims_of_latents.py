@@ -7,12 +7,15 @@ from typing import Any
 from tests.helpers.claims_of_learning import steepest
 from tests.helpers.claims_of_reasons import part_of, partly_given
 from tests.helpers.judge import Check, Judge, Said
+from tests.helpers.rotary_of_layers import settings_of
 
 
-def weights_of(at: Judge, name: str) -> Any:
-    """A matrix of what the heads share, as the scenario has it."""
-    matrix: Any = part_of(at)["latent"][name]
-    return matrix
+def rows_and_columns(part: dict[str, Any], name: str) -> tuple[int, int]:
+    """The size of a matrix as the scenario has it; LoRA keeps that of the frozen one."""
+    matrix: Any = part[name]
+    if isinstance(matrix, dict):
+        matrix = matrix["frozen"]
+    return len(matrix), len(matrix[0])
 
 
 def is_cached(at: Judge) -> bool:
@@ -23,11 +26,11 @@ def is_cached(at: Judge) -> bool:
 def latent(at: Judge, said: Said) -> None:
     """The vector of a token goes into all heads, whose W_K and W_V read its columns."""
     assert at.address.endswith(".latent") and not partly_given(at)
-    rows = weights_of(at, "W_DKV")
+    sizes = rows_and_columns(part_of(at)["latent"], "W_DKV")
     assert said["weights"] == at.near("latent.W_DKV")["symbol"]
-    assert (int(said["width"]), int(said["short"])) == (len(rows), len(rows[0]))
+    assert (int(said["width"]), int(said["short"])) == sizes
     for head in part_of(at)["heads"]:
-        assert len(head["W_K"]) == len(head["W_V"]) == len(rows[0])
+        assert all(rows_and_columns(head, name)[0] == sizes[1] for name in ("W_K", "W_V"))
 
 
 def cached(at: Judge, said: Said) -> None:
@@ -37,19 +40,22 @@ def cached(at: Judge, said: Said) -> None:
 def latent_query(at: Judge, said: Said) -> None:
     assert at.address.endswith(".latent.query") and not partly_given(at)
     assert said["weights"] == at.near("latent.W_DQ")["symbol"]
-    columns = len(weights_of(at, "W_DQ")[0])
-    assert all(len(head["W_Q"]) == columns for head in part_of(at)["heads"])
+    _, columns = rows_and_columns(part_of(at)["latent"], "W_DQ")
+    assert all(rows_and_columns(head, "W_Q")[0] == columns for head in part_of(at)["heads"])
 
 
 def fewer(at: Judge, said: Said) -> None:
     """W_DQ with all that reads its result, counted against matrices that read what it reads."""
     assert at.address.endswith(".latent.query")
-    narrow = weights_of(at, "W_DQ")
-    heads = part_of(at)["heads"]
-    reading = [head[name] for head in heads for name in ("W_Q", "W_QR") if name in head]
-    columns = sum(len(matrix[0]) for matrix in reading)
-    learned = len(narrow) * len(narrow[0]) + sum(len(m) * len(m[0]) for m in reading)
-    assert learned < len(narrow) * columns
+    width, narrow = rows_and_columns(part_of(at)["latent"], "W_DQ")
+    reading = [(head, name) for head in part_of(at)["heads"] for name in ("W_Q", "W_QR")]
+    columns = sum(rows_and_columns(head, name)[1] for head, name in reading if name in head)
+    assert width * narrow + narrow * columns < width * columns
+
+
+def is_rotated(at: Judge) -> bool:
+    """Whether positions rotate the rotary parts of a section's layer."""
+    return settings_of(at.spec, part_of(at)) is not None
 
 
 def rotary_part(at: Judge, said: Said) -> None:
@@ -60,7 +66,8 @@ def rotary_part(at: Judge, said: Said) -> None:
     address, weights = ends[said["what"]]
     assert at.address.endswith(f".{address}") and not partly_given(at)
     assert said["weights"] == at.near(weights)["symbol"]
-    assert at.result["operation"] == "rotate"
+    assert bool(said["rotated"]) == is_rotated(at)
+    assert (at.address in at.values) == is_rotated(at)
 
 
 def apart(at: Judge, said: Said) -> None:
@@ -70,6 +77,14 @@ def apart(at: Judge, said: Said) -> None:
     for head in range(1, len(part_of(at)["heads"]) + 1):
         assert at.values[f"{sub_layer}head{head}.joined_key"]["operands"][1] == at.address
     assert at.near("latent")["operation"] != "rotate"
+
+
+def shared(at: Judge, said: Said) -> None:
+    """Each head's keys are joined to the same rows, which nothing rotates."""
+    assert at.address.endswith(".latent.rotated_key") and not is_rotated(at)
+    joined = {a: v for a, v in at.values.items() if a.endswith(".joined_key")}
+    rows = {v["operands"][1] for a, v in joined.items() if a.startswith(at.place)}
+    assert rows == {f"{at.place}latent.key"}
 
 
 def cached_once(at: Judge, said: Said) -> None:
@@ -101,8 +116,9 @@ CLAIMS: dict[str, Check] = {
     "A cache keeps one latent vector per token in place of the keys and values of all heads. The heads compute their keys and values from it again.": cached,
     "The queries are computed from a latent vector of their own: each vector times {weights}.": latent_query,
     "Two narrow matrices have fewer learned numbers here than one wide matrix. No cache gets smaller by it, because a cache keeps no queries.": fewer,
-    "The rotary part of the {what:keys|query} is computed with {weights} and rotated by the angles of its token.": rotary_part,
+    "The rotary part of the {what:keys|query} is computed with {weights}{:(?P<rotated> and rotated by the angles of its token)|. This layer has no rotary positions to rotate it}.": rotary_part,
     "Positions rotate this part of the keys, not the latent vector. It is the same for all heads.": apart,
+    "It is the same for all heads.": shared,
     "A cache therefore keeps it once per token.": cached_once,
     "Rotated by its position:": lambda at, _: at.address.endswith(
         ("latent.rotated_key", "rotary_query.rotated")

@@ -26,6 +26,7 @@ OF_STEPS = {
     **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
+    "W_U": "unembedding.W_U.A unembedding.W_U.B",
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
     "scores_and_sink": "sink",
 }
@@ -40,6 +41,7 @@ NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
+    **{f"{part}_U": f"unembedding.W_U.{part}" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
     **{f"W_{of}": f"latent.W_{of}" for of in ("DKV", "DQ", "KR")},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
@@ -49,7 +51,7 @@ NAMES = {
 
 def upstream(at: Judge) -> list[str]:
     """The given gradients, at which the backward pass begins."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     return [address for address in whole.get("given", {}) if address.startswith("gradient.")]
 
 
@@ -89,14 +91,21 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
 
 
 def says_what_a_weight_means(at: Judge) -> bool:
-    """Whether a section has a weight that acts on the loss."""
+    """Whether a section has a weight that acts on the loss.
+
+    Without a gradient it acts only beyond a kink, or where logits of experts are as good as equal.
+    """
     found = None if upstream(at) else steepest(at)
-    return found is not None and abs(difference(at, *found)) > CLEAR
+    if found is None:
+        return False
+    address, index = found
+    gradient = np.array(at.values[f"gradient.{address}"]["data"], float)
+    return bool(gradient[index]) and abs(difference(at, address, index)) > CLEAR
 
 
 def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     """By how much the loss is larger with one weight raised."""
-    whole = at.outside[1] if at.outside else at.spec
+    whole = at.scenario
     raised: Any = copy.deepcopy(whole)
     *keys, last = keys_of(f"encoder.{address}" if at.outside else address, raised)
     part = raised
@@ -215,7 +224,7 @@ def of_all_heads(at: Judge, said: Said) -> None:
 
 
 def at_the_encoder(at: Judge, said: Said) -> None:
-    encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
+    encoder = at.scenario["encoder"]
     assert ("vectors" in encoder) == bool(said["ends"])
 
 
@@ -253,6 +262,7 @@ def moved(at: Judge, said: Said) -> None:
     if said.get("kind") and f"update.{address}.decayed" in kept:
         decays_the_weight = new["operands"][0] == f"update.{address}.decayed"
         assert decays_the_weight == (said["kind"] == "AdamW")
+    assert bool(said.get("none")) == (said.get("kind") == "AdamW" and not decays)
 
 
 # --- what came of it -----------------------------------------------------------------------------
@@ -266,7 +276,7 @@ def came_of_it(at: Judge, said: Said) -> None:
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
-    shows = number(last["printed"]) != number(first["printed"])
+    shows = last["printed"] != first["printed"]
     assert shows == ("first" in said)
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
@@ -374,7 +384,7 @@ CLAIMS: dict[str, Check] = {
         "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
     ),
     "Stochastic gradient descent subtracts the {what:gradient|velocity} times the learning rate, η = {rate}, from each weight.[ The velocity is the gradient plus {momentum} times the velocity of the step before.][decay: Weight decay is added to the gradient first.]": moved,
-    "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares: {epsilon:|without ε, }gradients twice as large would lead to the same step. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.]": moved,
+    "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares: {epsilon:|without ε, }gradients twice as large would lead to the same step. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.][none: The weight decay is 0 here; the default of PyTorch's AdamW is 0.01.]": moved,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L[ by {by}; rounded,] from {first} to {last}.": came_of_it,
     r"The loss L is {last} before and after {steps:one step|\d+ steps}.": came_of_it,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L by less than its digits show: it is {last} before and after.": came_of_it,

@@ -13,7 +13,7 @@ from tests.helpers.judge import Check, Judge, Said, number
 
 def _parts(at: Judge) -> dict[str, Any]:
     """The values of the sum, the frozen weights, A and B."""
-    assert re.search(r"\.W_[QKVO123]$", at.address)
+    assert re.search(r"\.W_[QKVO123U]$", at.address)
     names = {"w": "", "frozen": ".frozen", "a": ".A", "b": ".B"}
     return {name: at.values[at.address + end] for name, end in names.items()}
 
@@ -74,7 +74,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "All numbers of {of} are 0, so {w} equals {frozen}.": nothing_added,
     "The gradient passes from the sum to the product; the frozen weights need none.": lambda at, _: (
-        bool(re.search(r"\.W_[QKVO123]$", at.address))
+        bool(re.search(r"\.W_[QKVO123U]$", at.address))
         and at.address in at.values
         and f"{at.address}.low_rank" in at.values
         and f"{at.address}.frozen" not in at.values

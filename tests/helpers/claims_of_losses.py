@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tests.helpers.claims_of_reasons import inside
@@ -22,14 +23,36 @@ def is_sum(at: Judge) -> bool:
     return asked(at).get("reduction") == "sum"
 
 
+def of_words(at: Judge, said: Said) -> None:
+    assert asked(at).get("kind", "cross_entropy") == "cross_entropy" and not at.pinned("loss")
+    smoothing = float(asked(at).get("smoothing", 0))
+    assert smoothing == float(said.get("other") or 0)
+    assert float(said.get("own") or 1) == 1 - smoothing
+    assert (said["how"] == "added up") == is_sum(at)
+
+
+def perplexity(at: Judge, said: Said) -> None:
+    loss, found = (float(at.values[each]["data"]) for each in ("loss", "loss.perplexity"))
+    assert not is_sum(at) and not asked(at).get("smoothing", 0)
+    assert abs(math.exp(loss) - found) <= 0.51 * _unit(at) + 1e-2 * found
+
+
+def multiplied(at: Judge, said: Said) -> None:
+    assert float(said["factor"]) == float(asked(at)["factor"]) != 1
+
+
 def squared(at: Judge, said: Said) -> None:
     assert asked(at)["kind"] == "squared" and (said["how"] == "added up") == is_sum(at)
+    factor = float(said.get("factor") or 1)
+    assert factor == float(asked(at).get("factor", 1))
     y, t = at.values["loss.output"], at.values["loss.target"]
     for row, right, found in zip(
         y["data"], t["data"], at.values["loss.squared"]["data"], strict=True
     ):
         for a, b, c in zip(row, right, found, strict=True):
-            assert abs((float(a) - float(b)) ** 2 - float(c)) <= 0.51 * _unit(at) + 1e-6 * float(c)
+            assert abs(factor * (float(a) - float(b)) ** 2 - float(c)) <= 0.51 * _unit(
+                at
+            ) + 1e-6 * float(c)
 
 
 def _unit(at: Judge) -> float:
@@ -67,6 +90,8 @@ def at_the_numbers(at: Judge, said: Said) -> None:
     n = None if is_sum(at) or numbers == 1 else str(numbers)
     assert said["n"] == said["mean"] == n
     assert ("sigmoid" in said[""]) == (asked(at)["kind"] == "binary")
+    if "times" in said:
+        assert float(said["times"] or 1) == float(asked(at).get("factor", 1))
     assert bool(said["batch"]) == (n is not None and len(outputs) > 1)
 
 
@@ -81,11 +106,20 @@ def without_target(at: Judge, said: Said) -> None:
 CLAIMS: dict[str, Check] = {
     "The loss at a position is -ln(p), where p is the probability of the correct word. "
     + AVERAGED
-    + "positions with a target.": lambda at, said: (
-        asked(at).get("kind", "cross_entropy") == "cross_entropy"
-        and not at.pinned("loss")
-        and (said["how"] == "added up") == is_sum(at)
+    + "positions with a target.": of_words,
+    "Label smoothing: the loss at a position is {own} times -ln(p) of the correct word, plus {other} times the mean of -ln(p) over all words, where p is a word's probability. "
+    + AVERAGED
+    + "positions with a target.": of_words,
+    "The loss grows without bound as the probability of any word approaches 0, so training gives no word all of the probability.": lambda at, _: (
+        bool(asked(at)["smoothing"]) and len(at.spec["vocabulary"]) > 1
     ),
+    "The perplexity:": perplexity,
+    "A model that gave each correct word the probability 1/k would have the perplexity k.": lambda at, _: (
+        "loss.perplexity" in at.values
+    ),
+    "The square of each difference, times {factor}:": multiplied,
+    "The loss of a number ŷ is {factor}×(ŷ - t)², where t is the correct number. "
+    + NUMBERS: squared,
     "The loss of a number ŷ is its squared error (ŷ - t)², where t is the correct number. "
     + NUMBERS: squared,
     "The sigmoid of each logit is the probability p₁ that its target t is 1. The loss is -ln(p_t), where p_t is the probability of the target. "
@@ -100,7 +134,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "The {what:logits|decoder's output} at the positions with a target:": compared,
     "{n:int} position[s] {:have no target and do|has no target and does} not count.": left_out,
-    r"The gradient at each number is {:2×\(ŷ - t\)|\(2×\(ŷ - t\)\) / (?P<n>\d+)}, where ŷ is the number and t its target."
+    r"The gradient at each number is {:\(?2×((?P<times>[\d.]+)×)?\(?ŷ - t\)*( / (?P<n>\d+))?}, where ŷ is the number and t its target."
     + MEAN: at_the_numbers,
     r"The gradient at each logit is {:p₁ - t|\(p₁ - t\) / (?P<n>\d+)}, where p₁ is its sigmoid and t its target."
     + MEAN: at_the_numbers,

@@ -169,6 +169,7 @@ def why_probabilities(at: Judge, said: Said) -> None:
 def angles(at: Judge, said: Said) -> None:
     where = re.sub(r"position\..*", "", at.address)
     frequencies = at.values[f"{where}position.div_term"]
+    unscaled = at.values.get(f"{where}position.unscaled", frequencies)
     parts = {n: layer["attention"] for n, layer in enumerate(layers(at), 1) if "attention" in layer}
     asked_of = {number: settings_of(at.spec, part) for number, part in parts.items()}
     turned = {
@@ -180,10 +181,15 @@ def angles(at: Judge, said: Said) -> None:
     settings = next(iter(turned.values()))
     assert (said["base"] is None) == (frequencies["operation"] == "given")
     if said["base"] is not None:
-        has_factors = bool(settings.get("factors"))
+        kind = settings.get("scaling", {}).get("kind")
+        has_factors = bool(settings.get("factors")) or kind in ("linear", "longrope")
+        assert (said["scaled"] is not None) == (f"{where}position.ramp" in at.values)
         assert bool(said["divided"]) == bool(said["factor"]) == has_factors
-        asked = frequencies["parameters"]
-        assert number(said["base"]) == number(str(asked["base"]))
+        asked = unscaled["parameters"]
+        if asked["base"] is None:
+            assert said["base"] == at.values[f"{where}position.base"]["symbol"]
+        else:
+            assert number(said["base"]) == number(str(asked["base"]))
         queries = [
             v
             for a, v in at.values.items()
@@ -210,6 +216,9 @@ def turned(at: Judge, said: Said) -> None:
     assert settings is not None
     where = prefix(at.spec, settings)
     assert said["of"] == at.values[f"{where}position.angle"]["symbol"]
+    factors = {said[name] for name in ("m", "m2", "m3", "m4")}
+    scaled = at.values.get(f"{where}position.scaled_cos")
+    assert factors == {scaled and scaled["symbol"].partition("cos")[0]}
     share = number(str(settings.get("share", 1)))
     assert (said["some"] is not None) == (share < 1)
     if said["some"]:
@@ -271,8 +280,8 @@ CLAIMS: dict[str, Check] = {
         and bool(said["vanished"]) == (not all(at.row(at.result).data))
     ),
     "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
-    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:num}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.] The angle is the position times the frequency. “{who:name}” is at position {position:int}[, counted from {start:int}].]": angles,
-    r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×cos({of:θ\w*}) - b×sin({=of}) and a×sin({=of}) + b×cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
+    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:[0-9.]+|b\w*}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.][scaled: The frequencies are then scaled for long texts.] The angle is the position times the {:(?:scaled )?}frequency. “{who:name}” is at position {position:int}[, counted from {start:int}].]": angles,
+    r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×{m?:m\w*×}cos({of:θ\w*}) - b×{m2?:m\w*×}sin({=of}) and a×{m3?:m\w*×}sin({=of}) + b×{m4?:m\w*×}cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
     "The {what:activation|hidden layer} is a gate: a second projection of the same vectors is multiplied by it element by element.": gate,
     "The largest number of “{who:name}” after the gate is {what:“.+?”}"
     + AHEAD

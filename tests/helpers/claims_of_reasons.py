@@ -6,6 +6,7 @@ A condition is decided on the scenario as it is typed, and on numbers where it s
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +24,7 @@ BLOCK = (
     *("block_sum", "block_output"),
 )
 WAVES = ("index", "div_term", "angle", "sin", "cos")
+SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
 
 
 # --- what a section is of, as the scenario says it ------------------------------------------------
@@ -34,8 +36,8 @@ def inside(address: str) -> list[str]:
     at = f"{place}." if place else ""
     if address.endswith("router.weights"):
         return [address, *(at + part for part in ("chosen", "probabilities", *SOFTMAX))]
-    if address in ("position", "position.cos"):
-        return ["position", *(f"position.{wave}" for wave in WAVES)]
+    if name in ("cos", "scaled_cos") or address == "position":
+        return ["position", *(f"{at}{wave}" for wave in (*WAVES, *SCALED))]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
     if name in ("norm", "norm_after", "final_norm", "query_norm", "key_norm"):
@@ -142,7 +144,7 @@ def attends(at: Judge) -> bool:
 
 
 def has_cross_attention(at: Judge) -> bool:
-    spec = at.outside[1] if at.outside else at.spec
+    spec = at.scenario
     return any("cross_attention" in layer for layer in spec.get("layers") or [])
 
 
@@ -246,7 +248,7 @@ def order(at: Judge, said: Said) -> None:
     one_causal = at.only_hides() and seen == [causal]
     earlier = at.followed if one_causal else 0
     which = "other" if unmasked else "earlier"
-    may_be_in_any_order = (n - 1 if unmasked else earlier) >= 2 and not at.spec.get("given")
+    may_be_in_any_order = (n - 1 if unmasked else earlier) >= 2 and not at.scenario.get("given")
     assert may_be_in_any_order == ("which" in said)
     if may_be_in_any_order:
         assert (said["which"], said["who"]) == (which, at.who)
@@ -282,6 +284,8 @@ def _without_positions(at: Judge, order: list[int]) -> Any:
 def rotates(at: Judge, said: Said) -> None:
     assert bool(said["embeddings"]) != at.typed
     assert "rotary" in at.spec["positions"] and attends(at) and not partly_given(at)
+    where = re.sub(r"position\..*", "", at.address)
+    assert (said["kept"] is None) == (f"{where}position.scaled_cos" in at.values)
 
 
 # --- the FFN -------------------------------------------------------------------------------------
@@ -319,6 +323,9 @@ FUNCTIONS = {
     f"it. {SMOOTH} Here the share is approximated by a fraction, which equals the ½·(1 + tanh(…)) "
     "that programs use.",
     "silu": f"SiLU divides each number x by 1 + e^(-x). {SMOOTH}",
+    "sigmoid": "The sigmoid maps each number to a number between 0 and 1, and 0 to 0.5.",
+    "tanh": "tanh maps each number to a number between -1 and 1, and 0 to 0.",
+    "relu_squared": "ReLU² squares positive numbers and sets all others to 0.",
 }
 
 
@@ -477,8 +484,20 @@ def at_the_logits(at: Judge, said: Said) -> None:
     counted = sum(target in words and padding not in (token, target) for token, target in pairs)
     is_sum = at.spec.get("loss", {}).get("reduction") == "sum"
     n = None if is_sum or counted == 1 else str(counted)
-    assert said["n"] == said["mean"] == n
+    assert said["n"] == said["mean"] == n and (said["over"] or said["alone"]) == missed(at)
     assert bool(said["batch"]) == (n is not None and len(examples) > 1)
+
+
+def missed(at: Judge) -> str:
+    """The probability less the target, which label smoothing shares out to all words."""
+    share = Decimal(str(at.spec.get("loss", {}).get("smoothing", 0)))
+    words = len(at.spec["vocabulary"])
+    return f"p - {1 - share}×t - {share} / {words}" if share else "p - t"
+
+
+def of_cross_entropy(at: Judge, said: Said) -> None:
+    assert at.address == "gradient.logits" and said["missed"] == missed(at)
+    assert at.spec.get("loss", {}).get("kind", "cross_entropy") == "cross_entropy"
 
 
 def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
@@ -489,12 +508,15 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
-    shares = at.values["probabilities"]["data"]
-    for row, target, asked in zip(shares, targets, counts(at), strict=True):
+    smoothing = float(at.spec.get("loss", {}).get("smoothing", 0))
+    of_each = smoothing / len(words)
+    for row, target, asked in zip(
+        at.values["probabilities"]["data"], targets, counts(at), strict=True
+    ):
         if asked:
-            right = words.index(target)
-            assert number(str(row[right])) < 1 and len(words) > 1
-            assert min(number(str(share)) for share in row) >= 0
+            right, shares = words.index(target), [number(str(share)) for share in row]
+            others = [share for word, share in enumerate(shares) if word != right]
+            assert shares[right] < 1 - smoothing + of_each and min(others) >= of_each
 
 
 def of_softmax(at: Judge, said: Said) -> None:
@@ -581,6 +603,25 @@ def plan(at: Judge, said: Said) -> None:
     assert bool(said["part"]) != at.whole
 
 
+PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router)$")
+
+
+def several_alike(at: Judge, said: Said) -> None:
+    """Some parameters of one name and shape are in several heads, layers or experts."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for address, value in at.values.items():
+        if value["operation"] == "given" and PARAMETER.search(address):
+            place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
+            alike.setdefault((place, *value["shape"]), []).append(address)
+    assert at.heading == "Learned parameters"
+    assert set(re.split(", | or ", said["where"])) == {
+        f"{noun}s"
+        for noun in ("head", "layer", "expert")
+        for addresses in alike.values()
+        if len({n for each in addresses for n in re.findall(rf"{noun}\d+", each)}) > 1
+    }
+
+
 CLAIMS: dict[str, Check] = {
     "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by {scale:√d_k|c} brings the scores closer together; otherwise the softmax may give nearly all weight to one token, so that its gradient nearly vanishes.": divided,
     "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.": lambda at, _: (
@@ -599,7 +640,7 @@ CLAIMS: dict[str, Check] = {
     "Before rounding, a dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
     "Without positions, reordering the {which:other|earlier} tokens would not change the result of “{who:name}”.": order,
     "Without positions, a score in the first attention layer would depend only on the vectors of the two tokens, not on where they are.": order,
-    "Rotation marks the position[embeddings: and leaves the embeddings as they are]; before rounding, it keeps each vector's length.": rotates,
+    "Rotation marks the position[embeddings: and leaves the embeddings as they are][kept:; before rounding, it keeps each vector's length].": rotates,
     "Later weights can learn to separate meaning from position.": lambda at, _: (
         at.address == "input" and "position" in at.values and bool(layers(at))
     ),
@@ -623,7 +664,7 @@ CLAIMS: dict[str, Check] = {
     "There is no activation function here: the numbers are passed on[how: unchanged].": lambda at, said: (
         network_of(at)["activation"] == "none" and said["how"] == at.passed_on()
     ),
-    "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+}": lambda at, said: (
+    "{function:(?:ReLU keeps positive|GELU multiplies|SiLU divides|The sigmoid maps|tanh maps|ReLU² squares) .+}": lambda at, said: (
         said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
         and not partly_given(at)
     ),
@@ -663,6 +704,7 @@ CLAIMS: dict[str, Check] = {
         at.heading == "Learned parameters"
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
+    "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
     "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
     r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
@@ -679,7 +721,8 @@ CLAIMS: dict[str, Check] = {
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,
-    r"The gradient at each logit is {:p - t|\(p - t\) / (?P<n>\d+)}, where p is its probability and t is 1 for the correct word and 0 otherwise.[ The loss is the mean over {mean:int} positions[batch: of the batch].][none: A position without a target has the gradient 0.]": at_the_logits,
+    r"Differentiated together, softmax and cross-entropy leave just {missed:p - .+?}. Without rounding, each row adds up to 0, because the probabilities add up to 1.": of_cross_entropy,
+    r"The gradient at each logit is {:\((?P<over>p - .+)\) / (?P<n>\d+)|(?P<alone>p - .+)}, where p is its probability and t is 1 for the correct word and 0 otherwise.[ The loss is the mean over {mean:int} positions[batch: of the batch].][none: A position without a target has the gradient 0.]": at_the_logits,
     "Only the correct word's entry is negative: raising its logit lowers the loss.": negative,
     "The softmax divides by the sum of the row, so raising one score lowers the other weights. Therefore the weighted mean of a row's gradients is subtracted from each of them, and the difference is multiplied by the weight. Where a weight is 0[mask:, as at the masked scores], the gradient at the score is 0.": of_softmax,
     "The rows of the table are learned like any weight.[words: A row's gradient adds up the contributions of all places where the model reads its word. {:(?P<tied>The logits use the same rows, which adds another contribution for each word of the vocabulary)|The row of a word that the model does not read has the gradient 0}.]": of_a_row,

@@ -8,7 +8,7 @@ from tests.helpers.closed_formulas import Closed
 
 ANYWHERE = frozenset(
     {
-        "A multiply-add is one product in a matrix multiplication and its addition to the sum. Elementwise operations, such as those of a norm or a softmax, are not counted.",
+        "A multiply-add is one product in a matrix multiplication and its addition to the sum: two floating-point operations (FLOPs). Elementwise operations, such as those of a norm or a softmax, are not counted.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.",
         "W_U is the transposed table of embeddings, so its numbers are counted there.",
         "Its sizes:",
@@ -152,6 +152,10 @@ def of_a_layer(closed: Closed, said: list[int | str], sentence: str) -> bool:
     return said[-1] == sum(closed.parameters.get(part, 0) for part in parts) // closed.layers
 
 
+def in_flops(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [2 * sum(closed.multiply_adds.values())]
+
+
 def growth(closed: Closed, said: list[int | str], sentence: str) -> bool:
     longer, n, square, twice, staying = said
     whole = sum(closed.multiply_adds.values())
@@ -201,6 +205,7 @@ FORMS = {
     r"(?:Each|The) layer's (.+) has # parameters(?:, # (more|fewer) than # million)?\.": near,
     r"Attention and cross-attention together have #, (.+) the FFN\.": both,
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
+    r"All products together take # FLOPs\.": in_flops,
     r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with values become four times as many, # others twice as many(?:, but #, for the keys and values of the encoder's tokens, do not change)?\.": growth,
     r"From # tokens on, the terms that grow with the square of the length are more than half of the total\.": half,
     r"With # tokens, the most that it can read, the terms that grow with the square of the length are # % of the total\.": at_most,

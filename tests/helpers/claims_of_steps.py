@@ -88,10 +88,12 @@ def share_of(at: judge.Judge, column: int) -> float:
 
 def leak(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
-    later = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
+    shares = at.row(at.result).data
+    hidden = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
+    later = [i for i in hidden if shares[i] > 0]
     assert said["who"] == at.who and said["later"] == judge.listed([at.names[i] for i in later])
     assert (said["tokens"] == "token") == (len(later) == 1)
-    share = sum(at.row(at.result).data[i] for i in later)
+    share = sum(shares[i] for i in later)
     if said["share"] is not None:
         decimals = at.rounding["decimals"]
         assert 0 < judge.number(said["share"]) < 100

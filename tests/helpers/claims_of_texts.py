@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
-from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.judge import NOISE, Check, Judge, Said, address_of, listed, number, told_apart
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
@@ -250,7 +250,8 @@ def inputs(at: Judge, said: Said) -> None:
 def rounded_again(at: Judge, said: Said) -> bool:
     named = [a for a, value in at.values.items() if value["symbol"] == said["symbol"]]
     assert at.rounding["carry"] != "never"
-    return any(fnmatchcase(a, pattern) for a in named for pattern in at.spec["rounding"]["digits"])
+    patterns, tower = at.scenario["rounding"]["digits"], "encoder." if at.outside else ""
+    return any(fnmatchcase(tower + a, pattern) for a in named for pattern in patterns)
 
 
 def turns(at: Judge) -> bool:
@@ -277,6 +278,13 @@ def only_last(at: Judge, said: Said) -> None:
     assert said["old"] == (" ".join(at.tokens[:-1]) if parts else None)
     if parts:
         assert said["kept"] == re.sub(r", (?=[^,]+$)", " and ", ", ".join(kept))
+
+
+def kept_word(at: Judge, said: Said) -> None:
+    turn = at.turns[at.turn - 1]
+    assert said["word"] == turn["word"] and "values" not in turn
+    (shown,) = {p["printed"] for p in turn["probabilities"] if p["word"] == turn["word"]}
+    assert number(shown) != 1 and abs(number(said["p"]) / 100 - number(shown)) < NOISE
 
 
 def mask_stays(at: Judge, said: Said) -> None:
@@ -324,11 +332,14 @@ def ending(at: Judge, said: Said) -> None:
     ended = at.turns[-1]["word"] == at.spec.get("generation", {}).get("end", object())
     assert n == len(at.turns) and ("turns" in said[""]) == (n != 1)
     assert said[""].startswith("The end") == ended
+    assert ("vocabulary" in at.spec) != said[""].startswith("It was read")
 
 
 def whole_text(at: Judge, said: Said) -> None:
     turn = at.turns[-1]
-    assert at.heading == "The text" and said["text"] == " ".join([*turn["input"], turn["word"]])
+    assert at.heading == "The text" and said["text"] == " ".join(
+        [*turn["input"], *filter(None, [turn["word"]])]
+    )
 
 
 # --- at a glance, before and after ---------------------------------------------------------------
@@ -415,6 +426,7 @@ CLAIMS: dict[str, Check] = {
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
     "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
+    "The probability of “{word:name}” is {p} %.": kept_word,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,
     "It ends after {n:int} turn[s]: " + CANNOT: stuck,
@@ -422,6 +434,7 @@ CLAIMS: dict[str, Check] = {
     "There is no loss, because no position has a target word.": nothing_to_lose,
     "The end token came after {n:int} turn[s].": ending,
     "The text stops at the limit of {n:int} turn[s].": ending,
+    "It was read in {n:int} turn[s]; without a vocabulary, no word is predicted.": ending,
     "“{text:text}”": whole_text,
     "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
     "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,

@@ -213,7 +213,7 @@ class _Page:
 
 def _brings(expression: str, symbol: str) -> bool:
     """Whether the symbol's numbers are put in: it is named, its square, its angle or its column."""
-    wave = re.fullmatch("(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)
+    wave = re.fullmatch("(?:m[₂-₉]*ᴱ?×)?(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)
     turned = wave and re.search(rf"rotate(?: back)?\(.*, {wave[1]}\)", expression)
     squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
     column = symbol.startswith("G") and re.search(rf"\bG[₁-₉]+{symbol[1:]}(?!ᴱ)", expression)
@@ -254,6 +254,9 @@ class _Reading:
             case "sum", [zero, added] if self.starts_a_running_sum(zero, added):
                 yield _Part("0", brought=True)
                 yield from self.parts(added)
+            case "sum", [pair, start] if self.said("(k - "):  # k counts the pairs
+                yield _Part(_printed(pair), brought=True)
+                yield from self.parts(start)
             case "sum", terms:
                 for sign, term in zip(node.signs, terms, strict=True):
                     if self.mask and _printed(term) == "-∞":

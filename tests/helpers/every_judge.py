@@ -111,9 +111,20 @@ def faults_of_run(plain: Scenario, written: Scenario, *options: str, width: int)
         blocks = read_blocks(without_pictures(ran.stdout))
         against = against_values(blocks, document["values"], bare=bare)
         found += [f"json: {each}" for each in against]
-        wide = run("run", "-", *options, width=ONE_LINE, stdin=stdin)
-        found += list(_faults_of_sentences(unbroken(wide.stdout), document, plain, written))
+        values = {value["address"]: value for value in document["values"]}
+        for token in range(1, len(Judge(values, plain, 0, {}).tokens) + 1):
+            found += _faults_of_token(document, plain, written, token)
     return found + _not_refused_page(stdin)
+
+
+def _faults_of_token(document: Any, plain: Scenario, written: Scenario, token: int) -> list[str]:
+    """What is wrong with the sentences and the lines of a run that follows the token."""
+    chosen = ("--token", str(token), "--format", "terminal")
+    ran = run("run", "-", *chosen, width=ONE_LINE, stdin=to_yaml(written))
+    if ran.exit_code:
+        return _not_refused(ran)
+    sentences = _faults_of_sentences(unbroken(ran.stdout), document, plain, written, token)
+    return [*faults_of_text(ran.stdout, "terminal"), *sentences]
 
 
 def _not_refused_page(stdin: str) -> list[str]:
@@ -130,15 +141,14 @@ def _not_refused(ran: Ran) -> list[str]:
 
 
 def _faults_of_sentences(
-    text: str, document: Any, plain: Scenario, written: Scenario
+    text: str, document: Any, plain: Scenario, written: Scenario, token: int
 ) -> Iterator[str]:
     values = {value["address"]: value for value in document["values"]}
     said: Scenario = {key: written[key] for key in ("text", "merges", "corpus") if key in written}
     first = values["input"]["printed"][0][0] if "input" in values else ""
     text, amiss = without_words(text, plain, first)
     yield from (f"words: {each}" for each in amiss)
-    judge = Judge(values, {**plain, **said}, 0, document["rounding"])
-    judge.token = judge.of_the_text = len(judge.tokens) - 1
+    judge = Judge(values, {**plain, **said}, token - 1, document["rounding"])
     yield from (f"sentence: {each}" for each in faults(text, judge))
 
 

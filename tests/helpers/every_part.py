@@ -74,7 +74,8 @@ layers:
       W_2: {frozen: [[1, 0.3]], A: [[0.7]], B: [[0.2, -1]], alpha: 1}
       activation: gelu
 vocabulary: [a, b]
-unembedding: {W_U: [[1, 0.3], [0.2, 1]]}
+unembedding:
+  W_U: {frozen: [[1, 0.3], [0.2, 1]], A: [[0.5], [1]], B: [[0.1, -0.2]], alpha: 1}
 training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]
 """
 """A batch, in which each weight matrix has LoRA."""

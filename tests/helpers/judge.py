@@ -51,7 +51,7 @@ OF_ALL_HEADS = {
     **OF_LATENTS,
 }
 FFN = {
-    **{f"{LORA}{name}": name for name in ("W_1", "W_2", "W_3")},
+    **{f"{LORA}{name}": f"W_{i}" for i, name in enumerate(("W₁", "W₂", "W₃"), 1)},
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
     **{"FFN: gate": "gated", "FFN: output": "output"},
     **{"FFN: router": "router.logits", "FFN: choice of experts": "router.weights"},
@@ -64,6 +64,7 @@ OUTSIDE = {
     "Scaled embeddings": "embedding.scaled",
     **{"Angles of the positions": "position.cos"},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
+    f"{LORA}W_U": "unembedding.W_U",
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
@@ -214,6 +215,11 @@ class Judge:
                 }
                 for address, value in _inside(self.values).items()
             }
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The whole scenario, also while the encoder is looked at."""
+        return self.outside[1] if self.outside else self.spec
 
     @property
     def tokens(self) -> list[str]:

@@ -77,8 +77,8 @@ PHRASES: dict[str, str] = {
     "What all queries are computed from.": r"latent\.query",
     "The latent vector, normalized.": r"latent\.norm",
     "The latent vector of the queries, normalized.": r"latent\.query_norm",
-    "The part of the keys that encodes positions.": r"latent\.rotated_key",
-    "The part of the query that encodes positions.": r"rotary_query\.rotated",
+    "The part of the keys that all heads share.": r"latent\.rotated_key",
+    "The part of the query that meets the rotary part of the keys.": r"rotary_query\.rotated",
     "The query and its rotary part side by side.": "joined_query",
     "The key and its rotary part side by side.": "joined_key",
     "The hidden units of each token.": "hidden",
@@ -122,6 +122,13 @@ BACKWARD: dict[str, str] = {
 
 CAPTIONS: dict[str, str] = {
     "The frequencies, one for each pair of columns:": "div_term",
+    "The base for this number of tokens:": "base",
+    "The frequencies before scaling, one for each pair of columns:": "unscaled",
+    "How often each pair turns in the texts of the first training:": "turns",
+    "The part of each frequency that is divided:": "ramp",
+    "The attention factor:": "attention_factor",
+    "The sines times the attention factor:": "scaled_sin",
+    "The cosines times the attention factor:": "scaled_cos",
     "The position times each frequency:": "angle",
     "The sines:": "sin",
     "The cosines:": "cos",
@@ -165,6 +172,10 @@ CAPTIONS: dict[str, str] = {
     "The sigmoid of each logit:": r"loss\.sigmoid",
     "The probability of each target:": r"loss\.correct",
     "The loss of each number:": r"loss\..*",
+    "The probabilities at the positions with a target:": r"loss\.probabilities",
+    "The loss of the correct word:": r"loss\.correct_word",
+    "The loss of every word:": r"loss\.words",
+    "The mean over all words:": r"loss\.words_mean",
     "The logits of the chosen experts:": r"router\.chosen",
     "The sum over the chosen experts:": r"ffn\.routed",
     "The output of the shared expert is added:": r"ffn\.shared\.output",
@@ -292,8 +303,8 @@ REASONS: dict[str, Condition] = {
         at.address == "prediction"
     ),
     "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.": reads_whole_texts,
-    "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": loss_kind(
-        "cross_entropy"
+    "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
+        loss_kind("cross_entropy")(at) and not at.spec.get("loss", {}).get("smoothing")
     ),
     "A square is never negative, so errors in both directions raise the loss. Twice the error costs four times as much. Training changes the weights to lower the loss.": loss_kind(
         "squared"
@@ -315,9 +326,6 @@ REASONS: dict[str, Condition] = {
     "From the backward pass, without worked lines:": lambda at: at.address.startswith("gradient."),
     "The losses of all examples:": lambda at: has_examples(at),
     "Compute the gradient at the scores and the sink. The sink takes part in all rows: its gradient adds up their last column.": sink_of_several_rows,
-    "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, each row adds up to 0, because the probabilities add up to 1.": lambda at: (
-        at.address == "gradient.logits" and loss_kind("cross_entropy")(at)
-    ),
     "A sum passes its gradient to both of its terms, so the gradient has a direct path around the sub-layer.": adds_its_input,
     "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.": lambda at: (
         "gradient.norm" in at.values

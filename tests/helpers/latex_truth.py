@@ -28,10 +28,13 @@ GREEK = {
 SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
     **{"partial": "∂", "prime": "′"},
-    **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln", "tanh": "tanh"},
+    **{" ": " ", "top": "ᵀ"},
+    **{name: name for name in ("max", "min", "sin", "cos", "ln", "tanh")},
 }
 ACCENTS = {"hat": "\u0302", "bar": "\u0304"}
-FUNCTIONS = re.compile(r"\b(?:max|sin|cos|tanh|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
+FUNCTIONS = re.compile(
+    r"\b(?:max|min|sin|cos|tanh|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:"
+)
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
 VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "

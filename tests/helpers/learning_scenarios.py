@@ -57,9 +57,14 @@ def _other_loss(spec: Scenario, rng: random.Random) -> None:
     """A sum, and targets of numbers: for each token or the last, of logits or of the output."""
     kind = rng.choice(("cross_entropy", "squared", "binary"))
     spec["loss"] = {"kind": kind} | rng.choice(({}, {"reduction": "sum"}, {"reduction": "mean"}))
+    if kind == "squared" and rng.random() < 0.5:
+        spec["loss"]["factor"] = rng.choice((0.5, 3))
+    if kind == "cross_entropy" and rng.random() < 0.5:
+        spec["loss"]["smoothing"] = rng.choice((0.1, 0.25))
     if "training" in spec or kind == "cross_entropy" or (kind == "binary" and rng.random() < 0.5):
         if kind == "squared":
             del spec["loss"]["kind"]
+            spec["loss"].pop("factor", None)
         return
     del spec["targets"]
     width = len(spec["vocabulary"])

@@ -17,8 +17,12 @@ def adapt(spec: dict[str, Any], rng: random.Random) -> None:
         for name in WEIGHTS:
             if isinstance(part.get(name), list) and rng.random() < 0.8:
                 part[name] = _with_lora(part[name], rng)
+    unembedding: Any = spec.get("unembedding")
+    plain = isinstance(unembedding, dict) and isinstance(unembedding["W_U"], list)
+    if plain and rng.random() < 0.5:
+        unembedding["W_U"] = _with_lora(unembedding["W_U"], rng)
     if trains := spec.get("optimizer", {}).get("trains"):
-        trains[:] = [f"{each}*" if each.startswith("*.W_") else each for each in trains]
+        trains[:] = [f"{each}*" if ".W_" in each else each for each in trains]
 
 
 def _parts(*towers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

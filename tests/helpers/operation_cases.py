@@ -93,6 +93,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.TwiceProduct(), [wide, wider]
     yield el.Outer(), [by_row, some(m)]
     yield el.Square(), [wide]
+    yield el.MultipliedSquare(Decimal("0.5")), [wide]
     yield el.Sin(), [wide]
     yield el.Cos(), [wide]
     yield el.Exp(), [wide]
@@ -112,6 +113,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Adapt(a, m), [wide, wider]
     yield el.AdaptGrad(a, m), [wide]
     yield el.SquaredErrorGrad(k), [wide]
+    yield el.SquaredErrorGrad(k, Decimal("0.5")), [wide]
     yield el.BinaryCrossEntropyGrad(k), [wide, wider]
     yield el.Combine(a, -b), [wide, wider]
     yield el.Combine(Decimal(1), b), [wide, wider]
@@ -142,6 +144,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     # --- with the column or the rows that count
     yield el.NegativeLogLikelihood(targets, tuple(map(str, targets))), [share]
     yield el.SoftmaxCrossEntropyGrad(targets, k), [share]
+    yield el.SoftmaxCrossEntropyGrad(targets, k, Decimal("0.1"), m), [share]
     yield el.TimesExpertWeight(rows, k - 1), [wide, some(n, k)]
 
     # --- others
@@ -151,6 +154,14 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.PowerOfTwo(-8, m), []
     yield op.DivTerm(m), []
     yield op.DivTerm(m, a + 1, (b,) * ((m + 1) // 2)), []
+    yield op.DivTerm(m, None), [np.array(float(b))]
+    yield el.Turns(a), [wide]
+    yield el.Ramp(a, a + b), [wide]
+    yield el.Ramp(a, a - b), [positive(m)]
+    yield el.Interpolate(a), [wide, share]
+    yield el.LargerBase(a + 1, b, m + 10, c, 2 * m + 2), []
+    yield el.YarnFactor(a + 1), []
+    yield el.LongRopeFactor(a + 1, b + 1), []
     waves = [some(n, 2 * k + m), some(n, k), some(n, k)]
     for layout in ("pairs", "halves"):
         yield op.Rotate(layout), waves

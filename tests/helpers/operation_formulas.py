@@ -83,6 +83,12 @@ def _slope(function: str, x: float) -> float:
             return (aside * (1 + cmath.tanh(inner)) / 2).imag / 1e-30
         case "silu":
             return (aside / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "sigmoid":
+            return (1 / (1 + cmath.exp(-aside))).imag / 1e-30
+        case "tanh":
+            return cmath.tanh(aside).imag / 1e-30
+        case "relu_squared":
+            return 2 * max(x, 0)
     raise AssertionError(function)
 
 
@@ -111,9 +117,10 @@ def _root(p: Any, a: Any) -> Any:
     return np.sqrt(a + (p.epsilon - outside)) + outside
 
 
-def _frequencies(p: Any) -> Any:
+def _frequencies(p: Any, *operand: Any) -> Any:
     pairs = range((p.width + 1) // 2)
-    powers = [Decimal(p.base) ** (Decimal(-2 * k) / p.width) for k in pairs]
+    base = abs(operand[0].item()) if operand else p.base
+    powers = [Decimal(base) ** (Decimal(-2 * k) / p.width) for k in pairs]
     return np.array(powers) / np.array(p.factors or [1])
 
 
@@ -152,7 +159,8 @@ def _surprise(p: Any, shares: Any) -> Any:
 def _miss(p: Any, shares: Any) -> Any:
     right = np.array([[j == k for k in range(shares.shape[1])] for j in p.columns], int)
     counts = np.array([[j is not None] for j in p.columns], int)
-    return (shares - right) * counts / p.counted
+    t = right + (p.smoothing * (type(shares.flat[0])(1) / p.words - right) if p.smoothing else 0)
+    return (shares - t) * counts / p.counted
 
 
 def _placed(a: Any, index: Any, *shape: int) -> Any:
@@ -209,6 +217,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
     "square": lambda p, a: a * a,
+    "multiplied_square": lambda p, a: a * a * p.factor,
     "sqrt": _root,
     "root_slope": lambda p, a, b: a / (2 * (b - p.epsilon)),
     "exp": lambda p, a: np.exp(a),
@@ -220,6 +229,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
     "relu": lambda p, a: a * (a > 0),
     "silu": lambda p, a: a * _sigmoid(a),
+    "tanh": lambda p, a: _tanh(a),
+    "relu_squared": lambda p, a: (a * (a > 0)) ** 2,
     "gelu": lambda p, a: a * _normal_share(a),
     "gelu_tanh": lambda p, a: a * _approximate_share(a),
     "slope": lambda p, a: _of_each(lambda x: _slope(p.function, float(x)))(a),
@@ -229,7 +240,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "divide_by": lambda p, a: a / p.divisor,
     "adapt": lambda p, a, b: a + p.kept(p.alpha * b / p.rank),
     "adapt_gradient": lambda p, g: p.alpha * g / p.rank,
-    "squared_error_gradient": lambda p, a: a * 2 / p.n,
+    "squared_error_gradient": lambda p, a: a * 2 * p.factor / p.n,
     "binary_cross_entropy_gradient": lambda p, a, t: (a - t) / p.n,
     "combine": lambda p, a, b: p.a * a + p.b * b,
     "unbias": lambda p, a: a / (1 - p.beta**p.steps),
@@ -255,6 +266,16 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     # --- positions
     "power_of_two": lambda p: Decimal(2) ** (Decimal(p.over) / p.under),
     "div_term": _frequencies,
+    "turns": lambda p, a: p.context * a / (type(a.flat[0])(math.pi) * 2),
+    "ramp": lambda p, a: ((a - p.start) / (p.end - p.start)).clip(0, 1),
+    "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
+    "larger_base": lambda p: (
+        (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)
+        ** (Decimal(p.width) / (p.width - 2))
+        * p.base
+    ),
+    "yarn_factor": lambda p: 1 + Decimal(p.factor).ln() / 10,
+    "longrope_factor": lambda p: (1 + Decimal(p.factor).ln() / Decimal(p.context).ln()).sqrt(),
     "rotate": _turned,
     "rotate_back": lambda p, a, cos, sin: _turned(p, a, cos, -sin),
     # --- moves of entries

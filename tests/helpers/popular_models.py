@@ -24,7 +24,7 @@ KEY_HEADS = ("num_key_value_heads", "num_kv_heads")
 OF_WIDTH = (
     *WIDTHS,
     *("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "word_embed_proj_dim"),
-    *("moe_intermediate_size", "shared_expert_intermediate_size"),
+    *("moe_intermediate_size", "shared_expert_intermediate_size", "shared_intermediate_size"),
 )
 OF_HEAD = ("rotary_dim", "query_pre_attn_scalar")
 CONTEXTS = ("n_positions", "n_ctx", "max_seq_len")
@@ -64,7 +64,8 @@ def scaled(config: Json) -> Json:
     if not width or not heads or not layers:
         return config
     keys = _first(config, KEY_HEADS) or heads
-    groups, pairs = min(heads // keys, 4), min(keys, 4 if config["model_type"] == "codegen" else 2)
+    groups = min(heads // keys, 4)
+    pairs = min(keys, 2 if groups > 1 else 4)
     d_k = config.get("head_dim") or width // heads
     small_d_k = 20 if config.get("partial_rotary_factor") == 0.4 else 16
     small_heads = groups * pairs
@@ -94,6 +95,10 @@ def scaled(config: Json) -> Json:
             value = CONTEXT
         elif key in EXPERTS and value:
             value = 4
+        elif key == "mamba_n_heads":
+            value = 1
+        elif key == "mamba_d_head":
+            value = config["mamba_expand"] * small_width
         elif key == "num_experts_per_tok" and value:
             value = min(value, 2)
         elif key in WINDOWS and value:
@@ -105,7 +110,8 @@ def scaled(config: Json) -> Json:
         elif key in ("layer_types", "no_rope_layers", "attention_layers") and value:
             value = value[:few]
         elif key == "rope_scaling" and isinstance(value, dict):
-            value = {name: _factors(factor, small_d_k) for name, factor in value.items()}
+            rotated = int(small_d_k * config.get("partial_rotary_factor", 1))
+            value = {name: _factors(factor, rotated // 2) for name, factor in value.items()}
         elif key.endswith(("token_id", "token_ids")) and value is not None:
             value = (
                 [each * WORDS // words for each in value] if not number else value * WORDS // words
@@ -124,8 +130,6 @@ def _differ(config: Json) -> bool:
     return of_gemma or any(config.get(key) for key in ("layer_types", "no_rope_layers"))
 
 
-def _factors(value: Any, d_k: int) -> Any:
-    """As many factors of a list as there are pairs in a smaller head."""
-    if not isinstance(value, list):
-        return value
-    return value[:: max(1, len(value) // (d_k // 2))][: d_k // 2]
+def _factors(value: Any, pairs: int) -> Any:
+    """As many factors of a list as there are rotated pairs in a smaller head."""
+    return value[:: max(1, len(value) // pairs)][:pairs] if isinstance(value, list) else value

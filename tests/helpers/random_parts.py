@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.scenario_ways import width_behind
 from tests.helpers.scenario_yaml import Scenario
 
@@ -227,7 +228,7 @@ def _network(width: int, rng: random.Random) -> Scenario:
     biases = {"b_1": hidden, "b_2": width, **({"b_3": hidden} if "W_3" in ffn else {})}
     ffn |= {name: _tenths(length, rng) for name, length in biases.items() if rng.random() < 0.3}
     if rng.random() < 0.5:
-        ffn["activation"] = rng.choice(("relu", "none", "gelu", "gelu_tanh", "silu"))
+        ffn["activation"] = rng.choice(ACTIVATIONS)
     if rng.random() < 0.4:
         ffn["activates"] = rng.choice(("hidden", "output"))
     return ffn

@@ -17,6 +17,7 @@ from hypothesis import reject, strategies as st
 
 from tests.helpers.command import run
 from tests.helpers.random_parts import with_parts
+from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 
 __all__ = [
@@ -407,7 +408,7 @@ class _Maker:
         ffn["W_2"] = self.matrix(f"{place}.W_2", hidden, width)
         self.maybe_vector(ffn, "b_2", place, width)
         if self.flag():
-            ffn["activation"] = self.choose("relu", "none", "gelu", "gelu_tanh", "silu")
+            ffn["activation"] = self.choose(*ACTIVATIONS)
         if self.choose(False, False, True):
             ffn["W_3"] = self.matrix(f"{place}.W_3", width, hidden)
             self.maybe_vector(ffn, "b_3", place, hidden)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.rotary_of_layers import prefix, settings_of
+from tests.helpers.rotary_scaling import attention_factor, frequencies
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -30,6 +31,9 @@ Spec = Mapping[str, Any]
 Replace = Callable[[str, Array], Array]
 """What to go on with instead of a value: of an input, a head's weights or output, a sub-layer's
 output, its residual or a norm after it."""
+
+
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "relu_squared", "none")
 
 
 def _as_computed(address: str, value: Array) -> Array:
@@ -162,7 +166,7 @@ def losses(scenario: Spec) -> list[float | None]:
     """The loss of each position; None where there is no target, or only padding."""
     asked = scenario.get("loss", {})
     if asked.get("kind", "cross_entropy") == "cross_entropy":
-        return _surprises(scenario)
+        return _surprises(scenario, float(asked.get("smoothing", 0)))
     found, n = reference(scenario), len(scenario["tokens"])
     y = found.get("logits", found["output"])
     targets: list[Any] = [None] * n
@@ -179,7 +183,8 @@ def losses(scenario: Spec) -> list[float | None]:
     else:
         targets[-1] = asked["target"]
     reduce = np.sum if asked.get("reduction") == "sum" else np.mean
-    of_row = (lambda y, t: (y - t) ** 2) if asked["kind"] == "squared" else _of_sigmoid
+    factor = float(asked.get("factor", 1))
+    of_row = (lambda y, t: factor * (y - t) ** 2) if asked["kind"] == "squared" else _of_sigmoid
     pairs = zip(y, targets, strict=True)
     return [None if t is None else float(reduce(of_row(row, _floats(t)))) for row, t in pairs]
 
@@ -189,15 +194,19 @@ def _of_sigmoid(z: Array, t: Array) -> Array:
     return found
 
 
-def _surprises(scenario: Spec) -> list[float | None]:
-    """-ln p(target) at each position; None where there is no target, or only padding."""
+def _surprises(scenario: Spec, smoothing: float = 0) -> list[float | None]:
+    """-Σ t ln p at each position; None where there is no target, or only padding.
+
+    t is 1 for the target; with label smoothing, some of that is shared out to all words.
+    """
     tokens, padding, words = scenario["tokens"], scenario.get("padding"), scenario["vocabulary"]
     targets = scenario.get("targets") or [*tokens[1:], None]
     surprise = -_log_softmax(reference(scenario)["logits"])
     found: list[float | None] = []
     for row, token, target in zip(surprise, tokens, targets, strict=True):
         counts = target in words and padding not in (token, target)
-        found.append(float(row[words.index(target)]) if counts else None)
+        t = smoothing / len(words) + (1 - smoothing) * np.array([word == target for word in words])
+        found.append(float(t @ row) if counts else None)
     return found
 
 
@@ -234,7 +243,10 @@ def _mask(scenario: Spec) -> Array | None:
 
 
 def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
-    """The angle of each token and pair, by where they are; of all settings that turn something."""
+    """The angle of each token and pair, by where they are; of all settings that turn something.
+
+    With an attention factor f it is complex, so that e^(i angle) is f times as large.
+    """
     parts = [layer["attention"] for layer in scenario.get("layers") or [] if "attention" in layer]
     found: dict[str, Array] = {}
     for part in parts:
@@ -246,14 +258,17 @@ def _turned(values: dict[str, Array], scenario: Spec) -> dict[str, Array]:
         rows = part.get("latent", {}).get("W_KR", rows)
         width = int(_floats(rows).shape[1] * asked.get("share", 1))
         start = int(asked.get("start", 0))
-        frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
-        frequency = frequency / _floats(asked.get("factors", 1))
         tokens = len(scenario["tokens"]) if "tokens" in scenario else _queries(scenario)
+        waves = frequencies(asked, width, tokens)
+        frequency = waves["div_term"]
         angle: Array = np.multiply.outer(np.arange(start, start + tokens), frequency)
-        waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+        waves |= {"angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+        if (factor := attention_factor(asked)) != 1:
+            scaled = {f"scaled_{name}": factor * waves[name] for name in ("sin", "cos")}
+            waves |= scaled | {"attention_factor": np.array(factor)}
         where = prefix(scenario, asked)
         values |= {f"{where}position.{name}": wave for name, wave in waves.items()}
-        found[where] = angle
+        found[where] = angle - 1j * np.log(factor)
     return found
 
 
@@ -603,6 +618,12 @@ def _activated(name: str, x: Array) -> Array:
             active = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
         case "silu":
             active = x / (1 + np.exp(-x))
+        case "sigmoid":
+            active = (1 + np.tanh(x / 2)) / 2
+        case "tanh":
+            active = np.sinh(x) / np.cosh(x)
+        case "relu_squared":
+            active = np.where(x > 0, x, 0) ** 2
     return active
 
 

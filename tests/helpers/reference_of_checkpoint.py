@@ -22,7 +22,7 @@ def spec_of(checkpoint: Checkpoint, ids: list[int]) -> Spec:
     spec: dict[str, Any] = {"tokens": ids, "embeddings": _numbers(parameters["embeddings"][ids])}
     if model.rotary:
         rotary = {"base": model.rotary.base, "layout": model.rotary.layout, "start": 0}
-        factors = {} if model.factors is None else {"factors": model.factors}
+        factors = {} if model.rotary.factors is None else {"factors": model.rotary.factors}
         spec["positions"] = {"rotary": rotary | factors}
     elif "positions" in parameters:
         spec["positions"] = {"table": _numbers(parameters["positions"][: len(ids)])}

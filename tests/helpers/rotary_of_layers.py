@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from tests.helpers.rotary_scaling import drawn
+
+DIVIDED = {"factors", "scaling"}
+"""Keys of which a layer's own takes the place of both."""
+
 
 def settings_of(tower: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any] | None:
     """What an attention is rotated by: its own settings before the shared; None where by nothing.
@@ -16,7 +21,10 @@ def settings_of(tower: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, 
     positions: Any = tower.get("positions") or "none"
     if positions == "none" or "rotary" not in positions or part.get("rotary") == "none":
         return None
-    return {**(positions["rotary"] or {}), **part.get("rotary", {})}
+    shared, own = positions["rotary"] or {}, part.get("rotary", {})
+    if DIVIDED & own.keys():
+        shared = {key: said for key, said in shared.items() if key not in DIVIDED}
+    return {**shared, **own}
 
 
 def every_setting(tower: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -45,7 +53,23 @@ def _numbers(settings: Mapping[str, Any]) -> list[Any]:
         float(settings.get("base", 10000)),
         float(settings.get("share", 1)),
         factors and [*map(float, factors)],
+        repr(settings.get("scaling")),
     ]
+
+
+def scale_rotary(spec: dict[str, Any], rng: random.Random) -> None:
+    """Scale frequencies that have no factors, in the decoder and in the encoder."""
+    for tower in (spec, spec.get("encoder", {})):
+        parts = [layer["attention"] for layer in tower.get("layers") or [] if "attention" in layer]
+        shared = settings_of(tower, {})
+        if parts and shared is not None and "factors" not in shared and rng.random() < 0.9:
+            pairs = int(_width(parts[0]["heads"][0]) * shared.get("share", 1)) // 2
+            scaled = {"scaling": drawn(lambda *choices: rng.choice(choices), pairs)}
+            tower["positions"]["rotary"] = {**(tower["positions"]["rotary"] or {}), **scaled}
+
+
+def _width(head: dict[str, Any]) -> int:
+    return len((head["Q"] if "Q" in head else head["W_Q"])[0])
 
 
 def rotate_layers(spec: dict[str, Any], rng: random.Random) -> None:
@@ -58,8 +82,11 @@ def rotate_layers(spec: dict[str, Any], rng: random.Random) -> None:
 
 
 def _drawn(head: dict[str, Any], rng: random.Random) -> Any:
-    width = len((head["Q"] if "Q" in head else head["W_Q"])[0])
+    width = _width(head)
     base = {"base": rng.choice((3, 100, 10000))}
     share = rng.choice((Decimal(2) / width, Decimal(1)))
-    factors = [Decimal(rng.choice(("1", "0.5", "4"))) for _ in range(int(width * share) // 2)]
-    return rng.choice(("none", base, base, {"share": share, "factors": factors}))
+    pairs = int(width * share) // 2
+    factors = [Decimal(rng.choice(("1", "0.5", "4"))) for _ in range(pairs)]
+    scaled = drawn(lambda *choices: rng.choice(choices), pairs)
+    own = ({"share": share, "factors": factors}, {"share": share, "scaling": scaled})
+    return rng.choice(("none", base, base, *own))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from tests.helpers.authored import words
 from tests.helpers.learned_merges import recounted
+from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.unembeddings import is_tied
 
@@ -126,11 +127,12 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
             pairs = int(pairs * part["rotary"].get("share", 1))
             if pairs:
                 factors = [Decimal(rng.choice(("1", "0.5", "8"))) for _ in range(pairs)]
+                part["rotary"].pop("scaling", None)
                 part["rotary"]["factors"] = factors
         if "heads" in part:
             part["scale"] = rng.choice(("sqrt", "none", Decimal("0.5"), 3))
         if "W_1" in part:
-            part["activation"] = rng.choice(("relu", "none", "gelu", "gelu_tanh", "silu"))
+            part["activation"] = rng.choice(ACTIVATIONS)
             if "W_3" not in part and rng.random() < 0.4:
                 part["W_3"] = [[_tenth(rng) for _ in row] for row in part["W_1"]]
                 part["b_3"] = [_tenth(rng) for _ in part["W_1"][0]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.helpers.command import printed
 
 WIDE = 500
@@ -67,3 +69,8 @@ def ffn(hidden: str = "1", added: str = "0, 0", logits: str = "0, 0, 0", setting
     yaml = FFN.replace("W_ONE", hidden).replace("ZEROS", ", ".join(["0"] * units))
     rows = ", ".join([f"[{added}]", *["[0, 0]"] * (units - 1)])
     return yaml.replace("W_TWO", rows).replace("SETTINGS", settings).replace("LOGITS", logits)
+
+
+def spelled_out(text: str) -> list[str]:
+    """The lines with a symbol that is written like the end of its address: b_2 for b₂."""
+    return [line for line in text.split("\n") if re.search(r"(?<![\w.])[Wb]_\d", line)]

@@ -18,7 +18,7 @@ LABEL = re.compile(r"^\S.*?: +")
 BLANK = re.compile(r"\[(\d+):_+\.?(_*)(×10\^__)?\]")
 RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 ROOT = re.compile(r"√([\w.]+)")
-NAMES = ("e", "π", "sqrt", "max", "sin", "cos", "tanh", "ln", "Φ", "ReLU_slope")
+NAMES = ("e", "π", "sqrt", "max", "min", "sin", "cos", "tanh", "ln", "Φ", "ReLU_slope")
 DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
@@ -121,6 +121,8 @@ def _called(name: str, of: list[Decimal]) -> Decimal:
     match name:
         case "max":
             return max(of)
+        case "min":
+            return min(of)
         case "sqrt":
             return of[0].sqrt()
         case "ln":

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
+from gguf import GGMLQuantizationType
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from tests.helpers import tiny_checkpoints
@@ -33,9 +34,12 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 
 
 def model(
-    folder: Path, name: str = "gguf llama", tensors: tiny_checkpoints.Tensors | None = None
+    folder: Path,
+    name: str = "gguf llama",
+    tensors: tiny_checkpoints.Tensors | None = None,
+    kinds: Mapping[str, GGMLQuantizationType] | None = None,
 ) -> Path:
-    """A file or a folder, with other tensors if they are given."""
+    """A file or a folder, with other tensors if they are given; `kinds` as in `write_gguf`."""
     form, family, said = MODELS[name]
     if form == "gguf":
         gpt2 = family == "gpt2"
@@ -45,7 +49,8 @@ def model(
             else tiny_checkpoints.gguf_llama(biases=family == "qwen2")
         )
         return tiny_checkpoints.write_gguf(
-            folder / "tiny.gguf", family, tensors or drawn, _tokens(of_scores="scores" in name)
+            *(folder / "tiny.gguf", family, tensors or drawn),
+            *(_tokens(of_scores="scores" in name), kinds),
         )
     gpt2 = family == "gpt2"
     drawn = (

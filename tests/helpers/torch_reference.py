@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.rotary_of_layers import settings_of
+from tests.helpers.rotary_scaling import attention_factor, frequencies
 from tests.helpers.unembeddings import is_tied, unembedding_of
 
 torch: Any = importlib.import_module("torch")
@@ -70,7 +71,10 @@ class _Pass:
         logits = self.logits()
         if "probabilities" in self.given:
             return -torch.log(tensor(self.given["probabilities"])[rows, columns])
-        return functions.cross_entropy(logits[rows], columns, reduction="none")
+        smoothing = float(self.spec.get("loss", {}).get("smoothing", 0))
+        return functions.cross_entropy(
+            logits[rows], columns, reduction="none", label_smoothing=smoothing
+        )
 
     def logits(self) -> Any:
         x = self.inputs()
@@ -248,13 +252,14 @@ class _Pass:
         in_pairs, half = asked.get("layout", "pairs") == "pairs", width // 2
         index = torch.arange(len(x), dtype=torch.float64) + int(asked.get("start", 0))
         columns: list[Any] = [None] * width
+        rates, factor = frequencies(asked, width, len(x))["div_term"], attention_factor(asked)
         for pair in range(half):
             first, second = (2 * pair, 2 * pair + 1) if in_pairs else (pair, pair + half)
-            angle = index * float(asked.get("base", 10000)) ** (-2 * pair / width)
-            angle = angle / float(asked["factors"][pair] if "factors" in asked else 1)
+            angle = index * rates[pair]
             a, b = x[:, first], x[:, second]
-            columns[first] = a * torch.cos(angle) - b * torch.sin(angle)
-            columns[second] = a * torch.sin(angle) + b * torch.cos(angle)
+            cos, sin = factor * torch.cos(angle), factor * torch.sin(angle)
+            columns[first] = a * cos - b * sin
+            columns[second] = a * sin + b * cos
         turned = torch.cat([torch.stack(columns, dim=1), x[:, width:]], dim=1)
         return self.keep(address, turned)
 
@@ -392,6 +397,12 @@ def activated(name: str, x: Any) -> Any:
             return functions.gelu(x, approximate="tanh")
         case "silu":
             return functions.silu(x)
+        case "sigmoid":
+            return torch.sigmoid(x)
+        case "tanh":
+            return torch.tanh(x)
+        case "relu_squared":
+            return functions.relu(x) ** 2
         case _:
             return x * 1
 

@@ -291,8 +291,8 @@ class _Parser:
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] in ("max", "sin", "cos", "tanh", "ln", "Φ", "ReLU′")
-            if known and token["name"] != "max" and len(arguments) > 1:
+            known = token["name"] in ("max", "min", "sin", "cos", "tanh", "ln", "Φ", "ReLU′")
+            if known and token["name"] not in ("max", "min") and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
         if token["sign"] == "∞":
@@ -402,6 +402,10 @@ def _evaluate(node: Node) -> _Value:
             for other in others:
                 largest = other if _compare(other, largest) > 0 else largest
             return largest
+        case "min", [least, *others]:
+            for other in others:
+                least = other if _compare(other, least) < 0 else least
+            return least
         case "×", [a, b]:
             return a * b
         case "/", [a, b]:

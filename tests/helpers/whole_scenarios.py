@@ -18,7 +18,8 @@ from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.lora import adapt
 from tests.helpers.random_scenarios import Scenario, scenarios
-from tests.helpers.rotary_of_layers import rotate_layers
+from tests.helpers.reference import ACTIVATIONS
+from tests.helpers.rotary_of_layers import rotate_layers, scale_rotary
 from tests.helpers.scenario_ways import CARRIES_NOTHING, FORMS, SETTINGS
 from tests.helpers.typed_heads import start_with_typed_heads
 
@@ -66,6 +67,7 @@ def plain_and_written(
             way(spec, rng)
     if of_heads.random() < TYPED:
         start_with_typed_heads(spec, of_heads)
+    scale_rotary(spec, random.Random(f"scaling {spec}"))
     rotate_layers(spec, random.Random(f"rotary {number}"))
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:
@@ -103,7 +105,7 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
         "positions": rng.choice(("learned", "sinusoidal", "rotary", "alibi", "none", "none")),
         "norm": rng.choice(("layer_norm", "rms_norm", "none")),
         "placement": rng.choice(("pre", "post")),
-        "activation": rng.choice(("relu", "gelu", "gelu_tanh", "silu", "none")),
+        "activation": rng.choice(ACTIVATIONS),
         **{key: rng.random() < 0.5 for key in ("final_norm", "gated", "biases", "tied")},
     }
     kept = rng.sample(sorted(asked), rng.randint(3, len(asked)))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.helpers.command import printed
 from tests.helpers.random_scenarios import to_yaml
 from tests.helpers.sentences import told
 from tests.lesson.test_every_claim import wrong
@@ -125,9 +129,9 @@ layers:
       W_V: identity
 rounding: {decimals: 1, carry: never}
 """
+FLOATS = "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
 LARGE_SINK = (
-    numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60")
-    + "rounding: {decimals: 3, carry: never}\narithmetic: float64\nsoftmax: shifted\n"
+    numbers("a, b", a="0.5", b="-1.5").replace("W_V: [[1]]", "W_V: [[1]], sink: 60") + FLOATS
 )
 EXPERTS = """
 title: experts
@@ -171,6 +175,17 @@ ROWS: dict[str, tuple[Any, ...]] = {
         LEAK,
         ("run", "--token", "2", "--no-mask"),
         ("to the later token “c”. This is data leakage", "later tokens contain the answer."),
+    ),
+    "a leak to one of two": (
+        numbers("a, b, c", a="30", b="-30", c="30") + FLOATS,
+        ("run", "--token", "1", "--no-mask"),
+        ("“a” would give 50 % of its attention to the later token “c”.",),
+    ),
+    "no leak": (
+        numbers("a, b", a="30", b="-30") + FLOATS,
+        ("run", "--token", "1", "--no-mask"),
+        (),
+        "Without the mask, “a”",
     ),
     "shares above 100 %": (OVER_100, ("run",), ()),
     "padding in the middle": (PAD_MIDDLE, ("run", "--no-mask"), ("“b” cannot attend to “PAD”.",)),
@@ -392,3 +407,18 @@ def test_given_values_are_not_spoken_of() -> None:
         scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
         text = told("run", "-", "--format", "terminal", stdin=to_yaml(scenario))
         assert "is given, not" in text and claim not in text
+
+
+@pytest.mark.parametrize("options", [(), ("--kv-cache",), ("--seed", "1"), ("--worked",)])
+def test_each_turn_has_the_probability_of_its_word_once(options: tuple[str, ...]) -> None:
+    text = told("generate", "pizza", *options)
+    turns = json.loads(printed("generate", "pizza", *options, "--format", "json"))["turns"]
+    shown = [
+        next(Decimal(p["printed"]) for p in turn["probabilities"] if p["word"] == turn["word"])
+        for turn in turns
+    ]
+    said = re.findall(r"The probability of “(.+)” is (.+) %\.", text)
+    is_in_a_step = "--seed" in options or "--worked" in options
+    words = [turn["word"] for turn in turns]
+    alone = list(zip(words, (100 * p for p in shown), strict=True))
+    assert [(word, Decimal(p)) for word, p in said] == ([] if is_in_a_step else alone)

@@ -45,11 +45,11 @@ def numbers(lines: list[str]) -> list[int]:
     """The steps at the right of each tower's lines, and those of heads that are left out."""
     found: list[int] = []
     for line in lines:
-        at_the_right = r"  ([0-9]+(?:–[0-9]+)?(?: · [0-9]+(?:–[0-9]+)?)*)(?=  |$| [│└])"
+        at_the_right = r"  ([0-9]+(?:–[0-9]+)?(?:, [0-9]+(?:–[0-9]+)?)*)(?=  |$| [│└])"
         left_out = re.findall(r"│ +([0-9]+–[0-9]+)(?= +│)", line)
         rest = re.sub(r"│ +[0-9]+–[0-9]+(?= +│)", "│", line)
         for each in (*re.findall(at_the_right, rest), *left_out):
-            for part in each.split(" · "):
+            for part in each.split(", "):
                 first, _, last = part.partition("–")
                 found += range(int(first), int(last or first) + 1)
     return found
@@ -202,8 +202,8 @@ def test_latex_has_the_same_words(name: str) -> None:
     )
     written = sum(row.count(r"\makebox") - row.count(r"$\triangle") for row in rows)
     assert written == sum(len(words.lines) for words in laid_out(drawn(bundled(name)), 92).words)
-    number = r"\[l\]\{([0-9]+(?:[-0-9 ]|\\textperiodcentered\{\})*)\}"
+    number = r"\[l\]\{([0-9]+[-0-9, ]*)\}"
     words = [each for row in rows for each in re.findall(number, row)]
-    shown = [each.replace("--", "–").replace(r"\textperiodcentered{}", "·") for each in words]
+    shown = [each.replace("--", "–") for each in words]
     last = len(steps(bundled(name).records))
     assert sorted(numbers([f"  {text}" for text in shown])) == list(range(1, last + 1))

@@ -79,5 +79,5 @@ def test_what_is_saved_is_trained_from_the_file_as_it_is(tmp_path: Path) -> None
     printed("train", file, "--save", str(saved))
     first = saved.read_text(encoding="utf-8")
     scenario(tmp_path, BEFORE.replace("W_1: [[1], [2]]", "W_1: [[2], [2]]"))
-    printed("train", file, "--save", str(saved))
+    printed("train", file, "--save", str(saved), "--force")
     assert saved.read_text(encoding="utf-8") != first

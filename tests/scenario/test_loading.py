@@ -42,6 +42,22 @@ def test_a_far_off_key_is_answered_with_no_other() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("dropout: 0.1", "dropout: unknown key; passes are computed without dropout"),
+        ("temperature: 2", "temperature: unknown key; generate has the option --temperature"),
+        (
+            "generation: {top_k: 2}",
+            "generation.top_k: unknown key; generate has the option --top-k",
+        ),
+    ],
+)
+def test_a_key_of_other_programs_is_not_likened_to_one_of_ours(key: str, told: str) -> None:
+    [problem] = problems((END, f"{END}{key}\n"))
+    assert told in problem and "did you mean" not in problem and "is a key of" not in problem
+
+
+@pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of layers.attention"),
@@ -112,7 +128,8 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("      residual: maybe", "7: layer1.ffn.residual: expected true or false, got 'maybe'"),
         (
             "      activation: x",
-            "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu or none, got 'x'",
+            "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu, sigmoid, tanh, "
+            "relu_squared or none, got 'x'",
         ),
         ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, such as norm: {epsilon: "),
         ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),

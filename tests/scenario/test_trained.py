@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models
 
 from tests.helpers.command import run
 from tests.helpers.tiny_checkpoints import (
@@ -112,7 +113,19 @@ def test_tokens_may_have_numbers_alone(tmp_path: Path) -> None:
     assert (ran.exit_code, ran.stderr) == (0, "")
     ran = run("run", naming(folder, text="the"))
     assert ran.exit_code == 2
-    assert "the model has no tokenizer (in a folder, tokenizer.json;" in ran.stderr
+    assert "the folder has no tokenizer.json, nor vocab.json and merges.txt, which" in ran.stderr
+
+
+def test_the_unknown_token_of_a_model_has_no_corpus(tmp_path: Path) -> None:
+    folder = model(tmp_path, "folder gpt2")
+    vocabulary = {"[UNK]": 0, "a": 1, "b": 2, "ab": 3}
+    library = Tokenizer(models.BPE(vocabulary, [("a", "b")], unk_token="[UNK]"))
+    (folder / "tokenizer.json").write_text(library.to_str(), encoding="utf-8")
+    path = naming(folder, text="abéa")
+    assert load(path).scenario.token_ids == (3, 0, 1)
+    ran = run("run", path)
+    assert ran.exit_code == 0
+    assert "does not occur in the corpus" not in ran.stdout
 
 
 def test_embeddings_may_have_more_rows_than_there_are_tokens(tmp_path: Path) -> None:

@@ -45,7 +45,11 @@ def problems(*changes: tuple[str, str]) -> list[str]:
             ("K: [[1, 2], [3, 4]]", "K: [[1], [3]]"),
             f"{HEAD}.K: 1 column, expected 2 (as many as Q has)",
         ),
-        (("V: [[1], [2]]", "V: [[1]]"), f"{HEAD}.V: 1 row, expected 2 (one per token)"),
+        (
+            ("V: [[1], [2]]", "V: [[1]]"),
+            f"{HEAD}.V: 1 row, expected 2 "
+            "(one per token; cross_attention has one per token of the encoder)",
+        ),
         (
             (HEADS, f"\n      W_O: {{random: {{}}}}{HEADS}"),
             "layer1.attention.W_O: how many columns? expected {random: {columns: 4}}",

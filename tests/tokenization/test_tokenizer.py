@@ -74,12 +74,26 @@ def of_one_space() -> tuple[Theirs, Tokenizer]:
     """As Llama's now: only the beginning of the whole text has a space before it."""
     library, _ = of_characters()
     library.normalizer = None
-    library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    # One step alone may stand in a sequence, as in Mistral's file that transformers 5 writes.
+    library.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(prepend_scheme="first", split=False)]
+    )
     library.add_special_tokens(SPECIAL)
     return library, ours(library, merges_of(library), Characters(library.get_vocab()))
 
 
+def of_added() -> tuple[Theirs, Tokenizer]:
+    """Tokens that take the spaces beside them, stand as a word, or are sought when normalized."""
+    library, _ = of_bytes()
+    library.normalizer = normalizers.NFC()
+    library.add_special_tokens([AddedToken("<left>", lstrip=True), AddedToken("<r>", rstrip=True)])
+    library.add_tokens([AddedToken("cat", single_word=True, normalized=False)])
+    library.add_tokens([AddedToken("né", normalized=True), AddedToken("hé", normalized=False)])
+    return library, ours(library, merges_of(library), ByteLetters())
+
+
 OF_BYTES, OF_CHARACTERS, OF_ONE_SPACE = of_bytes(), of_characters(), of_one_space()
+OF_ADDED = of_added()
 PARTS = st.sampled_from([*SPECIAL, "the", " cat", "  ", "\n", "it's", "12", "é", "日", "😀", "\0"])
 TEXTS = st.lists(PARTS | st.text(max_size=5), max_size=8).map("".join)
 
@@ -127,6 +141,23 @@ def test_tokens_of_characters_are_the_librarys(text: str) -> None:
 def test_only_the_beginning_of_a_text_may_have_a_space_before_it(text: str) -> None:
     library, tokenizer = OF_ONE_SPACE
     assert list(tokenizer.encode(text).ids) == library.encode(text).ids
+
+
+ADDED = st.sampled_from(["<left>", "<r>", "cat", "cats", "ne\u0301", "he\u0301", "hé", "\n", " "])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(PARTS | ADDED, max_size=8).map("".join))
+def test_tokens_that_are_matched_in_other_ways_are_the_librarys(text: str) -> None:
+    library, tokenizer = OF_ADDED
+    assert list(tokenizer.encode(text).ids) == library.encode(text).ids
+
+
+def test_a_piece_has_the_spaces_that_its_token_takes() -> None:
+    pieces = OF_ADDED[1].encode("a  <left> the <r>  cat, ne\u0301").pieces
+    whole = [(piece.text, piece.tokens[0].symbol) for piece in pieces if not piece.merges]
+    assert whole[:2] == [("a", "a"), ("  <left>", "<left>")]
+    assert [*whole[3:5], whole[-1]] == [("<r>  ", "<r>"), ("cat", "cat"), ("né", "né")]
 
 
 def test_a_piece_is_told_with_what_it_went_through() -> None:
@@ -190,11 +221,14 @@ def test_what_cannot_be_tokenized_is_told() -> None:
     tokenizer = ours(library, [], ByteLetters())
     with pytest.raises(TracerError, match="'b' is not in the vocabulary"):
         tokenizer.encode("ab")
+    library = Theirs(BPE({"a": 0, "c": 1, "ac": 2}, [("a", "c")]))
+    assert library.encode("abc").ids == [2]  # what it has no symbol for is left out
+    with pytest.raises(TracerError, match="'b' is not in the vocabulary"):
+        ours(library, [("a", "c")], Alphabet()).encode("abc")
     with pytest.raises(TracerError, match="is not UTF-8"):
         tokenizer.encode("a\ud800")
     for number in (2, -1, 2**40):
         with pytest.raises(TracerError, match=f"^no token has the id {number}$"):
             tokenizer.token(number)
-    library.add_tokens([AddedToken("x", lstrip=True)])  # takes spaces, which no merge explains
     with pytest.raises(TracerError, match="a method that is not supported"):
-        ours(library, [], ByteLetters()).encode("a  x")
+        ours(of_bytes()[0], [], ByteLetters()).encode("the")  # without its merges

@@ -38,7 +38,7 @@ def test_tokens_are_the_librarys(library: Theirs, with_bytes: bool) -> None:
     vocabulary = [(word, float(score)) for word, score in said["model"]["vocab"]]
     ids = {word: id for id, (word, _) in enumerate(vocabulary)}
     served = Library(theirs)
-    ours = Tokenizer(served, ids, served.added(), dict(vocabulary), Characters(ids))
+    ours = Tokenizer(served, ids, served.added(), dict(vocabulary), Characters(ids), "<unk>")
     parts = st.sampled_from(["<end>", "the", " cat", "  ", "\n", "it's", "12", "é", "日本", "😀"])
 
     @settings(max_examples=100, deadline=None)

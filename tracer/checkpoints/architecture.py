@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 QueryKeyNorm: TypeAlias = Literal["head", "heads"]
-RotaryFactor: TypeAlias = Callable[[int, int], float]
-"""Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
+RotaryScaling: TypeAlias = Mapping[str, Any]
+"""How frequencies change for long texts: `kind`, and keys of `rope_parameters` in transformers."""
 
 
 def columns_of_share(width: int, share: float) -> int:
@@ -22,21 +23,30 @@ def columns_of_share(width: int, share: float) -> int:
     return int(width * share)
 
 
+def yarn_pair(width: int, base: float, context: float, turns: float) -> float:
+    """Return the pair of `width` columns that turns so often in a context (Peng et al. 2023).
+
+    It is rarely a whole number, and need not be one of the pairs.
+    """
+    return width * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+
 @dataclass(frozen=True)
 class RotaryPositions:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
     Pair i of the token at position p, both counted from 0, is rotated by the angle
-    p · base^(-2i/d_k) / factor.
+    p · base^(-2i/d_k) / factor, where a scaling can change the frequency.
     """
 
     base: float
     layout: RotaryLayout
     """Pair i is columns 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
-    factor: RotaryFactor | None
+    factors: tuple[float, ...] | None
     """None if the factor is 1 for each pair."""
     share: float = 1.0
     """The share of each head's columns that is rotated: the first of them."""
+    scaling: RotaryScaling | None = None
 
 
 @dataclass(frozen=True)
@@ -145,16 +155,6 @@ class Architecture:
         return self.windows[0] if len(set(self.windows)) == 1 else None
 
     @property
-    def factors(self) -> tuple[float, ...] | None:
-        """The factor of each pair of the rotary angles; None if all are 1."""
-        return self.factors_of(self.rotary) if self.rotary else None
-
-    def factors_of(self, rotary: RotaryPositions) -> tuple[float, ...] | None:
-        """Return the factor of each pair of some rotary angles; None if all are 1."""
-        factor, d = rotary.factor, self.rotated
-        return tuple(factor(i, d) for i in range(d // 2)) if factor else None
-
-    @property
     def rotated(self) -> int:
         """The number of each head's columns that are rotated; if it is odd, one more is."""
         return columns_of_share(self.d_k, self.rotary.share) if self.rotary else 0
@@ -169,5 +169,19 @@ class Architecture:
             yield f"{self.top} experts for each token, expected at most {self.experts}"
         if self.rotated + self.rotated % 2 > self.d_k:
             yield f"{self.rotated} of {self.d_k} numbers per head are rotated, expected pairs"
+        for scaling in filter(None, (each.scaling for each in self._rotary() if each)):
+            yield from self._misfits_of(scaling)
         if self.encoder:
             yield from (f"encoder: {misfit}" for misfit in self.encoder.misfits())
+
+    def _rotary(self) -> tuple[RotaryPositions | None, ...]:
+        return (self.rotary, *self.own_rotary.values())
+
+    def _misfits_of(self, scaling: RotaryScaling) -> Iterator[str]:
+        """Yield what does not fit in a scaling of the rotary positions."""
+        pairs = (self.rotated + 1) // 2
+        for key in ("short_factor", "long_factor"):
+            if (numbers := scaling.get(key)) is not None and len(numbers) != pairs:
+                yield f"{key}: {len(numbers)} numbers, expected {pairs}, one for each rotated pair"
+        if scaling["kind"] == "dynamic" and self.rotated <= 2:
+            yield f"{self.rotated} numbers per head are rotated, expected more for dynamic scaling"

@@ -65,10 +65,10 @@ _OWN_CODE = (
 )
 """Families that no transformers has: their folders have Python files, which are not run."""
 _PARTS_OF_OTHERS: Mapping[str, str] = {
-    EXPERTS: "num_local_experts num_experts n_routed_experts n_shared_experts num_experts_per_tok "
-    "num_experts_per_token moe_intermediate_size moe_num_experts moe_top_k moe_layer_freq "
-    "decoder_sparse_step norm_topk_prob first_k_dense_replace shared_expert_intermediate_size "
-    "num_shared_experts mlp_only_layers "
+    EXPERTS: "use_moe num_local_experts num_experts n_routed_experts n_shared_experts "
+    "num_experts_per_tok num_experts_per_token moe_intermediate_size moe_num_experts moe_top_k "
+    "moe_layer_freq decoder_sparse_step norm_topk_prob first_k_dense_replace "
+    "shared_expert_intermediate_size num_shared_experts mlp_only_layers "
     "expert_count expert_used_count expert_shared_count expert_feed_forward_length",
     QK_NORM: "qk_norm use_qk_norm qk_layernorm use_qk_layernorm use_query_key_norm",
     "soft caps": "attn_logit_softcapping final_logit_softcapping attn_logit_softcap "
@@ -99,6 +99,7 @@ _PARTS_OF_NONE: Mapping[str, str] = {
     "rope.scaling.yarn_log_multiplier rope.scaling.yarn_ext_factor rope.scaling.yarn_attn_factor",
     MULTI_AXES: "use_mrope mrope_section rope.dimension_sections",
     CHUNKS: "attention_chunk_size",
+    "attention to later tokens": "use_bidirectional_attention",
     LATENT: "kv_lora_rank q_lora_rank qk_nope_head_dim attention.kv_lora_rank",
     STATE_SPACE: "ssm_state_size mamba_d_state layers_block_type ssm.state_size",
     GATED_LINEAR: "linear_num_key_heads linear_conv_kernel_dim",

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from tracer.checkpoints.architecture import (
     Architecture,
-    RotaryFactor,
     RotaryPositions,
+    RotaryScaling,
     columns_of_share,
+    yarn_pair,
 )
 from tracer.checkpoints.families import MEANINGS, family_of
 from tracer.checkpoints.gguf_families import FAMILIES, GGUFFamily
@@ -42,8 +43,9 @@ def architecture_of(read: GGUFFile) -> Architecture:
     family = FAMILIES[name]
     keys = family.factors
     settings = CheckpointSettings(read.file, read.values, f"{name}.")
-    heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
     layers = settings.whole("block_count", most=MOST_LAYERS)
+    heads = _of_each_layer(settings, "attention.head_count", layers)
+    width = settings.whole("embedding_length")
     d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
     windows = _windows(settings, family, layers)
@@ -56,9 +58,9 @@ def architecture_of(read: GGUFFile) -> Architecture:
         layers=layers,
         width=width,
         heads=heads,
-        key_heads=settings.whole("attention.head_count_kv", heads),
+        key_heads=_of_each_layer(settings, "attention.head_count_kv", layers, heads),
         d_k=d_k,
-        hidden=settings.whole("feed_forward_length"),
+        hidden=_of_each_layer(settings, "feed_forward_length", layers),
         words=_words(read),
         context=settings.whole("context_length"),
         norm=family.norm,
@@ -88,6 +90,20 @@ def architecture_of(read: GGUFFile) -> Architecture:
     settings.nothing_else(HARMLESS, MEANINGS)
     settings.check()
     return architecture
+
+
+def _of_each_layer(
+    settings: CheckpointSettings, key: str, layers: int, default: int | None = None
+) -> int:
+    """Return a number that a file may also write as a list, with an entry for each layer."""
+    if not isinstance(settings.get(key), list):
+        return settings.whole(key, default)
+    found = settings.entries(key, int, layers)
+    if len({*found}) > 1:
+        settings.refuse(key, "the layers differ, which is not supported")
+    elif found and found[0] < 1:
+        settings.wrong(key, "expected positive numbers")
+    return max([1, *found[:1]])
 
 
 def _words(read: GGUFFile) -> int:
@@ -154,24 +170,51 @@ def _rotary(
         settings.wrong("rope.dimension_count", f"expected an even number up to {d_k}")
     if family.rotates_if:
         settings.only(family.rotates_if, True, "queries and keys are not rotated")
-    settings.only("rope.scale_linear", 1.0)  # the older key
-    is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
-    linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
-    factor: RotaryFactor | None = (lambda pair, d_k: linear) if is_scaled else None
+    kind, scale = _scale(settings)
+    factors = (scale,) * (rotated // 2) if kind == "linear" and scale != 1 else None
     tensor = read.tensors.get("rope_freqs.weight")
     if tensor is not None:
         if tensor.shape != (d_k // 2,):
             message = f"{written_shape(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
             raise TracerError(Problem(message, read.file, address=tensor.name))
-        factors = [linear * float(each) for each in tensor.read(slice(None))]
+        factors = tuple(scale * float(each) for each in tensor.read(slice(None)))
         if not all(0 < each < math.inf for each in factors):
             raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
-        factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
+    scaling = _yarn(settings, rotated, base, scale) if kind == "yarn" else None
+    if scaling and (tensor is not None or family.near_base):
+        settings.wrong("rope.scaling.type", "expected none or linear for this file's frequencies")
+    if not scaling:
+        settings.only("rope.scaling.attn_factor", 1.0, "cosines and sines have a factor")
     share = rotated / d_k
     if columns_of_share(d_k, share) < rotated:
         share = math.nextafter(share, 1)
-    return RotaryPositions(base, family.rotary, factor, share)
+    return RotaryPositions(base, family.rotary, factors, share, scaling)
+
+
+def _scale(settings: CheckpointSettings) -> tuple[str, float]:
+    """Return the kind of scaling and its factor, which has an older key, too."""
+    kinds = {name: name for name in ("linear", "none", "yarn")}
+    kind = settings.one_of("rope.scaling.type", kinds, "linear")
+    keys = [key for key in ("rope.scaling.factor", "rope.scale_linear") if settings.says(key)]
+    if kind == "none" or not keys or settings.get(keys[0]) == 0:
+        return kind, 1.0
+    return kind, settings.number(keys[0])
+
+
+def _yarn(settings: CheckpointSettings, width: int, base: float, scale: float) -> RotaryScaling:
+    """Return the settings of YaRN; llama.cpp reads its limits in no family that is supported."""
+    for key, default in (("fast", 32.0), ("slow", 1.0)):
+        settings.only(f"rope.scaling.yarn_beta_{key}", default, "it is not read")
+    longest = "rope.scaling.original_context_length"
+    context = settings.whole(longest if settings.get(longest) else "context_length")
+    slow, fast = (yarn_pair(width, base, context, turns) for turns in (1, 32))
+    if min(math.ceil(slow), width - 1) < max(math.floor(fast), 0):
+        settings.wrong("rope.scaling.type", "YaRN divides no pairs of this context and base")
+    attention = settings.number("rope.scaling.attn_factor", 1.0)
+    attention *= 0.1 * math.log(max(1.0, scale)) + 1
+    read = {"factor": scale, "original_max_position_embeddings": float(context)}
+    return {"kind": "yarn", **read, "attention_factor": attention, "truncate": True}
 
 
 def _by_layer(

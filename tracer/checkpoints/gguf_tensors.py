@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -76,25 +76,17 @@ def _stored(place: TensorLocation, data: Bytes, begin: int) -> tuple[Bytes, Quan
 @cache
 def _quantisation(number: int) -> Quantisation:
     with optional_library("gguf"):
-        from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize
+        from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize, quants
     try:
         kind = GGMLQuantizationType(number)
         block, size = GGML_QUANT_SIZES[kind]
         if kind.name in PLAIN:
             form = PLAIN[kind.name]
             return Quantisation(block, size, lambda stored: stored.view(form))
-        decoded = partial(dequantize, qtype=kind)
-        decoded(np.zeros((1, size), np.uint8))
+        dequantize(np.zeros((1, size), np.uint8), kind)
     except ValueError:
         raise ValueError(f"quantisation {number}, which the gguf package does not know") from None
     except NotImplementedError:
         raise ValueError(f"{kind.name}, which the gguf package cannot read") from None
-    return Quantisation(block, size, lambda stored: _at_once(decoded, stored, block, size))
-
-
-def _at_once(
-    decoded: Callable[[NDArray[Any]], NDArray[Any]], stored: Bytes, block: int, size: int
-) -> NDArray[Any]:
-    """Decode rows as a single row: the gguf package decodes 16 rows at a time, which is slower."""
-    columns = stored.shape[-1] // size * block
-    return decoded(stored.reshape(1, -1)).reshape(*stored.shape[:-1], columns)
+    # `dequantize` does the same for 16 rows at a time, which is slower.
+    return Quantisation(block, size, getattr(quants, kind.name).dequantize_rows)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.splitting import SPLITTINGS
-from tracer.tokenization.alphabets import BYTE, ByteLetters, Characters
-from tracer.tokenization.bpe import Merging, ranks
+from tracer.checkpoints.tokenizer_json import (
+    FLAGS,
+    byte_letters,
+    described_tokenizer,
+    in_order,
+    put_around,
+    split,
+)
+from tracer.tokenization.added import WholeTokens
+from tracer.tokenization.alphabets import BYTE, Characters
+from tracer.tokenization.bpe import Merging
 from tracer.tokenization.sentence_piece import SentencePiece, TokenRanks
 from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 
@@ -50,7 +56,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     """
     settings = CheckpointSettings(read.file, read.values, PREFIX)
     if settings.get("model") in (None, "none", "no_vocab"):
-        return tokenizer_of_ids()
+        return tokenizer_of_ids("the file has no tokenizer")
     made = settings.one_of("model", _KINDS)
     settings.check()
     return made(settings, read)
@@ -66,20 +72,18 @@ def _byte_level(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
     settings.only("add_space_prefix", False)
     _check_all(settings)
 
-    library = isolated_library("tokenizers", read.file, "tokenizer.ggml")
+    steps = [*map(split, splitting.patterns), byte_letters(use_regex=False)]
     words = [*vocabulary]
     described = {
         "added_tokens": [
-            {"id": id, "content": word, **dict.fromkeys(_NO_FLAGS, False)}
-            for word, id in added.items()
+            {"id": id, "content": word, **dict.fromkeys(FLAGS, False)} for word, id in added.items()
         ],
         "normalizer": {"type": "NFC"} if splitting.composed else None,
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [*map(_split, splitting.patterns), {**_LETTERS, "use_regex": False}],
-        },
-        "post_processor": _put_around(words, before, after) if before or after else None,
-        "decoder": _LETTERS,
+        "pre_tokenizer": in_order("pretokenizers", steps),
+        "post_processor": put_around(
+            [(words[id], id) for id in before], [(words[id], id) for id in after]
+        ),
+        "decoder": byte_letters(use_regex=True),
         "model": {
             "type": "BPE",
             "vocab": vocabulary,
@@ -87,11 +91,7 @@ def _byte_level(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
             "ignore_merges": splitting.whole_first,
         },
     }
-    library.serve(json.dumps(described, ensure_ascii=False).encode())
-    merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
-    whole = vocabulary if splitting.whole_first else ()
-    alphabet = ByteLetters()
-    return Tokenizer(library, vocabulary, added, Merging(ranks(merges), alphabet, whole), alphabet)
+    return described_tokenizer(described, read.file, "tokenizer.ggml")
 
 
 def _sentence_piece(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
@@ -114,8 +114,9 @@ def _sentence_piece(settings: CheckpointSettings, read: GGUFFile) -> Tokenizer:
         id: word.encode() if word in added else alphabet.content(word)
         for word, id in vocabulary.items()
     }
-    library = SentencePiece(content_of, before, after, space_first)
     merging = Merging(TokenRanks(score_of), alphabet, method="scores")
+    whole = WholeTokens(added)
+    library = SentencePiece(merging, whole, content_of, before, after, space_first)
     return Tokenizer(library, vocabulary, added, merging, alphabet)
 
 
@@ -175,34 +176,3 @@ def _check_all(settings: CheckpointSettings) -> None:
         settings.only(key, False)
     settings.nothing_else(HARMLESS)
     settings.check()
-
-
-# In the format of tokenizer.json, which the tokenizers library reads.
-
-_NO_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-_LETTERS = {
-    "type": "ByteLevel",
-    **{"add_prefix_space": False, "trim_offsets": True, "use_regex": True},
-}
-
-
-def _split(pattern: str) -> dict[str, Any]:
-    """Return the step that makes each match of the pattern a separate piece."""
-    regex = {"Regex": pattern}
-    return {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
-
-
-def _put_around(words: list[str], before: list[int], after: list[int]) -> dict[str, Any]:
-    """Return the step that adds tokens before and after each text."""
-    first, last = (
-        [{"SpecialToken": {"id": words[id], "type_id": 0}} for id in ids] for ids in (before, after)
-    )
-    text, other = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
-    return {
-        "type": "TemplateProcessing",
-        **{"single": [*first, text, *last], "pair": [*first, text, other, *last]},
-        "special_tokens": {
-            words[id]: {"id": words[id], "ids": [id], "tokens": [words[id]]}
-            for id in (*before, *after)
-        },
-    }

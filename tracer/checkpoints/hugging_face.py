@@ -67,6 +67,8 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         if settings.get(key) is not None:
             settings.only(key, settings.get(other), f"it must be {other}")
     _check_activation(settings, family, architecture)
+    settings.repeats(KEY_HEADS, architecture.key_heads)
+    settings.repeats("rotary_dim", architecture.rotated)
     settings.nothing_else((*HARMLESS, *family.harmless.split()), MEANINGS, ONES)
     settings.check()
     if family.whole_heads and architecture.width % architecture.heads:

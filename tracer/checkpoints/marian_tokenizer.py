@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tracer.checkpoints.extras import isolated_library
-from tracer.checkpoints.hugging_face_tokenizer import BESIDE
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import CheckpointSettings
 from tracer.checkpoints.spm_file import scores_in
 from tracer.checkpoints.tensor import mapped
+from tracer.checkpoints.tokenizer_folder import BESIDE
+from tracer.tokenization.added import WholeTokens
 from tracer.tokenization.alphabets import Alphabet, Characters
 from tracer.tokenization.bpe import Merging
 from tracer.tokenization.marian import UNKNOWN, MarianPieces
@@ -34,13 +35,15 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
         TracerError: a file is damaged or of another kind, or the sentencepiece library is missing.
     """
     if not (folder / VOCABULARY).exists():
-        return tokenizer_of_ids()
+        return tokenizer_of_ids(f"the folder has no {VOCABULARY}")
     vocabulary = _vocabulary(folder / VOCABULARY)
     _check_settings(folder / BESIDE)
     alphabet = Characters(vocabulary)
     path = folder / (SOURCE if start is None else TARGET)
     if not path.exists():
-        return Tokenizer(None, vocabulary, {}, Merging({}, Alphabet()), alphabet)
+        without = Merging({}, Alphabet())
+        missing = f"the folder has no {path.name}"
+        return Tokenizer(None, vocabulary, {}, without, alphabet, missing=missing)
     content = bytes(mapped(path))
     scores = scores_in(content, str(path))
     library = isolated_library("sentencepiece", str(path))
@@ -52,13 +55,14 @@ def tokenizer_of(folder: Path, start: int | None = None) -> Tokenizer:
     }
     surrounded = MarianPieces(
         library,
+        WholeTokens(added),
         vocabulary,
         content_of,
         {*added.values()},
         () if start is None else (start,),
         (vocabulary[END],) if start is None else (),
     )
-    return Tokenizer(surrounded, vocabulary, added, scores, alphabet)
+    return Tokenizer(surrounded, vocabulary, added, scores, alphabet, UNKNOWN)
 
 
 def _vocabulary(path: Path) -> Mapping[str, int]:

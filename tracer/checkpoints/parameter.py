@@ -18,7 +18,8 @@ class Parameter:
     Access raises a TracerError if a number is NaN or infinite.
 
     `numpy.asarray(parameter)` reads all of them, `parameter[5:7]` or `parameter[[3, 8]]` some
-    rows, `parameter[:, 5:7]` some columns.
+    rows, `parameter[:, 5:7]` some columns, `parameter[:, 5]` one as a vector. `x @ parameter` is a
+    product.
     """
 
     address: str
@@ -27,6 +28,9 @@ class Parameter:
     part: tuple[range, ...]
     """The rows and columns of the tensor, in the file's layout."""
     transposed: bool = False
+    __array_ufunc__ = None
+    """Tells NumPy to leave x @ parameter to the parameter."""
+    dtype = np.dtype(np.float64)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -36,22 +40,38 @@ class Parameter:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, chosen: Rows | tuple[Rows, ...]) -> Floats:
+    def __getitem__(self, chosen: Rows | int | tuple[Rows | int, ...]) -> Floats:
         axes = chosen if isinstance(chosen, tuple) else (chosen,)
         axes = (*axes, *[slice(None)] * (len(self.part) - len(axes)))
-        ranges = zip(self.part, self._turned(axes), strict=True)
+        several = self._turned(tuple([each] if isinstance(each, int) else each for each in axes))
         with np.errstate(all="ignore"):  # overflow is checked below
-            found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
+            found = self.tensor.read(*map(_within, self.part, several))
         finite = np.isfinite(found)
         if not finite.all():
             message = f"holds {found[~finite][0]}, expected a finite number: {self.address}"
             raise TracerError(Problem(message, self.tensor.file, address=self.tensor.name))
-        return found.T if self.transposed else found
+        single = tuple(0 if isinstance(each, int) else slice(None) for each in axes)
+        return (found.T if self.transposed else found)[single]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
             raise ValueError("numbers that are read from a file are always a copy")
         return self[:].astype(dtype or float, copy=False)
+
+    def __matmul__(self, other: Floats) -> Floats:
+        return np.asarray(self[:] @ other)
+
+    def __rmatmul__(self, x: Floats) -> Floats:
+        """Return x W; a matrix that is transposed in the file is never in memory as a whole."""
+        if not self.transposed:
+            return np.asarray(x @ self[:])
+        found = np.empty((len(x), self.shape[1]))
+        rows, columns = (_within(part, slice(None)) for part in self.part)
+        with np.errstate(all="ignore"):
+            for block, numbers in self.tensor.blocks(rows):
+                np.matmul(x, numbers[:, columns].T, out=found[:, block])
+        # A number that is not finite makes the product so.
+        return found if np.isfinite(found).all() else np.asarray(x @ self[:])
 
     @property
     def T(self) -> Parameter:  # noqa: N802  # as NumPy calls it

@@ -48,6 +48,11 @@ class CheckpointSettings:
                 self.only(other, self.get(key), f"it is another name of {key}")
             self._values.setdefault(self._prefix + key, self.get(other))
 
+    def repeats(self, key: str, number: float) -> None:
+        """Pass a key that nothing else reads, if it repeats a number."""
+        if key not in self._asked and self._values.get(self._prefix + key) == number:
+            self._asked.add(key)
+
     def within(self, key: str) -> CheckpointSettings:
         """Return the mapping at a key, empty if missing or null; `self` records its problems."""
         values = self.get(key)
@@ -82,6 +87,16 @@ class CheckpointSettings:
     def number_or_none(self, key: str, default: float | None) -> float | None:
         """Return a positive number; None for null, or if there is neither a value nor a default."""
         return None if self.get(key, default) is None else self.number(key, default)
+
+    def numbers(self, key: str) -> list[float]:
+        """Return a list of positive numbers."""
+        value = self.get(key)
+        if isinstance(value, list) and all(
+            type(each) in (int, float) and 0 < each <= sys.float_info.max for each in value
+        ):
+            return [float(each) for each in value]
+        self.refuse(key, "expected a list of positive numbers")
+        return []
 
     def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
         """Return the meaning of a word that must be among the known ones."""

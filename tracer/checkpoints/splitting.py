@@ -25,6 +25,18 @@ BY_CASE = (
 ALL_BUT_SIGNS = r" ?[^(\s|.,!?…。，、।۔،)]+"
 """BLOOM's: words of all characters but these signs."""
 NUMBERS_BY_THREE = "[0-9][0-9][0-9]"
+MARKED_WORDS = r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+DEEPSEEK_V3 = (
+    r"\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    rf"[!-/:-@\[-`{{-~][A-Za-z]+|{MARKED_WORDS}| ?[\p{{P}}\p{{S}}]+[\r\n]*|{SPACES}",
+)
+"""Numbers of few digits; Chinese and Japanese characters; words, also after a sign, and signs."""
+QWEN_35 = (
+    rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
+    rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{SPACES}"
+)
+"""Like Qwen2's, but words have accents that are characters of their own."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,9 @@ _GROUPS: Mapping[str, Splitting] = {
     ),
     "dbrx smaug-bpe glm4 chatglm-bpe": _LLAMA_3,
     "qwen2": Splitting(_QWEN_2.patterns, composed=True),
+    "qwen35": Splitting((QWEN_35,), composed=True),
+    "seed-coder": Splitting((_QWEN_2.patterns[0].replace(SIGNS, r" ?[^\s\p{L}\p{N}\r\n]+"),)),
+    "deepseek-v3 hunyuan-dense joyai-llm": Splitting(DEEPSEEK_V3),
     "deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2": _QWEN_2,
     "tekken": Splitting(
         (BY_CASE.replace("DIGITS", "1").replace("ENDING", ""),), whole_first=True, begins=True

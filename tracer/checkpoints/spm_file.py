@@ -7,6 +7,7 @@ the sentencepiece library that reads it works only with one release of protobuf.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,45 +16,100 @@ from tracer.checkpoints.settings import CheckpointSettings
 from tracer.errors import Problem, TracerError
 
 MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
-NORMAL, USER_DEFINED, BYTE = 1, 4, 6
+NORMAL, CONTROL, USER_DEFINED, BYTE = 1, 3, 4, 6
 
 
-def scores_in(content: bytes, file: str) -> Mapping[str, Any]:
-    """Return the score of each piece of a unigram model.
+@dataclass(frozen=True)
+class SentencePieceModel:
+    """A vocabulary, and how a text is normalized."""
+
+    pieces: tuple[tuple[str, float, int], ...]
+    """The text, the score and the kind of each piece; its id is its place."""
+    model_type: str
+    """unigram or BPE."""
+    byte_fallback: bool
+    """Whether the bytes of an unknown character are tokens."""
+    unknown: str | None
+    begin: str | None
+    end: str | None
+    """The tokens for unknown characters, and around a text."""
+    replaced: bytes
+    """The compiled rules that replace characters; empty for none."""
+    space_first: bool
+    """Whether a space is added before a text."""
+    removes_spaces: bool
+    """Whether spaces at the ends, and all but one of several spaces, are removed."""
+
+
+def read_spm(content: bytes, file: str) -> SentencePieceModel:
+    """Return the model in a file.
 
     Raises:
         TracerError: the file is damaged or of another kind.
     """
     try:
-        pieces = [_piece(dict(_fields(value))) for key, value in _fields(content) if key == 1]
+        pieces = tuple(_piece(dict(_fields(value))) for key, value in _fields(content) if key == 1)
         parts = {key: dict(_fields(value)) for key, value in _fields(content) if key in (2, 3, 5)}
         trainer, normalizer, denormalizer = (parts.get(key, {}) for key in (2, 3, 5))
-    except (IndexError, KeyError, ValueError):
+        unknown, begin, end = (
+            (_bytes(trainer, 45 + use).decode() or name)
+            if trainer.get(40 + use, use) < len(pieces)  # −1 is stored as a large number
+            else None
+            for use, name in enumerate(("<unk>", "<s>", "</s>"))
+        )
+        replaced = _bytes(normalizer, 2)
+    except (IndexError, KeyError, ValueError, TypeError):
         raise TracerError(Problem("not a whole SentencePiece model", file)) from None
-    kinds = {kind for _, _, kind in pieces}
     settings = CheckpointSettings(file, {
         "model_type": MODELS.get(trainer.get(3, 1)),
         "treat_whitespace_as_suffix": bool(trainer.get(24)),
         "escape_whitespaces": bool(normalizer.get(5, True)),
-        "user_defined_symbols": USER_DEFINED in kinds,
-        "byte_fallback": BYTE in kinds,
         "denormalizer_spec": bool(denormalizer.get(2)),
     })  # fmt: skip
-    settings.only("model_type", "unigram")
-    for key in ("treat_whitespace_as_suffix", "user_defined_symbols", "byte_fallback"):
-        settings.only(key, False)
-    settings.only("denormalizer_spec", False)
+    model_type = settings.one_of("model_type", {name: name for name in ("unigram", "BPE")})
+    settings.only("treat_whitespace_as_suffix", False)
     settings.only("escape_whitespaces", True)
+    settings.only("denormalizer_spec", False)
     settings.check()
-    return {text: score for text, score, kind in pieces if kind == NORMAL}
+    return SentencePieceModel(
+        pieces,
+        model_type,
+        bool(trainer.get(35)),
+        unknown,
+        begin,
+        end,
+        replaced,
+        bool(normalizer.get(3, True)),
+        bool(normalizer.get(4, True)),
+    )
 
 
-def _piece(fields: Mapping[int, Any]) -> tuple[str, Any, int]:
+def scores_in(content: bytes, file: str) -> Mapping[str, float]:
+    """Return the score of each piece of a unigram model without bytes and symbols of its own.
+
+    Raises:
+        TracerError: the file is damaged or of another kind.
+    """
+    model = read_spm(content, file)
+    kinds = {kind for _, _, kind in model.pieces}
+    settings = CheckpointSettings(file, {
+        "model_type": model.model_type,
+        "user_defined_symbols": USER_DEFINED in kinds,
+        "byte_fallback": BYTE in kinds,
+    })  # fmt: skip
+    settings.only("model_type", "unigram")
+    settings.only("user_defined_symbols", False)
+    settings.only("byte_fallback", False)
+    settings.check()
+    return {text: score for text, score, kind in model.pieces if kind == NORMAL}
+
+
+def _piece(fields: Mapping[int, Any]) -> tuple[str, float, int]:
     """Return the text, the score and the kind of a piece."""
     score = np.frombuffer(_bytes(fields, 2) or bytes(4), "<f4", 1)[0]
     if not np.isfinite(score):
         raise ValueError("a score is not a number")
-    return _bytes(fields, 1).decode(), score, fields.get(3, NORMAL)
+    return _bytes(fields, 1).decode(), float(score), fields.get(3, NORMAL)
 
 
 def _bytes(fields: Mapping[int, Any], key: int) -> bytes:

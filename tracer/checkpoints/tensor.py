@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.errors import Problem, TracerError
+from tracer.files.memory import free_bytes
 from tracer.files.reading import open_file, reading_from
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -19,13 +21,20 @@ Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = slice | list[int] | NDArray[np.integer[Any]]
 """Rows as a slice, or by their indices from 0."""
 
-AT_ONCE = 2**18
-"""Numbers converted to float64 at once, which bounds the temporary memory."""
+AT_ONCE = 2**15
+"""Numbers decoded and converted to float64 at once: what the processor's cache has room for."""
+
+OF_A_NUMBER = 4
+"""Bytes of a number of a quantized tensor that is decoded, which is a float32."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tensor:
-    """A vector or a matrix in a file that is mapped into memory."""
+    """A vector or a matrix in a file that is mapped into memory.
+
+    A quantized matrix that is read a third time is decoded and kept, if that takes no more than
+    half of the free memory: decoding takes longer than multiplying. Two passes keep nothing.
+    """
 
     file: str
     name: str
@@ -37,25 +46,60 @@ class Tensor:
     """Decodes stored rows to numbers."""
     is_floats: bool = True
     """Whether the numbers are the weights themselves, not the codes of quantized weights."""
+    rows_read: int = 0
+    """How many rows were read, those that were read again included."""
 
     def read(self, *chosen: Rows) -> Floats:
         """Return some rows of some columns, or some numbers of a vector, as a new array."""
         if len(self.shape) == 1:
             return np.asarray(self.decoded(self.stored)[chosen[0]], np.float64)
         rows, columns = chosen
-        stored = self.stored[rows]
-        found = np.empty((len(stored), len(np.arange(self.shape[1])[columns])))
-        at_once = max(1, AT_ONCE // self.shape[1])
-        for begin in range(0, len(stored), at_once):
-            block = slice(begin, begin + at_once)
-            found[block] = self.decoded(stored[block])[:, columns]
+        found = np.empty((len(self.stored[rows]), len(np.arange(self.shape[1])[columns])))
+        for block, numbers in self.blocks(rows):
+            found[block] = numbers[:, columns]
         return found
+
+    def blocks(self, rows: Rows) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows of a matrix, a few at a time: their places among these rows, and they.
+
+        The array is used again for the next ones.
+        """
+        if self.rows_read >= 2 * self.shape[0]:
+            self._keep_decoded()
+        stored, decoded = self.stored[rows], self.decoded
+        self.rows_read += len(stored)
+        at_once = self._rows_at_once
+        found = np.empty((min(at_once, len(stored)), self.shape[1]))
+        for begin in range(0, len(stored), at_once):
+            some = stored[begin : begin + at_once]
+            numbers = found[: len(some)]
+            np.copyto(numbers, decoded(some))
+            yield slice(begin, begin + at_once), numbers
+
+    def _keep_decoded(self) -> None:
+        """Keep the numbers of a quantized matrix in place of its bytes, if memory is free."""
+        self.rows_read = 0
+        free = free_bytes() or 0
+        row = self.stored[:1]
+        is_quantized = row.shape[1:] != self.shape[1:] and not np.may_share_memory(
+            row, self.decoded(row)
+        )
+        if is_quantized and OF_A_NUMBER * prod(self.shape) <= free / 2:
+            kept = np.empty(self.shape, np.float32)
+            for begin in range(0, len(kept), self._rows_at_once):
+                block = slice(begin, begin + self._rows_at_once)
+                kept[block] = self.decoded(self.stored[block])
+            self.stored, self.decoded = kept, np.asarray
+
+    @property
+    def _rows_at_once(self) -> int:
+        return max(1, AT_ONCE // self.shape[-1])
 
     def holds_the_same(self, other: Tensor) -> bool:
         """Return whether both have the same bytes."""
         if (self.shape, self.stored.dtype) != (other.shape, other.stored.dtype):
             return False
-        at_once = max(1, AT_ONCE // self.shape[-1])
+        at_once = self._rows_at_once
         return all(
             np.array_equal(self.stored[i : i + at_once], other.stored[i : i + at_once])
             for i in range(0, self.shape[0], at_once)

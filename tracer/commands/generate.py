@@ -41,7 +41,8 @@ class Generate(options.Text, Request):
     )
     seed: int | None = options.SEED
     kv_cache: bool = values.flag(
-        "Cache keys and values: each turn computes only the new token's row."
+        "Cache keys and values: each turn computes only the new token's row. Without a "
+        "vocabulary, read the scenario's own tokens, one per turn."
     )
     worked: bool = values.flag("Show every step of each turn.")
 
@@ -64,7 +65,7 @@ class Generate(options.Text, Request):
             turns,
             choice(self.seed, self.temperature, self.top_k, self.top_p),
             # Rows that are not printed are not computed again.
-            cached=cached or not (worked or scenario.looks_ahead),
+            cached=cached or not (worked or scenario.looks_ahead or scenario.vocabulary is None),
         )
         with loaded.locating_problems():
             found = generate(loaded.name, scenario, settings, loaded.located)

@@ -72,4 +72,6 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             )
             return render(page_of(request.worked(request.parts(found), computed.plain)))
         token, chosen = self.position(found.tokens), self.chosen(found)
-        return render(page(found, chosen, token, training=computed.training, full=full))
+        place = {"layer": self.layer, "head": self.head}
+        part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
+        return render(page(found, chosen, token, training=computed.training, full=full, part=part))

@@ -53,7 +53,7 @@ class Tutorial(options.Illustrated, ForwardRequest):
     format: Format = field(default=Format.MARKDOWN, metadata=options.FORMAT.metadata)
 
     @property
-    def texts(self) -> list[Path | None]:
+    def files(self) -> list[Path | None]:
         """The output and the key of a worksheet."""
         return [self.output, self.key]
 

@@ -134,6 +134,8 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
 
 def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
     """Return the most probable next words and the chosen one, the most probable first."""
+    if step.word is None:
+        return []
     value = step.trace[PROBABILITIES.name]
     words, numbers = value.axes[1].labels, value.numbers[-1].tolist()
     ordered = sorted(range(len(words)), key=lambda i: -numbers[i])

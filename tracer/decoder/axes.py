@@ -34,6 +34,14 @@ class SameAxes:
         return first
 
 
+class OneNumber:
+    """The result is one number."""
+
+    def axes(self, *inputs: Axes) -> Axes:
+        """Return no axes."""
+        return ()
+
+
 class RowAxes:
     """The result has one entry for each row of the first input."""
 

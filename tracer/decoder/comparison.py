@@ -283,7 +283,7 @@ def _share_of_row(ours: Floats, theirs: Floats) -> float:
 
 def _part(value: Value, indices: list[Indices]) -> Floats:
     """Return some rows and columns as floats; a layer's weights are read, and not kept."""
-    numbers = value.operand() if isinstance(value, LazyTensor) else value.numbers
+    numbers = np.asarray(value.stored if isinstance(value, LazyTensor) else value.numbers)
     return np.asarray(numbers[np.ix_(*indices)] if indices else numbers, np.float64)
 
 

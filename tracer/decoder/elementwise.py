@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
-from tracer.decoder.axes import Axes, Axis, SameAxes
+from tracer.decoder.axes import Axes, Axis, OneNumber, SameAxes
 from tracer.formula import expression as ex
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.formula import Formula
@@ -122,6 +122,89 @@ class Cos(Elementwise):
     entry = ex.Call("cos", (A,))
 
 
+@dataclass(frozen=True)
+class Turns(Elementwise):
+    """L ω / 2π: how often a pair turns in L tokens, with its frequency ω (Peng et al. 2023)."""
+
+    name = "turns"
+    context: Decimal
+
+    def expression(self) -> ex.Expression:
+        turned = ex.Product((ex.Number(self.context), A))
+        return ex.Quotient(turned, ex.Product((TWO, ex.Pi())))
+
+
+@dataclass(frozen=True)
+class Ramp(Elementwise):
+    """(x - a) / (b - a), but not below 0 and not above 1."""
+
+    name = "ramp"
+    start: Decimal
+    end: Decimal
+
+    def expression(self) -> ex.Expression:
+        start = ex.Number(self.start)
+        share = ex.Quotient(ex.Difference(A, start), ex.Difference(ex.Number(self.end), start))
+        return ex.Call("min", (ONE, ex.Call("max", (ex.Number.of(0), share))))
+
+
+@dataclass(frozen=True)
+class Interpolate(Elementwise):
+    """ω (1 - γ) + ω γ / s: frequencies ω of which a part γ is divided by s (Peng et al. 2023)."""
+
+    name = "interpolate"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        kept = ex.Product((A, ex.Difference(ONE, B)))
+        return ex.Sum((kept, ex.Quotient(ex.Product((A, B)), ex.Number(self.factor))))
+
+
+@dataclass(frozen=True)
+class LargerBase(OneNumber, Elementwise):
+    """b (s n / L - s + 1)^(d / (d - 2)): a rotary base for n tokens, more than L (dynamic NTK)."""
+
+    name = "larger_base"
+    base: Decimal
+    factor: Decimal
+    tokens: int
+    context: Decimal
+    width: int
+
+    def expression(self) -> ex.Expression:
+        factor = ex.Number(self.factor)
+        tokens = ex.Product((factor, ex.Number.of(self.tokens)))
+        longer = ex.Quotient(tokens, ex.Number(self.context))
+        exponent = ex.Quotient(ex.Number.of(self.width), ex.Number.of(self.width - 2))
+        growth = ex.Sum((ex.Difference(longer, factor), ONE))
+        return ex.Product((ex.Number(self.base), ex.Power(growth, exponent)))
+
+
+@dataclass(frozen=True)
+class YarnFactor(OneNumber, Elementwise):
+    """0.1 ln(s) + 1: the factor of cos and sin for a text s times as long (Peng et al. 2023)."""
+
+    name = "yarn_factor"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        logarithm = ex.Call("ln", (ex.Number(self.factor),))
+        return ex.Sum((ex.Product((ex.Number(Decimal("0.1")), logarithm)), ONE))
+
+
+@dataclass(frozen=True)
+class LongRopeFactor(OneNumber, Elementwise):
+    """√(1 + ln(s) / ln(L)): the same for a text s times as long as L (Ding et al. 2024)."""
+
+    name = "longrope_factor"
+    factor: Decimal
+    context: Decimal
+
+    def expression(self) -> ex.Expression:
+        longer, length = (ex.Call("ln", (ex.Number(each),)) for each in (self.factor, self.context))
+        return ex.Root(ex.Sum((ONE, ex.Quotient(longer, length))))
+
+
 class Divide(Elementwise):
     """a / b, with one number b."""
 
@@ -152,6 +235,17 @@ class Square(Elementwise):
 
     name = "square"
     entry = ex.Power(A, TWO)
+
+
+@dataclass(frozen=True)
+class MultipliedSquare(Elementwise):
+    """c a², with a constant c."""
+
+    name = "multiplied_square"
+    factor: Decimal
+
+    def expression(self) -> ex.Expression:
+        return ex.Product((ex.Number(self.factor), ex.Power(A, TWO)))
 
 
 @dataclass(frozen=True)
@@ -311,13 +405,15 @@ class NegativeLog(Elementwise):
 
 @dataclass(frozen=True)
 class SquaredErrorGrad(Elementwise):
-    """2 d / n: the gradient of the mean of n squares d², or with n = 1 of their sum."""
+    """2 c d / n: the gradient of the mean of n numbers c d², or with n = 1 of their sum."""
 
     name = "squared_error_gradient"
     n: int
+    factor: Decimal = Decimal(1)
 
     def expression(self) -> ex.Expression:
-        twice = ex.Product((TWO, A))
+        factors = (TWO, A) if self.factor == 1 else (TWO, ex.Number(self.factor), A)
+        twice = ex.Product(factors)
         return twice if self.n == 1 else ex.Quotient(ex.Part(twice), ex.Number.of(self.n))
 
 
@@ -337,18 +433,32 @@ class BinaryCrossEntropyGrad(Elementwise):
 class SoftmaxCrossEntropyGrad(Elementwise):
     """(p - t) / n: the gradient of softmax and cross-entropy together, (n, words) → (n, words).
 
-    t, read from the columns, is 1 for the correct word. A row without a target gets 0.
+    t, read from the columns, is 1 for the correct word. A row without a target gets 0. With label
+    smoothing over V words, (p - (1 - ε) t - ε / V) / n.
     """
 
     name = "miss"
     columns: tuple[int | None, ...]
     counted: int
+    smoothing: Decimal = Decimal(0)
+    words: int = 0
 
     def expression(self) -> ex.Expression:
-        missed = ex.Difference(A, B)
+        missed = missed_target(A, B, self.smoothing, self.words)
         if self.counted == 1:
             return missed
         return ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
+
+
+def missed_target(
+    p: ex.Expression, t: ex.Expression, smoothing: Decimal, words: int
+) -> ex.Expression:
+    """p - t; with label smoothing, p - (1 - ε) t - ε / V."""
+    if not smoothing:
+        return ex.Difference(p, t)
+    of_correct = ex.Product((ex.Number(1 - smoothing), t))
+    of_each = ex.Quotient(ex.Number(smoothing), ex.Number.of(words))
+    return ex.Difference(ex.Difference(p, of_correct), of_each)
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,16 @@ class Trace:
         return {record.output.address: record for record in self.records}
 
     @cached_property
+    def by_place(self) -> dict[roles.Place, list[Record]]:
+        """The records of each place; those of a block of keys are with the others of the head."""
+        found: dict[roles.Place, list[Record]] = {}
+        for record in self.records:
+            place = record.output.place
+            whole = place if place.block is None else replace(place, block=None)
+            found.setdefault(whole, []).append(record)
+        return found
+
+    @cached_property
     def producers(self) -> dict[Value, Record]:
         """The record that each value comes from."""
         return {record.output: record for record in self.records}

@@ -39,11 +39,14 @@ def choice(
 
 @dataclass(frozen=True)
 class GenerationStep:
-    """One pass, the words predicted after each token, and the one that is appended."""
+    """One pass, the words predicted after each token, and the one that is appended.
+
+    Without a vocabulary, neither.
+    """
 
     trace: Trace
-    outputs: tuple[str, ...]
-    word: str
+    outputs: tuple[str, ...] = ()
+    word: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,19 +88,22 @@ def generate(
     """Append words to `start` until the end token, or `most` words.
 
     Each turn is a pass over the n tokens so far; its last row of probabilities, (vocabulary,),
-    decides on token n + 1.
+    decides on token n + 1. Without a vocabulary, cached turns read the scenario's own tokens.
 
     Raises:
-        TracerError: no numbers, no vocabulary, or numbers without a result; cached keys and
-            values would change, because tokens see later ones.
+        TracerError: no numbers, no vocabulary and no cache, or numbers without a result; cached
+            keys and values would change, because tokens see later ones.
         UnreadableError: no vector for a token or position.
     """
     check_numbers(scenario)
-    if scenario.vocabulary is None:
-        raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
+    if scenario.vocabulary is None and not options.cached:
+        message = "generation needs a vocabulary; without one, --kv-cache reads the tokens in turn"
+        raise TracerError(_problem(message, "vocabulary"))
     if options.cached and scenario.looks_ahead:
         message = "the mask shows later tokens, so cached keys and values would change"
         raise TracerError(_problem(message, "mask"))
+    if scenario.vocabulary is None:
+        return _read_in_turn(name, scenario, options, located)
     choice, most = options.choice, options.most
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[GenerationStep] = []
@@ -127,6 +133,28 @@ def generate(
         turns.append(GenerationStep(turn, (*before, *outputs), word))
         tokens = (*tokens, word)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
+
+
+def _read_in_turn(
+    name: str, scenario: Scenario, options: GenerationOptions, located: Located
+) -> Generated:
+    """Read the scenario's tokens: those at the start, then one more in each turn."""
+    start, tokens = len(options.start), scenario.tokens
+    if options.choice:
+        raise TracerError(_problem("words are drawn from a vocabulary", "vocabulary"))
+    if tuple(options.start) != tokens[:start]:
+        message = "without a vocabulary, only the scenario's own tokens are read, from the first on"
+        raise TracerError(_problem(message, "tokens"))
+    turns: list[GenerationStep] = []
+    for end in range(start, min(len(tokens), start + options.most - 1) + 1):
+        earlier = EarlierPasses(
+            turns[-1].trace if turns else None, turns[0].trace if turns else None
+        )
+        text = with_tokens(scenario, tokens[:end])
+        progress.report(f"turn {len(turns) + 1}")
+        turn = trace(name, text, PassOptions(located=located), earlier=earlier)
+        turns.append(GenerationStep(turn))
+    return Generated(tuple(turns), turns[-1].trace.tokens, ended=False)
 
 
 def _most_probable(turn: Trace) -> str:

@@ -87,8 +87,9 @@ def gradients(
 
 def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
     """The losses of each example, and how many are averaged, 1 of a sum; none if pinned."""
-    loss = records[-1]
-    if not isinstance(loss.operation, op.MeanOf | op.SumOf):
+    of_losses = {of.loss for of in roles.LOSSES}
+    loss = next((record for record in records if record.output.role in of_losses), None)
+    if loss is None or not isinstance(loss.operation, op.MeanOf | op.SumOf):
         return (), 0
     producer = next(record for record in records if record.output is loss.inputs[0])
     joined = isinstance(producer.operation, op.Join)
@@ -141,7 +142,8 @@ class _BackwardPass:
         role = roles.derived(value.role, "gradient")
         if len(paths) == 1:
             return self.record(value, role, paths[0].operation, *paths[0].inputs)
-        summands = [self.along(value, path) for path in paths]
+        ordered = sorted(paths, key=lambda path: path.by.output.place.example or 0)
+        summands = [self.along(value, path) for path in ordered]
         return self.record(value, role, op.AccumulateGradients(), *summands)
 
     def along(self, value: Value, path: GradientPath) -> Value:
@@ -154,26 +156,51 @@ class _BackwardPass:
             return self.tape.record_as(role, path.operation, value.axes, *path.inputs)
 
     def from_the_loss(self, record: Record, counted: int) -> Iterator[tuple[Value, GradientPath]]:
-        """∂L/∂z = (p - t) / n, softmax or sigmoid and cross-entropy together; ∂L/∂y = 2 d / n."""
+        """∂L/∂z = (p - t) / n, softmax or sigmoid and cross-entropy together; ∂L/∂y = 2 c d / n."""
         match record.operation:
             case el.NegativeLogLikelihood(columns):
-                (p,) = record.inputs
-                if p in self.learned:
-                    share = self.producers[p]
-                    operation = el.SoftmaxCrossEntropyGrad(columns, counted)
-                    yield self.exponents(share), GradientPath(record, "left", operation, (p,))
+                yield from self.from_words(record, record.inputs[0], columns, counted)
+            case el.Combine(_, smoothing):
+                yield from self.from_smoothed_words(record, counted, smoothing)
             case op.Mean():
                 yield from self.from_numbers(record, counted * record.inputs[0].shape[1])
             case op.Total():
                 yield from self.from_numbers(record, counted)
+
+    def from_smoothed_words(
+        self, record: Record, counted: int, smoothing: Decimal
+    ) -> Iterator[tuple[Value, GradientPath]]:
+        """The same with label smoothing, which is computed of the rows with a target."""
+        correct = self.producers[record.inputs[0]]
+        rows = self.producers[correct.inputs[0]] if correct.inputs else correct
+        match correct.operation, rows.operation:
+            case el.NegativeLogLikelihood(columns), op.Rows(with_target):
+                (p,) = rows.inputs
+                of_row = dict(zip(with_target, columns, strict=True))
+                every = tuple(of_row.get(row) for row in range(p.shape[0]))
+                yield from self.from_words(record, p, every, counted, smoothing)
+
+    def from_words(
+        self,
+        record: Record,
+        p: Value,
+        columns: tuple[int | None, ...],
+        counted: int,
+        smoothing: Decimal = Decimal(0),
+    ) -> Iterator[tuple[Value, GradientPath]]:
+        """∂L/∂z of the probabilities p (n, words), by the column of each row's target."""
+        if p in self.learned:
+            by = el.SoftmaxCrossEntropyGrad(columns, counted, smoothing, p.shape[1])
+            yield self.exponents(self.producers[p]), GradientPath(record, "left", by, (p,))
 
     def from_numbers(self, record: Record, n: int) -> Iterator[tuple[Value, GradientPath]]:
         """The same of a squared error or a binary cross-entropy, whose mean is of n numbers."""
         entries = self.producers[record.inputs[0]]
         inner = self.producers[entries.inputs[0]]
         match entries.operation, inner.operation:
-            case el.Square(), el.Difference():
-                operation = el.SquaredErrorGrad(n)
+            case el.Square() | el.MultipliedSquare() as square, el.Difference():
+                factor = square.factor if isinstance(square, el.MultipliedSquare) else Decimal(1)
+                operation = el.SquaredErrorGrad(n, factor)
                 yield inner.inputs[0], GradientPath(record, "left", operation, (inner.output,))
             case el.NegativeLog(), el.OfTarget():
                 z, target = inner.inputs
@@ -272,8 +299,10 @@ class _BackwardPass:
                 return  # a running maximum is beside the softmax that is differentiated
             case op.PowerOfTwo():
                 return  # it depends on no value
-            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos():
-                return  # sinusoidal positions are not learned
+            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | el.Turns() | el.Ramp():
+                return  # positions of sines and cosines are not learned
+            case el.Interpolate():
+                return  # and neither are their frequencies
             case el.Elementwise() if all(operand.shape == g.shape for operand in x):
                 for operand in range(len(x)):
                     yield to(operand, el.GradientOf(operation, operand), g, *x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -128,18 +128,27 @@ def _counted(number: int) -> tuple[str, ...]:
 
 def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
     """P (n, d): sin(pos · 10000^(-2k/d)) in column 2k, cos in 2k + 1 (Vaswani et al. 2017)."""
-    sin, cos = waves_at(tape, roles.ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
+    waves, width = roles.ADDED_WAVES, len(features.labels)
+    sin, cos = waves_at(
+        tape, waves, start, tokens, lambda: tape.record(waves.div_term, DivTerm(width))
+    )
     return tape.record(roles.POSITION, Interleave(features.labels), sin, cos)
 
 
 def waves_at(
-    tape: Tape, waves: roles.WaveRoles, start: int, tokens: Axis, frequencies: DivTerm
+    tape: Tape,
+    waves: roles.WaveRoles,
+    start: int,
+    tokens: Axis,
+    frequencies: Callable[[], Value],
 ) -> tuple[Value, Value]:
-    """sin and cos of pos · frequency: (n,) positions, (d/2,) frequencies → twice (n, d/2)."""
+    """sin and cos of pos · frequency: (n,) positions, (d/2,) frequencies → twice (n, d/2).
+
+    `frequencies` records the frequencies, after the positions.
+    """
     indices = [Decimal(start + i) for i in range(len(tokens.labels))]
     index = tape.given(waves.index, indices, (tokens,))
-    div_term = tape.record(waves.div_term, frequencies)
-    angle = tape.record(waves.angle, Outer(), index, div_term)
+    angle = tape.record(waves.angle, Outer(), index, frequencies())
     return tape.record(waves.sin, Sin(), angle), tape.record(waves.cos, Cos(), angle)
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from tracer.checkpoints.parameter import Parameter
 from tracer.console import progress
-from tracer.decoder import memory
+from tracer.decoder import memory, operations as op
 from tracer.decoder.axes import Axes
+from tracer.decoder.contract import Along
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
 from tracer.decoder.results import result
 from tracer.decoder.roles import WEIGHTS, Place, Role
-from tracer.decoder.value import Form, Index, Value
+from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
+
+READ_IN_PARTS = (op.MatMul, op.Dot, op.TakeColumn, op.Rows)
+"""Operations that can read a matrix of a file themselves, in parts."""
 
 MANY_ROWS = 32
 """Fewer rows are computed at once, and always fit into memory: the model's weights are larger."""
@@ -75,10 +80,22 @@ class LazyTensor(LazyValue):
         self.numbers = self.computed = self.lazy_context.arithmetic.array(self.stored)
         self.is_ready = True
 
-    def operand(self) -> Array:
-        """The numbers for one operation."""
+    def operand(self, operation: Recorded) -> Array:
+        """The numbers for one operation: of a matrix in a file, some read only what they use."""
+        if isinstance(operation, READ_IN_PARTS) and self._is_in_file:
+            return cast(Array, self.stored)
         is_kept = self.is_ready or self.place.layer is None or not self.role.parameter
         return self.numbers if is_kept else self.lazy_context.arithmetic.array(self.stored)
+
+    def read(self, index: Along) -> Any:
+        """Return a row, a column or an entry; of a matrix in a file, no more is read."""
+        return cast(Array, self.stored)[index] if self._is_in_file else self.numbers[index]
+
+    @property
+    def _is_in_file(self) -> bool:
+        """Whether it is a matrix of a file, that nobody has looked at as a whole."""
+        is_matrix = isinstance(self.stored, Parameter) and len(self.axes) > 1
+        return is_matrix and not self.is_ready
 
 
 class LazyResult(LazyValue):
@@ -133,8 +150,10 @@ class LazyResult(LazyValue):
         return list(order)
 
     def _result(self) -> Array:
-        inputs = self.inputs
-        return self._computed([v.operand() if type(v) is LazyTensor else v.numbers for v in inputs])
+        return self._computed([self._operand(value) for value in self.inputs])
+
+    def _operand(self, value: Value) -> Array:
+        return value.operand(self.operation) if type(value) is LazyTensor else value.numbers
 
     def _computed(self, arrays: list[Array]) -> Array:
         """The result for these operands, which may be some rows of the inputs."""
@@ -168,10 +187,10 @@ class LazyRows(LazyResult):
         self.numbers = self.computed = np.concatenate(parts)
         self.is_ready = True
 
-    def read(self, index: Index) -> Any:
+    def read(self, index: Along) -> Any:
         """Return a row or a number of it, computed with the same row of what it follows from."""
         row = index[0]
-        if self.is_ready:
+        if self.is_ready or isinstance(row, slice):
             return self.numbers[index]
         if row not in self.rows:
             for value, numbers in self._some(slice(row, row + 1)).items():
@@ -186,14 +205,14 @@ class LazyRows(LazyResult):
         """Compute some rows, and the same rows of the values that they follow from."""
         found: dict[LazyRows, Array] = {}
 
-        def operand(value: Value) -> Array:
-            if isinstance(value, LazyRows) and value in found:
-                return found[value]
-            return value.numbers[rows] if value.per_token else value.numbers
+        def some(value: LazyRows, of: Value) -> Array:
+            if isinstance(of, LazyRows) and of in found:
+                return found[of]
+            return of.numbers[rows] if of.per_token else value._operand(of)
 
         for value in self._needed():
             if isinstance(value, LazyRows):
-                arrays = [operand(each) for each in value.inputs]
+                arrays = [some(value, each) for each in value.inputs]
                 with self.lazy_context.arithmetic.context():
                     found[value] = value._computed(arrays)
         return found

@@ -19,7 +19,7 @@ from tracer.decoder.roles import Place
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
-MOST_ROWS = 16
+MOST_ROWS = 64
 """The rows of a trained model that are read at once: their logits need memory, and W_U time."""
 
 

@@ -18,6 +18,9 @@ from tracer.scenario.model import Scenario
 NO_TARGET = "—"
 """The label of a position without a correct next word."""
 
+LARGEST_EXPONENT = 700
+"""A larger power of e is no float."""
+
 ROLES = {
     "cross_entropy": roles.CROSS_ENTROPY,
     "squared": roles.SQUARED_ERRORS,
@@ -57,21 +60,42 @@ def _predicted(found: PassOutput) -> LogitsAndProbabilities:
 
 
 def _cross_entropy(tape: Tape, probabilities: Value, scenario: Scenario) -> Value:
-    """-ln p(correct word) at each position: p (n, vocabulary) → (n,)."""
+    """-ln p(correct word) at each position: p (n, vocabulary) → (n,).
+
+    With label smoothing ε (Szegedy et al. 2016, section 7), (1 - ε) times that plus ε times the
+    mean of -ln p over all words.
+    """
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
     columns = tuple(None if word is None else words.index(word) for word in targets)
     labels = tuple(NO_TARGET if word is None else word for word in targets)
     tape.given(roles.TARGET, labels, probabilities.axes[:1])
-    operation = el.NegativeLogLikelihood(columns, labels)
-    return tape.record(roles.TOKEN_LOSS, operation, probabilities)
+    smoothing = scenario.loss.smoothing
+    if not smoothing:
+        of_correct = el.NegativeLogLikelihood(columns, labels)
+        return tape.record(roles.TOKEN_LOSS, of_correct, probabilities)
+    counted = tuple(row for row, column in enumerate(columns) if column is not None)
+    if not counted:
+        _refuse()
+    p = tape.record(roles.COUNTED_PROBABILITIES, Rows(counted), probabilities)
+    of_correct = el.NegativeLogLikelihood(
+        tuple(columns[i] for i in counted), tuple(labels[i] for i in counted)
+    )
+    correct = tape.record(roles.CORRECT_LOSS, of_correct, p)
+    of_words = tape.record(roles.WORD_LOSS, el.NegativeLog(), p)
+    mean = tape.record(roles.MEAN_WORD_LOSS, Mean(), of_words)
+    return tape.record(roles.TOKEN_LOSS, el.Combine(1 - smoothing, smoothing), correct, mean)
 
 
 def _squared(tape: Tape, y: Value, scenario: Scenario) -> Value:
-    """The mean, or the sum, of (y - t)² at each position with a target: y (n, d) → (k,)."""
+    """The mean, or the sum, of c (y - t)² at each position with a target: y (n, d) → (k,)."""
     y, target = _with_targets(tape, roles.SQUARED_OUTPUT, roles.SQUARED_TARGET, y, scenario)
     error = tape.record(roles.ERROR, el.Difference(), y, target)
-    squared = tape.record(roles.SQUARED_ERROR, el.Square(), error)
+    if scenario.loss.factor == 1:
+        squared = tape.record(roles.SQUARED_ERROR, el.Square(), error)
+    else:
+        multiplied = el.MultipliedSquare(scenario.loss.factor)
+        squared = tape.record(roles.MULTIPLIED_ERROR, multiplied, error)
     return tape.record(roles.TOKEN_ERROR, _of_row(scenario), squared)
 
 
@@ -120,7 +144,8 @@ def _numbers(scenario: Scenario) -> tuple[tuple[int, ...], Any]:
 def loss(tape: Tape, examples: Sequence[Value], scenario: Scenario) -> Value:
     """L = the mean, or the sum, of the losses at all positions of all examples: (n,) each → ().
 
-    Positions without a target do not count.
+    Positions without a target do not count. Of a mean cross-entropy, its perplexity e^L is recorded
+    beside it.
 
     Raises:
         TracerError: no position has a target.
@@ -135,8 +160,12 @@ def loss(tape: Tape, examples: Sequence[Value], scenario: Scenario) -> Value:
     counted = tuple(i for i, t in enumerate(labels) if not is_of_words or t != NO_TARGET)
     if not counted:
         _refuse()
-    reduce = MeanOf(counted) if scenario.loss.reduction == "mean" else SumOf(counted)
-    return tape.record(of.loss, reduce, losses)
+    if scenario.loss.reduction == "sum":
+        return tape.record(of.loss, SumOf(counted), losses)
+    mean = tape.record(of.loss, MeanOf(counted), losses)
+    if is_of_words and not scenario.loss.smoothing and mean.numbers[()] < LARGEST_EXPONENT:
+        tape.record(roles.PERPLEXITY, el.Exp(), mean)
+    return mean
 
 
 def _refuse() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from pathlib import Path
 
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
+from tracer.files.memory import free_bytes
 
 GIGABYTE = 1e9
 OF_A_FLOAT = 8
@@ -25,22 +25,6 @@ def check_memory(values: Sequence[Value]) -> None:
         )
 
 
-def fits(values: Sequence[Value]) -> bool:
-    """Return whether values can be kept in half of the free memory."""
-    free = free_bytes()
-    return free is not None and bytes_of(values) <= free / 2
-
-
 def bytes_of(values: Sequence[Value]) -> int:
     """Return the memory that values need."""
     return OF_A_FLOAT * sum(prod(value.shape) for value in values)
-
-
-def free_bytes() -> int | None:
-    """The memory that a program can still get, if the system says so: Linux does."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    available = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
-    return min((int(kilobytes) * 1024 for kilobytes in available), default=None)

@@ -244,14 +244,17 @@ class MixExperts:
 
 @dataclass(frozen=True)
 class DivTerm:
-    """base^(-2k/d) for each pair k, divided by its factor, if any: (d/2,) (Vaswani et al. 2017)."""
+    """base^(-2k/d) for each pair k, divided by its factor, if any: (d/2,) (Vaswani et al. 2017).
+
+    Without a base, it is the operand, one number.
+    """
 
     name: ClassVar[str] = "div_term"
     width: int
-    base: Decimal = Decimal(10000)
+    base: Decimal | None = Decimal(10000)
     factors: tuple[Decimal, ...] = ()
 
-    def axes(self) -> Axes:
+    def axes(self, *base: Axes) -> Axes:
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 

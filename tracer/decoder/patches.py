@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tracer.console import progress
-from tracer.decoder import memory, roles
+from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
-from tracer.decoder.lazy import LazyTensor, Patch
+from tracer.decoder.lazy import Patch
 from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
@@ -126,7 +126,6 @@ def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tupl
     Raises:
         TracerError: a site cannot be patched, or no result follows.
     """
-    _keep_parameters(comparison.first)
     found = []
     for done, site in enumerate(sites):
         progress.report(site.value.address, done, len(sites))
@@ -187,13 +186,3 @@ def outputs_of_layers(found: Trace) -> dict[int, Value]:
         for record in found.records
         if (place := record.output.place).layer and not place.encoder and place.sub_layer != "lens"
     }
-
-
-def _keep_parameters(found: Trace) -> None:
-    """Read the weights of a checkpoint once for all passes, if they fit into memory."""
-    outputs = (record.output for record in found.records)
-    stored = [each for each in outputs if type(each) is LazyTensor and not each.is_ready]
-    if memory.fits(stored):
-        for value in stored:
-            progress.report(value.address)
-            value.fetch()

@@ -62,7 +62,8 @@ def _result(
         case op.Rotate():
             return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
         case op.DivTerm(width, base, factors):
-            powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
+            of = x[0].item() if base is None else base
+            powers = arithmetic.powers(of, [-2 * k for k in range((width + 1) // 2)], width)
             return powers / arithmetic.array(factors) if factors else powers
         case op.PowerOfTwo(over, under):
             return np.asarray(arithmetic.powers(Decimal(2), [over], under)[0])

@@ -368,14 +368,20 @@ PROBABILITIES = Role("probabilities")
 PREDICTION = Role("prediction", words=True)
 
 TARGET = Role("loss.target", words=True)
+COUNTED_PROBABILITIES = Role("loss.probabilities")
+CORRECT_LOSS = Role("loss.correct_word", RoundingRule.WORKING)
+WORD_LOSS = Role("loss.words", RoundingRule.WORKING)
+MEAN_WORD_LOSS = Role("loss.words_mean", RoundingRule.WORKING)
 TOKEN_LOSS = Role("loss.token", RoundingRule.WORKING)
 BATCH_LOSSES = Role("loss.batch")
 LOSS = Role("loss")
+PERPLEXITY = Role("loss.perplexity")
 
 SQUARED_OUTPUT = Role("loss.output")
 SQUARED_TARGET = Role("loss.target")
 ERROR = Role("loss.error", RoundingRule.WORKING)
 SQUARED_ERROR = Role("loss.squared", RoundingRule.WORKING)
+MULTIPLIED_ERROR = Role("loss.squared", RoundingRule.WORKING)
 TOKEN_ERROR = Role("loss.token", RoundingRule.WORKING)
 SQUARED_LOSS = Role("loss")
 
@@ -435,6 +441,7 @@ DRAWN_SOFTMAX = SoftmaxRoles(
 CROSS_ENTROPY = LossRoles(TOKEN_LOSS, BATCH_LOSSES, LOSS)
 SQUARED_ERRORS = LossRoles(TOKEN_ERROR, None, SQUARED_LOSS)
 BINARY_CROSS_ENTROPY = LossRoles(TOKEN_SURPRISE, BATCH_SURPRISES, BINARY_LOSS)
+LOSSES = (CROSS_ENTROPY, SQUARED_ERRORS, BINARY_CROSS_ENTROPY)
 
 HIDDEN_LAYERS = (HIDDEN, ACTIVATION, GATED)
 

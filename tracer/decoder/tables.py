@@ -52,8 +52,9 @@ def all_gradients(tape: Tape, scenario: Scenario) -> None:
         return scenario.optimizer.does_train(replace(value.place, example=None).address(role))
 
     found = gradients(tape, is_trained, {*scenario.upstream})
+    in_order = sorted(found.items(), key=lambda each: each[0].place.example or 0)
     for place, tower in towers(scenario):
-        here = {x: g for x, g in found.items() if x.place.encoder == place.encoder}
+        here = {x: g for x, g in in_order if x.place.encoder == place.encoder}
         _of_embeddings(tape, place, tower, here, is_tied=scenario.is_tied and not place.encoder)
         _of_positions(tape, place, tower, here)
 

@@ -111,6 +111,7 @@ def label(value: Value) -> str:
 _NAMES = {
     roles.SCALED_EMBEDDING: "embedding",
     roles.POSITION: "positions",
+    roles.B_2: "b₂",
     roles.B_U: "b_U",
     **{norm.shift: "β" for norm in all_norms()},
     roles.NORM_AFTER.shift: "β of the norm after it",

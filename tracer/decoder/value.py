@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder.axes import Axes
+from tracer.decoder.contract import Along
 from tracer.decoder.roles import Place, Role
 from tracer.formula.arithmetic import Array
 
@@ -63,8 +64,8 @@ class Value:
         """The numbers as floats. Words raise a ValueError."""
         return np.asarray(self.numbers.astype(np.float64))
 
-    def read(self, index: Index) -> Any:
-        """Return a row or an entry; a lazy value may compute no more than that."""
+    def read(self, index: Along) -> Any:
+        """Return an entry, a row or a column; a lazy value may compute no more than that."""
         return self.numbers[index]
 
     def read_computed(self, row: int) -> Any:

@@ -27,10 +27,15 @@ class Activation:
     goal: Words
 
 
+def _one_more_than_power(of: ex.Expression) -> ex.Expression:
+    """1 + e^-of."""
+    power = ex.Part(ex.Exponential(ex.Negative(of)))
+    return ex.Subtotal(ex.Sum((ex.Number.of(1), power)))
+
+
 def _gated(by: ex.Expression) -> ex.Expression:
     """x / (1 + e^-by)."""
-    power = ex.Part(ex.Exponential(ex.Negative(by)))
-    return ex.Quotient(X, ex.Subtotal(ex.Sum((ex.Number.of(1), power))))
+    return ex.Quotient(X, _one_more_than_power(by))
 
 
 _CUBIC = ex.Sum((X, ex.Product((ex.Number(CUBED), ex.Power(X, ex.Number.of(3))))))
@@ -74,6 +79,21 @@ ACTIVATIONS: dict[str, Activation] = {
             ". Large positive numbers hardly change, numbers near 0 are about halved, and large "
             "negative numbers become almost 0.",
         ),
+    ),
+    "sigmoid": Activation(
+        Formula(ex.Quotient(ex.Number.of(1), _one_more_than_power(X))),
+        "Sigmoid",
+        ("The sigmoid maps each number to a number between 0 and 1, and 0 to 0.5.",),
+    ),
+    "tanh": Activation(
+        Formula(ex.Call("tanh", (X,))),
+        "tanh",
+        ("tanh maps each number to a number between -1 and 1, and 0 to 0.",),
+    ),
+    "relu_squared": Activation(
+        Formula(ex.Power(ex.Part(ex.Call("max", (ex.Number.of(0), X))), ex.Number.of(2))),
+        "ReLU²",
+        ("ReLU² squares positive numbers and sets all others to 0.",),
     ),
 }
 """By name in a scenario. A new function needs only a row here."""

@@ -59,6 +59,8 @@ class Arithmetic:
 
     largest_exponent: float | Decimal = LARGEST_FLOAT_EXPONENT
     """The largest exponent of e."""
+    multiplies_first: bool = False
+    """Whether a · c / b may take the place of (a / b) · c."""
 
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
@@ -85,7 +87,7 @@ class Arithmetic:
             total += bias[0]
         if len(w) > FEW_PRODUCTS:
             return total
-        return _without_noise(total, lambda: abs(x) @ abs(w))
+        return _without_noise(total, lambda: abs(x) @ abs(np.asarray(w)))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         """The sum along an axis, or of all entries."""
@@ -130,7 +132,7 @@ class Arithmetic:
         """The hyperbolic tangent."""
         return np.tanh(a)
 
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+    def powers(self, base: Any, over: list[int], under: int) -> Array:
         """base^(n / under) for each n."""
         return np.asarray(float(base) ** (np.array(over) / under))
 
@@ -160,6 +162,7 @@ class Decimals(Arithmetic):
 
     noise = NOISE
     largest_exponent = LARGEST_EXPONENT
+    multiplies_first = True
 
     def array(self, numbers: object) -> Array:
         found = np.array(numbers, dtype=object)
@@ -223,7 +226,7 @@ class Decimals(Arithmetic):
     def tanh(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(tanh, 1, 1)(a), object)
 
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+    def powers(self, base: Any, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
 
     def normal(self, a: Array) -> Array:

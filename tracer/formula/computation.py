@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tracer.formula import expression as ex
-from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
+from tracer.formula.arithmetic import Arithmetic, Array, RoundPart, no_rounding
 from tracer.formula.normal import PI
 from tracer.node import found
 
@@ -42,6 +42,8 @@ def computation(e: ex.Expression) -> Computation:
         case ex.Difference(left, right):
             a, b = computation(left), computation(right)
             return lambda x, kind, part: kind.add(a(x, kind, part), -b(x, kind, part))
+        case ex.Product((ex.Part(ex.Quotient(over, under)), factor)):
+            return _quotient_times(computation(over), computation(under), computation(factor))
         case ex.Product(factors):
             each = [computation(factor) for factor in factors]
             return lambda x, kind, part: reduce(mul, [factor(x, kind, part) for factor in each])
@@ -53,6 +55,9 @@ def computation(e: ex.Expression) -> Computation:
         case ex.Power(of, ex.Number(exponent)):
             a, times = computation(of), int(exponent)
             return lambda x, kind, part: reduce(mul, [a(x, kind, part)] * times)
+        case ex.Power(of, ex.Quotient(ex.Number(over), ex.Number(under))):
+            a, p, q = computation(of), int(over), int(under)
+            return lambda x, kind, part: kind.powers(a(x, kind, part), [p], q)[0]
         case ex.Root(of):
             a = computation(of)
             return lambda x, kind, part: np.sqrt(a(x, kind, part))
@@ -69,6 +74,21 @@ def computation(e: ex.Expression) -> Computation:
             )
         case _:
             raise TypeError(f"{e} is not part of an elementwise formula")
+
+
+def _quotient_times(over: Computation, under: Computation, by: Computation) -> Computation:
+    """Return what computes (a / b) · c; of Decimals a · c / b, if no line rounds the quotient.
+
+    So (-2.8 / 2.4) · 0.9 is -1.05, which is rounded as a tie.
+    """
+
+    def product(x: Sequence[Array], kind: Arithmetic, part: RoundPart) -> Array:
+        a, b, c = (each(x, kind, part) for each in (over, under, by))
+        if kind.multiplies_first and part is no_rounding:
+            return np.asarray(a * c / b)
+        return part(np.asarray(a / b)) * c
+
+    return product
 
 
 def _saturated(over: Computation, under: Computation) -> Computation:
@@ -88,6 +108,8 @@ def _called(name: str, of: list[Array], kind: Arithmetic) -> Array:
     match name:
         case "max":
             return np.maximum(*of)
+        case "min":
+            return np.minimum(*of)
         case "ReLU′":
             one, zero = (kind.scalar(Decimal(n)) for n in (1, 0))
             return np.where(of[0] > 0, one, zero)

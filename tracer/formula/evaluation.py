@@ -76,6 +76,10 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
             return expression.value
         case ex.Blank(_, answer):
             return answer.value
+        case ex.Product((ex.Part(ex.Quotient(over, under)) | ex.Quotient(over, under), *others)):
+            # Multiplied first: (-2.8 / 2.4)·0.9 is -1.05 exactly.
+            dividend = _value(ex.Product((over, *others)), context)
+            return dividend / _value(under, context) if dividend else dividend
         case ex.Product(factors):
             return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
         case ex.Sum(terms):
@@ -118,6 +122,8 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
     match name:
         case "max":
             return max(of)
+        case "min":
+            return min(of)
         case "ln":
             return of[0].ln()
         case "sin" | "cos":

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from tracer.node import Node, nodes_in
 
-Function: TypeAlias = Literal["sin", "cos", "tanh", "ln", "max", "Φ", "ReLU′"]
+Function: TypeAlias = Literal["sin", "cos", "tanh", "ln", "max", "min", "Φ", "ReLU′"]
 """Functions of numbers."""
 
 OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]

@@ -25,7 +25,14 @@ APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
 """A strut that keeps blanks below each other apart."""
 
 FUNCTIONS = {
-    **{"max": r"\max", "sin": r"\sin", "cos": r"\cos", "tanh": r"\tanh", "ln": r"\ln"},
+    **{
+        "max": r"\max",
+        "min": r"\min",
+        "sin": r"\sin",
+        "cos": r"\cos",
+        "tanh": r"\tanh",
+        "ln": r"\ln",
+    },
     "Φ": r"\Phi",
 }
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"

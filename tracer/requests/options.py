@@ -183,7 +183,9 @@ class Saved:
     """The file that the output is written to."""
 
     output: Path | None = OUTPUT
-    force: bool = values.flag("Overwrite a file even if the command reads it.", rule=_WRITES)
+    force: bool = values.flag(
+        "Overwrite a scenario, or a file that the command reads.", rule=_WRITES
+    )
 
 
 @dataclass(kw_only=True)

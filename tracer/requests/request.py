@@ -74,14 +74,9 @@ class Request(Command):
         return Subject(**{f.name: options[f.name] for f in fields(Subject) if f.name in options})
 
     @property
-    def texts(self) -> list[Path | None]:
-        """The files of text or data that it writes; None for one that is not requested."""
-        return [self.output]
-
-    @property
     def files(self) -> list[Path | None]:
-        """The files that it writes, besides pictures."""
-        return self.texts
+        """The files that it writes, besides pictures; None for one that is not requested."""
+        return [self.output]
 
     @property
     def writes(self) -> bool:
@@ -135,7 +130,7 @@ class Request(Command):
         with progress.show_activity(f"{type(self).__name__.lower()} {self.scenario}"):
             self.check()
             answer = self.answer(Engine())
-            for path in filter(None, () if self.force else self.texts):
+            for path in filter(None, () if self.force else self.files):
                 refuse_to_replace(path, FORCE)
             beside = [*self._pictures(answer.content), *answer.beside]
             files = [(path, self.rendered(content)) for path, content in beside]

@@ -32,6 +32,15 @@ class Loss(Frozen):
         "sum",
         "mean",
     )
+    factor: fields.Positive = described(
+        "What squared multiplies each squared error by: 0.5 for ½(ŷ - t)².", "0.5", Decimal(1)
+    )
+    smoothing: fields.Share = described(
+        "Label smoothing ε of the cross-entropy: the target of the correct word is 1 - ε + ε/V "
+        "and that of each other word ε/V, with V words (Szegedy et al. 2016).",
+        "0.1",
+        Decimal(0),
+    )
     target: Target | None = described(
         "The correct numbers: a row for each token, or one row for the last token only. For "
         "binary, each is 0 or 1. Default for binary: 1 for the correct word and 0 otherwise.",
@@ -43,6 +52,10 @@ class Loss(Frozen):
     def _check_kind(self) -> Self:
         if self.kind == "cross_entropy" and self.target is not None:
             raise ValueError("a target of numbers goes with squared and binary only")
+        if self.kind != "cross_entropy" and self.smoothing:
+            raise ValueError("smoothing goes with cross_entropy only")
+        if self.kind != "squared" and self.factor != 1:
+            raise ValueError("a factor goes with squared only")
         if self.kind == "squared" and self.target is None:
             raise ValueError("squared needs target: [[1, 0], …]")
         if self.kind == "binary" and not all(number in (0, 1) for number in self.numbers):

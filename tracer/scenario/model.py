@@ -17,6 +17,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
 from tracer.scenario.layers import Layer
 from tracer.scenario.loss import Loss
+from tracer.scenario.networks import Weights
 from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.part import with_keys_of_parts
@@ -122,7 +123,9 @@ class Tower(Frozen):
         "none",
     )
     layers: tuple[Layer, ...] = described(
-        "The layers, in order.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
+        "The layers, in order. Without any ([]), the input vectors are the decoder's output.",
+        "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
+        (),
     )
     final_norm: OrNone[Normalization] = described(
         "A norm after the last layer, or none.", "{epsilon: 0.00001}", None
@@ -184,7 +187,7 @@ def _rows_or_none(value: Any, rows: Callable[[Any], Any]) -> Any:
     return () if value == "tied" else rows(value)
 
 
-MatrixOrTied = Annotated[Matrix, WrapValidator(_rows_or_none), fields.Or({"const": "tied"})]
+MatrixOrTied = Annotated[Weights, WrapValidator(_rows_or_none), fields.Or({"const": "tied"})]
 
 
 class Unembedding(Frozen):

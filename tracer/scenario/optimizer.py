@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Frozen, NotNegative, Number, Positive, Word, described
-
-_Share = Annotated[Number, Field(ge=0, lt=1)]
+from tracer.scenario.fields import Frozen, NotNegative, Positive, Share, Word, described
 
 
 class Optimizer(Frozen):
@@ -22,16 +20,19 @@ class Optimizer(Frozen):
         "sgd",
     )
     learning_rate: Positive = described("η, the learning rate.", "0.05", Decimal("0.01"))
-    momentum: _Share = described(
+    momentum: Share = described(
         "The share of the previous step that is added to the next; only for sgd.", "0.9", Decimal(0)
     )
     weight_decay: NotNegative = described(
-        "λ, the weight decay: how strongly each weight shrinks toward 0.", "0.01", Decimal(0)
+        "λ, the weight decay: how strongly each weight shrinks toward 0. The default of PyTorch's "
+        "AdamW is 0.01.",
+        "0.01",
+        Decimal(0),
     )
-    beta_1: _Share = described(
+    beta_1: Share = described(
         "β₁: how slowly the mean of the gradients changes; not for sgd.", "0.8", Decimal("0.9")
     )
-    beta_2: _Share = described(
+    beta_2: Share = described(
         "β₂: how slowly the mean of their squares changes; not for sgd.", "0.99", Decimal("0.999")
     )
     epsilon: NotNegative = described(

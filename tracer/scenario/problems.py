@@ -129,8 +129,19 @@ def _came(value: Any) -> str:
     return f"got {kinds.get(type(value), value)}"
 
 
+NO_KEY = {
+    "dropout": "passes are computed without dropout, as when a trained model is used",
+    "temperature": "generate has the option --temperature",
+    "top_k": "generate has the option --top-k",
+    "top_p": "generate has the option --top-p",
+}
+"""Keys of other programs, and what takes their place here."""
+
+
 def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
     """Return the message for an unknown key: the most similar one here, or where it belongs."""
+    if name in NO_KEY:
+        return f"unknown key; {NO_KEY[name]}"
     here = closest(name, _fields_at(place[:-1], form))
     everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:

@@ -172,7 +172,8 @@ class _Counted(SizeChecker):
         """Check an attention; `source` is the width of the vectors for keys and values."""
         heads, crosses = self.entries(*place, "heads"), "cross_attention" in place
         of_source = "one per feature of the encoder" if crosses else OF_INPUT
-        per_key = "one per token of the encoder" if crosses else "one per token"
+        of_encoder = "one per token of the encoder"
+        per_key = of_encoder if crosses else f"one per token; cross_attention has {of_encoder}"
         known = {
             "width": Known(width, OF_INPUT),
             "source": Known(source, of_source),

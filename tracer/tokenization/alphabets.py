@@ -25,12 +25,27 @@ _BYTES = {
 """Maps the code point of a letter to its byte."""
 
 
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""A token for each byte."""
+
+
 class Alphabet:
     """The alphabet of a vocabulary; this one uses characters as they are."""
+
+    for_any_text: Collection[str] = ()
+    """Symbols with which a vocabulary can write any text, if it has them all."""
 
     def symbols(self, piece: str) -> list[str]:
         """Return the symbols of a piece of text before any merge."""
         return list(piece)
+
+    def symbols_of_token(self, token: str) -> list[str]:
+        """Return the symbols that were merged to a token."""
+        return list(token)
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it."""
+        return text
 
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol."""
@@ -39,6 +54,12 @@ class Alphabet:
 
 class ByteLetters(Alphabet):
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
+
+    for_any_text = tuple(LETTERS.values())
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it: `Ġa` for ` a`."""
+        return "".join(LETTERS[byte] for byte in text.encode())
 
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol; a symbol with other characters is encoded in UTF-8."""
@@ -54,16 +75,23 @@ class Characters(Alphabet):
 
     known: Collection[str]
     """The vocabulary."""
+    for_any_text = BYTES
 
     def symbols(self, piece: str) -> list[str]:
         """Return the symbols of a piece of text before any merge."""
         parts = (
-            [character]
-            if character in self.known
-            else [f"<0x{byte:02X}>" for byte in character.encode()]
+            [character] if character in self.known else [BYTES[byte] for byte in character.encode()]
             for character in piece
         )
         return [*chain.from_iterable(parts)]
+
+    def symbols_of_token(self, token: str) -> list[str]:
+        """Return the symbols that were merged to a token; the token of a byte is one symbol."""
+        return [token] if BYTE.fullmatch(token) else list(token)
+
+    def written(self, text: str) -> str:
+        """Return a text as the vocabulary writes it: `▁a` for ` a`."""
+        return text.replace(" ", SPACE)
 
     def content(self, symbol: str) -> bytes:
         """Return the bytes of a symbol."""

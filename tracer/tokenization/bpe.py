@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import Literal, Protocol, TypeAlias
 
 from tracer.tokenization.alphabets import Alphabet
@@ -55,9 +56,23 @@ class Merging:
 
     def split(self, piece: str) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
         """Return the symbols of a piece before any merge, and its merges in order."""
-        if piece in self.whole:
-            return (piece,), ()
         symbols = tuple(self.alphabet.symbols(piece))
+        return symbols, tuple(bpe(symbols, self.ranks))
+
+    def explained(
+        self, tokens: Sequence[str], unknown: str | None
+    ) -> tuple[tuple[str, ...], tuple[Merge, ...]]:
+        """Return the symbols of a piece with these tokens before any merge, and its merges.
+
+        `unknown`: the token for unknown characters, which is never merged.
+        """
+        if len(tokens) == 1 and tokens[0] in self.whole:
+            return (tokens[0],), ()
+        parts = (
+            [token] if token == unknown else self.alphabet.symbols_of_token(token)
+            for token in tokens
+        )
+        symbols = tuple(chain.from_iterable(parts))
         return symbols, tuple(bpe(symbols, self.ranks))
 
 

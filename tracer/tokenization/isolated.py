@@ -51,9 +51,12 @@ class IsolatedLibrary:
         found: dict[str, int] = self._asked("added")
         return found
 
-    def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the ids, those that are added before and after a text, and each part's pieces."""
-        found: dict[str, list[Any]] = self._asked("encode", text, parts)
+    def encode(self, text: str) -> dict[str, Any]:
+        """Return the ids, and the tokens of each piece with the part of the text that each covers.
+
+        `skipped`: the characters that no token covers.
+        """
+        found: dict[str, Any] = self._asked("encode", text)
         return found
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -13,7 +13,8 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,54 +36,35 @@ class Library:
         added = self._tokenizer.get_added_tokens_decoder()
         return {token.content: id for id, token in added.items()}
 
-    def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the ids, those that are added before and after a text, and each part's pieces.
+    def encode(self, text: str) -> dict[str, Any]:
+        """Return the ids, and the tokens of each piece with the part of the text that each covers.
 
-        A piece has its tokens if a unigram model chooses them; merges are computed elsewhere.
+        `skipped`: the characters that no token covers.
         """
         found = self._tokenizer.encode(text)
-        added = found.special_tokens_mask
-        before = len(list(takewhile(bool, added)))
-        after = len(list(takewhile(bool, added[before:][::-1])))
+        added = [word is None for word in found.word_ids]  # by the post-processor
+        before = len([*takewhile(bool, added)])
+        after = len([*takewhile(bool, added[before:][::-1])])
+        tokens = zip(found.word_ids, found.ids, found.offsets, strict=True)
+        covered = {at for start, end in found.offsets for at in range(start, end)}
         return {
             "ids": found.ids,
             "before": found.ids[:before],
             "after": found.ids[len(found.ids) - after :],
             "pieces": [
                 [
-                    [piece, self._tokens(piece)]
-                    for piece in self._pieces(part, begins=i == 0 and text.startswith(part))
+                    [self._tokenizer.id_to_token(id), text[start:end]]
+                    for _, id, (start, end) in piece
                 ]
-                for i, part in enumerate(parts)
+                for word, piece in groupby(tokens, key=itemgetter(0))
+                if word is not None
             ],
+            "skipped": "".join(letter for at, letter in enumerate(text) if at not in covered),
         }
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=False)
-
-    def _pieces(self, part: str, *, begins: bool) -> list[str]:
-        """Return the pieces of a part; `begins`: whether it is the beginning of the text."""
-        if self._tokenizer.normalizer is not None:
-            part = self._tokenizer.normalizer.normalize_str(part)
-        splitter: Any = self._tokenizer.pre_tokenizer
-        if splitter is None:
-            return [part]
-        # The library itself would take each part for the beginning, and put a space before it.
-        adds_space = not begins and getattr(splitter, "prepend_scheme", None) == "first"
-        if adds_space:
-            splitter.prepend_scheme = "never"
-        pieces = [piece for piece, _ in splitter.pre_tokenize_str(part)]
-        if adds_space:
-            splitter.prepend_scheme = "first"
-        return pieces
-
-    def _tokens(self, piece: str) -> list[str] | None:
-        """Return the tokens that a unigram model chooses; None if there is no such model."""
-        model: Any = self._tokenizer.model
-        if type(model).__name__ != "Unigram":
-            return None
-        return [model.id_to_token(token.id) for token in model.tokenize(piece)]
 
 
 class SentencePieceLibrary:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from tracer.tokenization.added import WholeTokens
 from tracer.tokenization.isolated import IsolatedLibrary
 
 UNKNOWN = "<unk>"
@@ -17,6 +18,7 @@ class MarianPieces:
     """The tokens of a unigram model, with the methods of `library.Library`."""
 
     model: IsolatedLibrary
+    whole: WholeTokens
     known: Collection[str]
     """The tokens with an id; others become `<unk>`."""
     content_of: Mapping[int, bytes]
@@ -28,10 +30,15 @@ class MarianPieces:
     after: Sequence[int]
     """The ids that are added after each text."""
 
-    def encode(self, text: str, parts: Sequence[str]) -> dict[str, Any]:
-        """Return the ids that are added before and after a text, and the pieces of each part."""
-        pieces = [[*self._pieces(part)] for part in parts]
-        return {"ids": None, "before": self.before, "after": self.after, "pieces": pieces}
+    def encode(self, text: str) -> dict[str, Any]:
+        """Return the ids that are added before and after a text, and the tokens of each piece."""
+        pieces = [
+            piece
+            for part, is_whole in self.whole.split(text)
+            for piece in ([[(part, part)]] if is_whole else self._pieces(part))
+        ]
+        around = {"before": self.before, "after": self.after}
+        return {"ids": None, **around, "pieces": pieces, "skipped": ""}
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens, with a space after each special token."""
@@ -43,7 +50,7 @@ class MarianPieces:
             )
         return "".join(parts).rstrip()
 
-    def _pieces(self, part: str) -> Iterator[tuple[str, list[str]]]:
+    def _pieces(self, part: str) -> Iterator[list[tuple[str, str]]]:
         """Yield the code of the language to translate into, such as `>>fra<<`, and the text.
 
         The text is as the library normalizes it. Each has its tokens.
@@ -52,4 +59,4 @@ class MarianPieces:
         code, text = (part[:end], part[end:]) if end > 2 else ("", part)
         for tokens in ([code] if code else [], self.model.tokens(text)):
             if tokens:
-                yield "".join(tokens), [each if each in self.known else UNKNOWN for each in tokens]
+                yield [(each if each in self.known else UNKNOWN, each) for each in tokens]

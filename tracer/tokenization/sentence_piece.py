@@ -10,13 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tracer.tokenization.added import WholeTokens
 from tracer.tokenization.alphabets import SPACE
+from tracer.tokenization.bpe import Merging, merged
 
 
 @dataclass(frozen=True)
 class SentencePiece:
-    """What surrounds the merges, with the methods of `library.Library`."""
+    """Merges and what surrounds them, with the methods of `library.Library`."""
 
+    merging: Merging
+    whole: WholeTokens
     content_of: Mapping[int, bytes]
     """The bytes of each token."""
     before: Sequence[int]
@@ -26,19 +30,26 @@ class SentencePiece:
     space_first: bool
     """Whether a space is added before a text, and after each token that is matched as a whole."""
 
-    def encode(self, text: str, parts: Sequence[str]) -> dict[str, Any]:
-        """Return the ids that are added before and after a text, and the piece of each part.
+    def encode(self, text: str) -> dict[str, Any]:
+        """Return the ids that are added before and after a text, and the tokens of each part.
 
         The ids of the text are None, because only the merges define them.
         """
-        first = SPACE if self.space_first else ""
-        pieces = [[(first + part.replace(" ", SPACE), None)] for part in parts]
-        return {"ids": None, "before": self.before, "after": self.after, "pieces": pieces}
+        pieces = [
+            [(part, part)] if is_whole else [(token, "") for token in self._tokens(part)]
+            for part, is_whole in self.whole.split(text)
+        ]
+        around = {"before": self.before, "after": self.after}
+        return {"ids": None, **around, "pieces": pieces, "skipped": ""}
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of tokens; bytes that form no whole character become �."""
         text = b"".join(self.content_of[id] for id in ids).decode(errors="replace")
         return text.removeprefix(" ") if self.space_first else text
+
+    def _tokens(self, part: str) -> tuple[str, ...]:
+        first = SPACE if self.space_first else ""
+        return merged(*self.merging.split(first + part.replace(" ", SPACE)))
 
 
 class TokenRanks:

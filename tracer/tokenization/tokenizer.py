@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet, as_text
@@ -30,19 +28,25 @@ class Tokenizer:
         added: Mapping[str, int],
         model: Merging | Mapping[str, float],
         alphabet: Alphabet,
+        unknown: str | None = None,
+        missing: str = "",
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
         `added`: the tokens that are matched as a whole. `model`: the merges
         of a piece, or the scores of tokens that the library's unigram language model chooses.
+        `unknown`: the token for characters that the vocabulary does not have. `missing`: why there
+        is no library.
         """
         self._library, self._model = library, model
-        self._added, self._alphabet = added, alphabet
+        self._added, self._alphabet, self._unknown = added, alphabet, unknown
+        self._missing = missing
         self._ids = {**vocabulary, **self._added}
+        needed = alphabet.for_any_text
+        self._writes_any_text = unknown is not None or (
+            bool(needed) and all(symbol in self._ids for symbol in needed)
+        )
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
-        # The longest first: if one name begins with another, the longer one is matched.
-        names = sorted(self._added, key=len, reverse=True)
-        self._names = re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
 
     def encode(self, text: str) -> Tokenization:
         """Return the pieces of a text, with the tokens that the model adds before and after it.
@@ -51,21 +55,18 @@ class Tokenizer:
             TracerError: the text cannot be tokenized.
         """
         if not self._library:
-            files = "in a folder, tokenizer.json; for Marian, vocab.json, source.spm and target.spm"
-            message = f"the model has no tokenizer ({files}), which a text needs"
-            raise TracerError(Problem(f"{message}: use token_ids instead"))
-        parts = [*filter(None, self._names.split(text) if self._names else [text])]
-        split = [part for part in parts if part not in self._added]
-        theirs = self._library.encode(_utf_8(text), split)
+            message = f"{self._missing}, which a text needs: use token_ids instead"
+            raise TracerError(Problem(message))
+        theirs = self._library.encode(_utf_8(text))
+        self._check_known(theirs["skipped"])
         pieces = (
             *(_put_in(self.token(id)) for id in theirs["before"]),
-            *self._pieces(parts, iter(theirs["pieces"])),
+            *map(self._piece, theirs["pieces"]),
             *(_put_in(self.token(id)) for id in theirs["after"]),
         )
         tokenization = self._tokenization(text, pieces)
         if theirs["ids"] not in (None, list(tokenization.ids)):
-            message = f"{text!r} is split into tokens by a method that is not supported"
-            raise TracerError(Problem(message))
+            raise _not_supported(text)
         return tokenization
 
     def _tokenization(self, text: str, pieces: tuple[Piece, ...]) -> Tokenization:
@@ -107,40 +108,68 @@ class Tokenizer:
     def _content(self, symbol: str) -> bytes:
         return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
-    def _pieces(self, parts: Sequence[str], split: Iterator[Any]) -> Iterator[Piece]:
-        for part in parts:
-            if part in self._added:
-                yield Piece(part, (part,), (), (self.token(self._added[part]),))
-            else:
-                yield from (self._piece(*piece) for piece in next(split))
+    def _piece(self, found: Sequence[tuple[str, str]]) -> Piece:
+        """Return a piece with its symbols and merges.
 
-    def _piece(self, piece: str, chosen: Sequence[str] | None) -> Piece:
-        """Return a piece, given as the library writes it, with its symbols, merges and tokens.
-
-        `chosen`: the tokens that a unigram model chooses.
+        `found`: its tokens, each with the part of the text that it covers.
         """
-        text = as_text(self._alphabet.content(piece))
-        if isinstance(self._model, Merging):
-            symbols, merges = self._model.split(piece)
-        else:
-            symbols, merges = tuple(chosen or ()), ()
-        tokens = tuple(map(self._known, merged(symbols, merges)))
-        return Piece(text, symbols, merges, tokens)
+        tokens = tuple(self._known(symbol) for symbol, _ in found)
+        text = as_text(b"".join(map(self._covered, found)))
+        [(first, part), *others] = found
+        is_added = first in self._added and not others
+        if is_added and part.strip() == first:
+            return Piece(part, (first,), (), tokens)
+        self._check_known("".join(part for _, part in found))
+        names = tuple(symbol for symbol, _ in found)
+        if not isinstance(self._model, Merging):
+            return Piece(text, names, (), tokens)
+        symbols, merges = self._model.explained(names, self._unknown)
+        if merged(symbols, merges) == names:
+            return Piece(text, symbols, merges, tokens)
+        if is_added:  # matched after the text was normalized
+            return Piece(first, (first,), (), tokens)
+        raise _not_supported(text)
+
+    def _covered(self, found: tuple[str, str]) -> bytes:
+        """Return the bytes of a token: of an unknown one, those that it covers."""
+        symbol, part = found
+        return self._alphabet.content(part if symbol == self._unknown else symbol)
+
+    def _check_known(self, characters: str) -> None:
+        """Raise for a character that the library has left out, because it has no symbols.
+
+        Raises:
+            TracerError: there is such a character.
+        """
+        if self._writes_any_text:
+            return
+        for character in characters:
+            symbols = self._alphabet.symbols(self._alphabet.written(character))
+            if not all(symbol in self._ids for symbol in symbols):
+                raise _unknown(character)
 
     def _known(self, symbol: str) -> Token:
         if symbol not in self._ids:
-            raise TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
+            raise _unknown(symbol)
         return self.token(self._ids[symbol])
 
 
-def tokenizer_of_ids() -> Tokenizer:
-    """Return the tokenizer of a model without one: it knows only ids."""
-    return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet())
+def tokenizer_of_ids(missing: str) -> Tokenizer:
+    """Return the tokenizer of a model without one: it knows only ids; `missing` says why."""
+    return Tokenizer(None, {}, {}, Merging({}, Alphabet()), Alphabet(), missing=missing)
 
 
 def _put_in(token: Token) -> Piece:
     """Return the piece of a token that represents no part of the text."""
     return Piece("", (token.symbol,), (), (token,))
+
+
+def _unknown(symbol: str) -> TracerError:
+    return TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
+
+
+def _not_supported(text: str) -> TracerError:
+    return TracerError(Problem(f"{text!r} is split into tokens by a method that is not supported"))
 
 
 def text_of_id(id: int) -> str:

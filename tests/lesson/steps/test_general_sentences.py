@@ -94,6 +94,24 @@ def test_a_loss_that_is_printed_alike_has_still_fallen() -> None:
     assert less in told("train", "pizza", "--carry", "never", "--decimals", "1")
 
 
+def test_a_loss_is_printed_with_the_digits_that_it_has_elsewhere() -> None:
+    """0.1² and (0.1 - 10⁻⁶×0.2)² = 0.00999996: both are 0.01, printed with different digits."""
+    source = """
+title: Digits of a loss
+tokens: [a]
+embeddings: {a: [0.1]}
+loss: {kind: squared, reduction: sum, target: [0]}
+optimizer: {learning_rate: 0.000001}
+rounding: {decimals: 1, carry: never}
+"""
+    assert wrong("train", yaml.safe_load(source), stdin=source) == []
+    losses = [
+        each["printed"]
+        for each in json.loads(printed("train", "-", "--format", "json", stdin=source))["passes"]
+    ]
+    assert f"rounded, from {losses[0]} to {losses[1]}." in told("train", "-", stdin=source)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from tests.helpers.bundled import TYPED
 from tests.helpers.command import Ran, printed, run
 from tests.helpers.learned_numbers import numbers_learned
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
@@ -230,6 +231,21 @@ def test_a_step_with_a_note_stays_open() -> None:
     assert "13. Head 2 · Attention scores" not in noted
     assert "12. Head 2 · Value" in noted
     assert "14. Head 2 · Mask" in noted
+
+
+def test_the_only_worked_lines_stay_open() -> None:
+    """The first expert that the followed token goes to; then the others are like it."""
+    text = TYPED["experts"].read_text(encoding="utf-8")
+
+    def folded(token: str, top: int) -> list[str]:
+        spec = text.replace("top: 1", f"top: {top}")
+        made = printed("tutorial", "-", "--token", token, "--vary", "1", stdin=spec)
+        return re.findall("<summary>(.*?)</summary>", made)
+
+    assert "top: 1" in text
+    assert folded("bark", 1) == []
+    assert folded("bark", 2) != []
+    assert folded("cats", 1) != []
 
 
 def test_paper_has_an_appendix() -> None:

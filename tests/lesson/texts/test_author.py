@@ -217,7 +217,7 @@ def test_all_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
         assert not ran.stdout
         first = len(SMALL.splitlines()) + 1
         assert re.findall(r"my.yaml:(\d+):\d+: (.*)", ran.stderr) == [
-            (f"{first + 2}", "no step 'softmx'; did you mean 'softmax' or 'softcap'?"),
+            (f"{first + 2}", "no step 'softmx'; did you mean 'softmax'?"),
             (f"{first}", "intro: {value nothing}: no such value"),
             (
                 f"{first}",

@@ -165,7 +165,10 @@ def inputs(scenario: Scenario) -> list[list[str]]:
 
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
-ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"}
+ACTIVATIONS = {
+    **{"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"},
+    **{"sigmoid": "Sigmoid", "tanh": "tanh", "relu_squared": "ReLU²"},
+}
 
 
 def logits(unembedding: dict[str, Any]) -> str:

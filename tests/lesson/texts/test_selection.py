@@ -181,7 +181,7 @@ def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
 @pytest.mark.parametrize(
     ("name", "layer", "head", "told"),
     [
-        ("softmx", None, None, "no step 'softmx'; did you mean 'softmax' or 'softcap'"),
+        ("softmx", None, None, "no step 'softmx'; did you mean 'softmax'"),
         ("layer1.attention.hed1.query", None, None, "did you mean 'layer1.attention.head1.query'"),
         ("xyzzy", None, None, "no step 'xyzzy'"),
         ("", None, None, "no step ''"),

@@ -247,7 +247,7 @@ def of_the_formula(record: Record) -> set[str]:
             return {str(epsilon)}
         case el.SoftCap(number) | el.Scale(number) | el.DivideBy(number):
             return {str(number)}
-        case el.Square() | el.Activate("relu"):  # a² and max(0, a)
+        case el.Square() | el.Activate("relu" | "relu_squared"):  # a² and max(0, a)
             return {"0", "2"}
         case el.Activate():  # a / (1 + e^(-√(8 / π)×(a + 0.044715×a³)))
             return {"1", "8", "0.044715", "3"}

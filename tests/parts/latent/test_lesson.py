@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.scenario_yaml import to_yaml
+from tests.lesson.test_every_claim import wrong
 from tests.parts.latent.test_decoder import drawn
 
 ROTARY = to_yaml(drawn(15))
@@ -74,6 +75,20 @@ def test_a_cache_keeps_latent_vectors() -> None:
     assert f"each token adds {kept} numbers to it." in text
     what = "latent vectors and rotary parts of the keys"
     assert f"Keys and values in place of {what} would add {replaced}." in text
+
+
+def test_a_layer_without_positions_does_not_rotate_the_rotary_parts() -> None:
+    spec = drawn(15)
+    spec["layers"][0]["attention"]["rotary"] = "none"
+    text = joined(printed("run", "-", stdin=to_yaml(spec)))
+    assert "rotated by the angles" not in text and "Rotated by its position:" not in text
+    assert "The rotary part of the keys is computed with W_KR. This layer has no rotary" in text
+    assert wrong("tutorial", spec) == []
+    caches = [
+        json.loads(printed("shapes", "-", "--format", "json", stdin=stdin))["cache"]
+        for stdin in (to_yaml(spec), ROTARY)
+    ]
+    assert caches[0] == caches[1]
 
 
 def test_only_biases_are_parts_of_their_own() -> None:

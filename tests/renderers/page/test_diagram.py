@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,8 @@ def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> No
 def test_a_part_of_a_pass_has_the_diagram_of_its_own_steps(saved: Saved) -> None:
     """Not that of the first layer, which is drawn for all that are built alike."""
     html = saved("pizza", "--layer", "2", "--head", "1").read_text(encoding="utf-8")
+    title = '"I like pizza" becomes "Me gusta la pizza": layer 2, head 1'
+    assert unescape(re.findall("<title>(.*?)</title>", html)[0]) == title
     (svg,) = diagram.diagrams(html)
     sections = re.findall(r'<section class="step" id="(step-\d+)"', html)
     assert [box.get("href") for box in diagram.boxes(svg)] == [f"#{name}" for name in sections]

@@ -57,8 +57,8 @@ BIO_GPT = replace(
     activation=("hidden_act", "gelu"),
     embedding_scale=("scale_embedding", True),
     only={},
-    same={},
-    harmless="",
+    equal={},
+    harmless="layer_norm_eps",
     layout=layout(
         {
             **_OF_BART,

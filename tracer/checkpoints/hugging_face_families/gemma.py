@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tracer.checkpoints.hugging_face_families.llama import LLAMA
 from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily
-from tracer.checkpoints.hugging_face_rotary import rotary_by_window
+from tracer.checkpoints.hugging_face_rotary import rotary_of_windows
 from tracer.checkpoints.hugging_face_windows import WINDOW, windows_but_every
 from tracer.checkpoints.layouts import changed, with_norms_after, with_query_key_norms
 
@@ -23,10 +23,6 @@ GEMMA = replace(
     whole_heads=False,
     not_null=HEAD_DIM,
     harmless="hidden_activation",
-    only={
-        **LLAMA.only,
-        "use_bidirectional_attention": (None, "tokens attend to later tokens"),
-    },
 )
 GEMMA_2 = replace(
     GEMMA,
@@ -46,14 +42,13 @@ GEMMA_2 = replace(
 )
 GEMMA_3 = replace(
     GEMMA_2,
-    rotary=rotary_by_window(1e6, ("rope_local_base_freq", 10000.0)),
+    rotary=rotary_of_windows(1e6, 10000.0, "rope_local_base_freq"),
     windows=windows_but_every(6),
     query_key_norm="head",
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
     only={
         **GEMMA_2.only,
-        "use_bidirectional_attention": (False, "tokens attend to later tokens"),
         "attn_logit_softcapping": (None, "transformers does not apply it"),
     },
     layout=with_query_key_norms(GEMMA_2.layout),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
 from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily, Only
-from tracer.checkpoints.hugging_face_rotary import rotary_by_window
+from tracer.checkpoints.hugging_face_rotary import rotary_of_windows
 from tracer.checkpoints.hugging_face_windows import windows_but_every
 from tracer.checkpoints.layouts import changed, with_experts, with_norms_after, with_query_key_norms
 
@@ -33,7 +33,7 @@ OLMO_2 = replace(
 )
 OLMO_3 = replace(
     OLMO_2,
-    rotary=rotary_by_window(500000.0, ("", 500000.0)),
+    rotary=rotary_of_windows(5e5, 5e5, ""),
     windows=windows_but_every(4, key=None),
     only=WITHOUT_WINDOW_KEY,
 )

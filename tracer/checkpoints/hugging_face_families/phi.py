@@ -17,7 +17,12 @@ PHI3 = replace(
     maybe_biases=(),
     whole_heads=False,
     not_null=HEAD_DIM,
-    rotary=rotary(scalings=("default",)),
+    rotary=rotary(
+        share=("partial_rotary_factor", 1.0),
+        scalings=("default", "longrope"),
+        older={"su": "longrope", "yarn": "longrope"},
+        original=4096,
+    ),
     windows=one_window,
     only=WITHOUT_WINDOW_KEY,
     harmless="original_max_position_embeddings",

@@ -179,8 +179,9 @@ def _is_nearly_all(row: FollowedRow, column: int) -> bool:
 def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say how much attention the token would give to later tokens without the mask."""
     weights = step.last.output
+    row = weights.numbers[ctx.row(weights)]
     unseen, tokens = hidden_tokens(step, ctx), ctx.tower.tokens
-    later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding]
+    later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding and row[i]]
     if (
         len(ctx.names) > 1
         and not unseen
@@ -190,8 +191,8 @@ def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
         return (ctx.name, " is the last token: the mask hides nothing from it.")
     if not later:
         return None
-    pencil, row = ctx.trace.pencil, ctx.row(weights)
-    exact = Decimal(sum(weights.numbers[row][i] for i in later))
+    pencil = ctx.trace.pencil
+    exact = Decimal(sum(row[i] for i in later))
     places = pencil.places(weights.role, weights.address, exact)
     share = Number(pencil.printed(exact, places))
     much: Sentence = ("give ", Percent(share), " of its attention to ")

@@ -144,7 +144,7 @@ def _terms(record: Record, ctx: LessonContext, column: int) -> list[Any]:
     if not isinstance(record.operation, MatMul | Dot):
         return []
     x, w, *biases = record.inputs
-    across = w.numbers[column] if isinstance(record.operation, Dot) else w.numbers[:, column]
+    across = w.read((column,) if isinstance(record.operation, Dot) else (slice(None), column))
     products = [a * b for a, b in zip(x.numbers[ctx.row(x)], across, strict=True)]
     return products + [bias.numbers[column] for bias in biases]
 

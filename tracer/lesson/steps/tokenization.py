@@ -136,7 +136,9 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
 
 
 def _unknown(tokenization: Tokenization) -> doc.Sentence:
-    """Name the characters that the corpus does not have."""
+    """Name the characters that the corpus does not have; a trained model has no corpus here."""
+    if tokenization.ids:
+        return ()
     unknown = dict.fromkeys(
         character
         for piece in tokenization.pieces

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import BinaryCrossEntropyGrad, SquaredErrorGrad
+from tracer.decoder.elementwise import BinaryCrossEntropyGrad, MultipliedSquare, SquaredErrorGrad
 from tracer.decoder.operations import MeanOf, SumOf, Total
 from tracer.decoder.tape import Record
 from tracer.formula.expression import (
@@ -15,7 +16,6 @@ from tracer.formula.expression import (
     Negative,
     Number,
     Power,
-    Product,
     Quotient,
     Symbol,
 )
@@ -33,25 +33,67 @@ def _reduced(record: Record) -> str:
     return "Their sum:" if isinstance(record.operation, SumOf) else "Their mean:"
 
 
+def _reduction(step: Step) -> Record:
+    """Return the record of the loss itself."""
+    of_losses = {of.loss for of in roles.LOSSES}
+    return next(record for record in step.records if record.output.role in of_losses)
+
+
 def _adds(step: Step) -> bool:
-    return isinstance(step.last.operation, SumOf)
+    return isinstance(_reduction(step).operation, SumOf)
 
 
 def _cross_entropy_goal(step: Step, ctx: LessonContext) -> Sentence:
     how = "added up" if _adds(step) else "averaged"
+    over_all = f"The losses are {how} over all positions with a target."
+    smoothing = ctx.trace.scenario.loss.smoothing
+    surprise = Negative(Call("ln", (P,)))
+    if not smoothing:
+        return (
+            *("The loss at a position is ", surprise, ", where ", P),
+            f" is the probability of the correct word. {over_all}",
+        )
     return (
-        *("The loss at a position is ", Negative(Call("ln", (P,))), ", where ", P),
-        f" is the probability of the correct word. The losses are {how} over all positions with "
-        "a target.",
+        *("Label smoothing: the loss at a position is ", Number(1 - smoothing), " times "),
+        *(surprise, " of the correct word, plus ", Number(smoothing), " times the mean of "),
+        *(surprise, " over all words, where ", P, f" is a word's probability. {over_all}"),
     )
+
+
+def _why_cross_entropy(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what the loss rewards, and what its perplexity compares it with."""
+    scenario = ctx.trace.scenario
+    if scenario.loss.smoothing:
+        return (NONE_AT_0,) if len(scenario.vocabulary or ()) > 1 else ()
+    perplexity = ctx.value(step.place, roles.PERPLEXITY) is not None
+    return (COSTS_MOST, AS_OF) if perplexity else (COSTS_MOST,)
+
+
+COSTS_MOST: Sentence = (
+    "The loss is 0 if ",
+    P,
+    " is 1 and grows without bound as ",
+    P,
+    " approaches 0, so a confident wrong prediction costs most. Training changes the weights to "
+    "lower the loss.",
+)
+NONE_AT_0: Sentence = (
+    "The loss grows without bound as the probability of any word approaches 0, so training gives "
+    "no word all of the probability.",
+)
+AS_OF: Sentence = (
+    "A model that gave each correct word the probability 1/k would have the perplexity k.",
+)
 
 
 def _not_counted(step: Step, ctx: LessonContext) -> list[Block]:
     """Return how many positions have no target, if there are any."""
-    operation = step.last.operation
+    losses, operation = _reduction(step).inputs, _reduction(step).operation
     if not isinstance(operation, MeanOf | SumOf):
         return []
-    left_out = step.last.inputs[0].shape[0] - len(operation.counted)
+    if ctx.trace.scenario.loss.smoothing:
+        return _without_target(step, ctx)
+    left_out = losses[0].shape[0] - len(operation.counted)
     have = "has no target and does" if left_out == 1 else "have no target and do"
     where = "sum" if _adds(step) else "mean"
     sentence = f"{count(left_out, 'position')} {have} not count in the {where}."
@@ -65,25 +107,42 @@ LOSS_STEP = StepKind(
     _cross_entropy_goal,
     {
         roles.TARGET: RoleText(Symbol("target")),
+        roles.COUNTED_PROBABILITIES: RoleText(
+            Symbol("p", "t"), "The probabilities at the positions with a target:"
+        ),
+        roles.CORRECT_LOSS: RoleText(Symbol("ℓ", "correct"), "The loss of the correct word:"),
+        roles.WORD_LOSS: RoleText(
+            lambda n: Negative(Call("ln", n.inputs)), "The loss of every word:"
+        ),
+        roles.MEAN_WORD_LOSS: RoleText(Symbol("ℓ", "mean"), "The mean over all words:"),
         roles.TOKEN_LOSS: RoleText(Symbol("ℓ"), "The loss at each position with a target:"),
         roles.BATCH_LOSSES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
         roles.LOSS: RoleText(Symbol("L"), _reduced),
+        roles.PERPLEXITY: RoleText(Symbol("perplexity"), "The perplexity:"),
     },
     gradient=None,
     sign=("loss",),
-    reasons=(
-        (
-            "The loss is 0 if ",
-            P,
-            " is 1 and grows without bound as ",
-            P,
-            " approaches 0, so a confident wrong prediction costs most. Training changes the "
-            "weights to lower the loss.",
-        ),
-    ),
+    reasons=_why_cross_entropy,
     outcome=_not_counted,
     only_with="decoder-trace loss",
 )
+
+
+GradientOfNumbers = SquaredErrorGrad | BinaryCrossEntropyGrad
+"""The operations that compute the gradient of a loss of numbers."""
+
+
+def _squared_error(step: Step) -> Sentence:
+    """Return (ŷ - t)², or a multiple of it."""
+    for record in step.records:
+        if isinstance(record.operation, MultipliedSquare):
+            return (record.operation.formula.symbols([Y_MINUS_T]),)
+    return ("its squared error ", Power(Y_MINUS_T, TWO))
+
+
+def _times_a_factor(record: Record) -> str:
+    assert isinstance(record.operation, MultipliedSquare)
+    return f"The square of each difference, times {record.operation.factor}:"
 
 
 def _compared(record: Record) -> str:
@@ -108,15 +167,17 @@ def _without_target(step: Step, ctx: LessonContext) -> list[Block]:
     return [Paragraph((f"{count(left_out, 'position')} {have} not count.",))] if left_out else []
 
 
-def _of_numbers(what: str, over: Expression, where: Sentence) -> Callable[..., Sentence]:
+def _of_numbers(
+    what: str, over: Callable[[GradientOfNumbers], Expression], where: Sentence
+) -> Callable[..., Sentence]:
     """Return a goal: the gradient of a loss of numbers is `over`, divided by how many count."""
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         operation = step.last.operation
-        assert isinstance(operation, SquaredErrorGrad | BinaryCrossEntropyGrad)
+        assert isinstance(operation, GradientOfNumbers)
         n, batch = Number.of(operation.n), " of the batch" * bool(ctx.trace.others)
         is_mean = operation.n > 1
-        gradient = Quotient(over, n) if is_mean else over
+        gradient = Quotient(over(operation), n) if is_mean else over(operation)
         mean: Sentence = (" The loss is the mean over ", n, f" numbers{batch}.") if is_mean else ()
         return (f"The gradient at each {what} is ", gradient, ", where ", *where, *mean)
 
@@ -128,8 +189,8 @@ SQUARED_STEP = StepKind(
     "Squared error loss",
     "how far the numbers are from the correct ones",
     lambda step, ctx: (
-        *("The loss of a number ", Y, " is its squared error ", Power(Y_MINUS_T, TWO)),
-        *(", where ", T, f" is the correct number. {_over_all(step)}"),
+        *("The loss of a number ", Y, " is ", *_squared_error(step), ", where ", T),
+        f" is the correct number. {_over_all(step)}",
     ),
     {
         roles.SQUARED_OUTPUT: RoleText(Y, _compared),
@@ -137,6 +198,7 @@ SQUARED_STEP = StepKind(
         roles.SQUARED_ERROR: RoleText(
             lambda n: Power(n.inputs[0], TWO), "The square of each difference:"
         ),
+        roles.MULTIPLIED_ERROR: RoleText(Symbol("e"), _times_a_factor),
         roles.TOKEN_ERROR: RoleText(Symbol("ℓ"), _of_each_position),
         roles.SQUARED_LOSS: RoleText(Symbol("L"), _reduced),
     },
@@ -144,7 +206,7 @@ SQUARED_STEP = StepKind(
         "through the squared error loss",
         _of_numbers(
             "number",
-            Product((TWO, Y_MINUS_T)),
+            lambda operation: replace(operation, n=1).formula.symbols([Y_MINUS_T]),
             (Y, " is the number and ", T, " its target."),
         ),
     ),
@@ -186,7 +248,7 @@ BINARY_STEP = StepKind(
         "through the binary cross-entropy loss",
         _of_numbers(
             "logit",
-            Difference(P_OF_1, T),
+            lambda operation: replace(operation, n=1).formula.symbols([P_OF_1, T]),
             (P_OF_1, " is its sigmoid and ", T, " its target."),
         ),
     ),

@@ -7,11 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import DivideBy, SoftCap, SoftmaxCrossEntropyGrad
+from tracer.decoder.elementwise import (
+    DivideBy,
+    SoftCap,
+    SoftmaxCrossEntropyGrad,
+    missed_target,
+)
 from tracer.decoder.operations import Pinned
 from tracer.decoder.tape import Record
 from tracer.formula.arithmetic import Array
-from tracer.formula.expression import Difference, Number, Quotient, Symbol
+from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
@@ -201,14 +206,6 @@ HIDDEN_STATE: doc.Sentence = (
 )
 
 P, T = Symbol("p"), Symbol("t")
-MISSED = Difference(P, T)
-
-OF_THE_LOSS: doc.Sentence = (
-    "Differentiated together, softmax and cross-entropy leave just ",
-    MISSED,
-    ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
-)
-
 
 NEGATIVE: doc.Sentence = (
     "Only the correct word's entry is negative: raising its logit lowers the loss.",
@@ -230,18 +227,23 @@ def _softmax_with_loss(step: Step) -> tuple[SoftmaxCrossEntropyGrad, Array] | No
     )
 
 
+def _missed(operation: SoftmaxCrossEntropyGrad) -> Expression:
+    """Return p - t, with what label smoothing adds."""
+    return missed_target(P, T, operation.smoothing, operation.words)
+
+
 def _at_the_logits(step: Step, ctx: LessonContext) -> doc.Sentence:
     """Return p - t and what it is divided by, unless that is 1."""
     found = _softmax_with_loss(step)
     if found is None:
         return (*gradient_at("each logit")(step, ctx), *where_there_is_no_target(step))
     operation, _ = found
-    n = Number.of(operation.counted)
+    n, missed = Number.of(operation.counted), _missed(operation)
     divides = operation.counted > 1
     batch = " of the batch" * bool(ctx.trace.others)
     none = WITHOUT_TARGET * (None in operation.columns)
     return (
-        *("The gradient at each logit is ", Quotient(MISSED, n) if divides else MISSED),
+        *("The gradient at each logit is ", Quotient(missed, n) if divides else missed),
         *(", where ", P, " is its probability and ", T),
         " is 1 for the correct word and 0 otherwise.",
         *((" The loss is the mean over ", n, f" positions{batch}.") if divides else ()),
@@ -259,7 +261,11 @@ def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         (word, row) for word, row in zip(operation.columns, rows, strict=True) if word is not None
     ]
     only_correct = all(list(np.flatnonzero(row < 0)) == [word] for word, row in targets)
-    return (OF_THE_LOSS, NEGATIVE) if only_correct else (OF_THE_LOSS,)
+    left: doc.Sentence = (
+        *("Differentiated together, softmax and cross-entropy leave just ", _missed(operation)),
+        ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
+    )
+    return (left, NEGATIVE) if only_correct else (left,)
 
 
 LOGITS_STEP = StepKind(

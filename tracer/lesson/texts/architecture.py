@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from tracer.decoder import roles
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.survey import table_symbol
@@ -48,11 +49,13 @@ FROM_WHERE = (
 def architecture(teacher: Teacher) -> Iterator[doc.Section]:
     """Sections about parameters, stacking layers, self-attention and cross-attention."""
     ctx = teacher.ctx
-    if learned := _parameters(teacher):
+    if used := _used(teacher):
+        alike = _alike(teacher, used)
+        learned = _parameters(teacher, used, alike)
         weights = doc.Table.of(("symbol", "shape", "how many", "parameters", "step"), learned)
         adjusts_all = ctx.trace.scenario.optimizer.trains is None
-        said = doc.Paragraph(PARAMETERS if adjusts_all else PARAMETERS_IN_PART)
-        blocks: tuple[doc.Block, ...] = (said, weights)
+        said = PARAMETERS if adjusts_all else PARAMETERS_IN_PART
+        blocks: tuple[doc.Block, ...] = (*doc.paragraphs(said, _several(alike)), weights)
         yield doc.Section(None, "Learned parameters", blocks, ARCHITECTURE)
     if layers := _layers(teacher):
         header = ("layer", "reads", "returns", "shape", "parameters")
@@ -72,8 +75,8 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
         yield doc.Section(None, title, (table,), ARCHITECTURE)
 
 
-def _parameters(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
-    """A row for the parameters of like shape that the steps of one kind use."""
+def _used(teacher: Teacher) -> dict[str, tuple[doc.Cell, Step]]:
+    """The symbol of each parameter, and the first step that uses it, by address."""
     symbols, shapes = teacher.ctx.symbols, teacher.parameter_shapes
     used: dict[str, tuple[doc.Cell, Step]] = {}
     for step in teacher.steps:
@@ -83,18 +86,44 @@ def _parameters(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
             if address in shapes:
                 symbol = table_symbol(address) if role else symbols[address]
                 used.setdefault(address, (symbol, step))
+    return used
+
+
+def _alike(teacher: Teacher, used: Mapping[str, tuple[doc.Cell, Step]]) -> list[list[str]]:
+    """The addresses of the parameters of like shape that the steps of one kind use."""
     alike: dict[tuple[object, ...], list[str]] = {}
     for address, (_, step) in used.items():
         name, place = address.rpartition(".")[2], step.place
-        key = (name, shapes[address], place.encoder, place.sub_layer, step.kind)
+        shape = teacher.parameter_shapes[address]
+        key = (name, shape, place.encoder, place.sub_layer, step.kind)
         alike.setdefault(key, []).append(address)
+    return list(alike.values())
+
+
+def _parameters(
+    teacher: Teacher, used: Mapping[str, tuple[doc.Cell, Step]], alike: Sequence[Sequence[str]]
+) -> list[tuple[str | doc.Cell, ...]]:
+    """A row for the parameters that are alike."""
     rows: list[tuple[str | doc.Cell, ...]] = []
-    for addresses in alike.values():
+    for addresses in alike:
         cell, step = used[addresses[0]]
-        shape, number = shapes[addresses[0]], len(addresses)
+        shape, number = teacher.parameter_shapes[addresses[0]], len(addresses)
         counted = (" × ".join(map(str, shape)), str(number), f"{number * prod(shape):,}")
         rows.append((cell, *counted, f"{step.number} · {sentences.named(step)}"))
     return rows
+
+
+def _several(alike: Sequence[Sequence[str]]) -> doc.Sentence | None:
+    """Say where the other parameters of a row are, if it counts several."""
+    elsewhere: list[doc.Sentence] = [
+        (f"{noun}s",)
+        for noun in ("head", "layer", "expert")
+        if any(len(set(re.findall(rf"{noun}\d+", ".".join(each)))) > 1 for each in alike)
+    ]
+    if not elsewhere:
+        return None
+    first = "A row that counts several shows the first; the others belong to other "
+    return (first, *joined(elsewhere, "or"), ".")
 
 
 def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import CannotContinueError, Generated, GenerationStep
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import MASK
+from tracer.decoder.roles import MASK, PROBABILITIES
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
-from tracer.lesson.context import joined
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
@@ -53,8 +53,9 @@ def generated_text(
         sections += [_compared(found)] if explained else []
         why = _why(found) if explained else []
         shown = _turn(generation_step, cached and number > 1)
-        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
         told = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
+        how_sure = () if told else doc.paragraphs(_probability(generation_step))
+        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown, *how_sure)))
         if told:
             told_of = map(Teacher(found, full=first).section, told)
             sections += [each if worked else replace(each, number=None) for each in told_of]
@@ -72,6 +73,8 @@ def _ending(generated: Generated) -> doc.Sentence:
     after = count(len(generated.steps), "turn")
     if generated.met:
         return (f"It ends after {after}: ", *why_generation_ends(generated.met))
+    if generated.steps[-1].word is None:
+        return (f"It was read in {after}; without a vocabulary, no word is predicted.",)
     if generated.ended:
         return (f"The end token came after {after}.",)
     return (f"The text stops at the limit of {after}.",)
@@ -113,10 +116,14 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     tokens = step.trace.tokens
     before = len(tokens) - 1 if cached else 0
     names = distinct(tokens)[before:]
-    outputs = [*step.outputs[before:-1], step.word]
-    kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
-    positions = map(str, range(before + 1, len(tokens) + 1))
-    rows = zip(positions, names, outputs, kept, strict=True)
+    positions = [str(i) for i in range(before + 1, len(tokens) + 1)]
+    table = doc.Table.of(("position", "input"), zip(positions, names, strict=True), len(names) - 1)
+    if step.word is not None:
+        outputs = [*step.outputs[before:-1], step.word]
+        kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
+        header = ("position", "input", "output", "")
+        rows = zip(positions, names, outputs, kept, strict=True)
+        table = doc.Table.of(header, rows, len(names) - 1)
     written: list[doc.Block] = []
     if before:
         new: doc.Sentence = ("Only the last token passes through the decoder",)
@@ -125,14 +132,27 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
             reused = joined([(f"the {words}",) for words in cached_words(step.trace)])
             new = (*new, "; ", *reused, " of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
-    header = ("position", "input", "output", "")
-    return [*written, doc.Table.of(header, rows, len(names) - 1), *_excluded(step)]
+    return [*written, table, *_excluded(step)]
+
+
+def _probability(step: GenerationStep) -> doc.Sentence | None:
+    """Return how probable the word is that is kept, unless that is printed as 1."""
+    if step.word is None:
+        return None
+    found = step.trace
+    probabilities = found[PROBABILITIES.name]
+    word = probabilities.axes[1].labels.index(step.word)
+    ctx = LessonContext(found, len(found.tokens) - 1, {})
+    share = ctx.number(probabilities, ctx.row(probabilities), word)
+    if share.value == 1:
+        return None
+    return ("The probability of ", doc.Name(step.word), " is ", doc.Percent(share), ".")
 
 
 def _excluded(step: GenerationStep) -> list[doc.Block]:
     """Name the predicted word if the model's settings exclude it."""
-    predicted = step.outputs[-1]
-    if predicted == step.word or predicted not in step.trace.scenario.excluded:
+    predicted = step.outputs[-1] if step.outputs else None
+    if predicted is None or predicted == step.word or predicted not in step.trace.scenario.excluded:
         return []
     name = doc.Name(predicted)
     return [doc.Paragraph((name, " is more probable, but the model never generates it."))]

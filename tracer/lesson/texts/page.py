@@ -145,8 +145,12 @@ def page(
     *,
     training: Training | None = None,
     full: bool = True,
+    part: str = "",
 ) -> Page:
-    """Return the tutorial for a token (counted from 0), with its variants for the others."""
+    """Return the tutorial for a token (counted from 0), with its variants for the others.
+
+    `part` names the part of the model that is chosen: its title would promise the whole.
+    """
     every = steps(found.records)
     whole = len(chosen) == len(every)
 
@@ -158,6 +162,8 @@ def page(
         return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
 
     documents = [text_for(other) for other in range(len(found.tokens))]
+    if part:
+        documents = [replace(each, title=f"{each.title}: {part}") for each in documents]
     if not found.scenario.on_demand:
         documents = [_with_questions(each, found, t) for t, each in enumerate(documents)]
     after = _without_mask(found, chosen)

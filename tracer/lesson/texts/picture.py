@@ -168,14 +168,15 @@ def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> lis
             settings = operation if is_dataclass(operation) else None
             form.append((record.output.role, type(operation), settings, record.output.shape, read))
             names[record.output] = len(names)
-    return [*form, *_form_of_undrawn({step.place for step in steps}, ctx)]
+    places = dict.fromkeys(step.place for step in steps)
+    return [*form, *(each for place in places for each in _form_of_undrawn(place, ctx))]
 
 
-def _form_of_undrawn(places: Set[Place], ctx: LessonContext) -> Iterator[object]:
-    """Yield what is printed at places in steps that the diagram leaves out, such as blocks."""
-    for record in ctx.trace.records:
+def _form_of_undrawn(place: Place, ctx: LessonContext) -> Iterator[object]:
+    """Yield what is printed at a place in steps that the diagram leaves out, such as blocks."""
+    for record in ctx.trace.by_place.get(place, ()):
         value, operation = record.output, record.operation
-        if _is_undrawn(value) and replace(value.place, block=None) in places:
+        if _is_undrawn(value):
             settings = operation if is_dataclass(operation) else None
             shapes = [each.shape for each in (*record.inputs, value)]
             yield value.role, value.place.sub_layer, type(operation), settings, shapes

@@ -15,6 +15,7 @@ from tracer.lesson.steps.attribution import DIRECTION_STEP
 from tracer.lesson.steps.declared import FORWARD
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.part import with_parts
 from tracer.lesson.steps.sub_layers import NORM_AFTER_STEP, SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms
@@ -22,7 +23,7 @@ from tracer.names import count
 from tracer.scenario.carry import Carry
 from tracer.scenario.parts import networks
 
-AT_THE_END = [kind.name for kind in (*words.KINDS, *training.KINDS, DIRECTION_STEP)]
+AT_THE_END = [kind.name for kind in (*with_parts(words.KINDS), *training.KINDS, DIRECTION_STEP)]
 PARTS: dict[SubLayer, str] = {
     "attention": "self-attention",
     "cross_attention": "cross-attention",

@@ -68,8 +68,9 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
         yield doc.Paragraph((only, f"{read} {_tokens(tokens)}, with {width:,} numbers each."))
     yield doc.Paragraph(
         (
-            "A multiply-add is one product in a matrix multiplication and its addition to the sum. "
-            "Elementwise operations, such as those of a norm or a softmax, are not counted.",
+            "A multiply-add is one product in a matrix multiplication and its addition to the "
+            "sum: two floating-point operations (FLOPs). Elementwise operations, such as those of "
+            "a norm or a softmax, are not counted.",
         )
     )
     ctx = _context(survey)
@@ -213,6 +214,8 @@ def _totals(survey: Survey) -> Iterator[doc.Block]:
     ]
     whole = ("all", _counted(survey.parameters), _counted(survey.multiply_adds))
     yield doc.Table.of(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
+    if survey.multiply_adds:
+        yield doc.Paragraph((f"All products together take {2 * survey.multiply_adds:,} FLOPs.",))
     yield from map(doc.Paragraph, _parameters(survey))
     yield from map(doc.Paragraph, _growth(survey))
 

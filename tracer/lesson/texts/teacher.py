@@ -73,8 +73,10 @@ class Teacher:
         self.author = Author(trace, self.steps)
         self.writer = Writer(self.ctx, terms)
         self.goals: dict[Hashable, Step] = {}
-        self.repeated: set[Step] = set()
-        """Steps whose goal is that of another one."""
+        self.repeated: dict[Step, Step] = {}
+        """The first step of the same goal, of each step that repeats one."""
+        self.with_lines: set[Step] = set()
+        """The first step of each goal for which worked lines are shown, in it or in a later one."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
@@ -123,7 +125,11 @@ class Teacher:
         within, blocks = sentences.within(step, ctx), tuple(self.blocks(step))
         notes = tuple(self.author.notes(step))
         own = (step.number, title, blocks + notes, part, within, place.layer, place.head)
-        folded = self.refers and step in self.repeated and not notes
+        first = self.repeated.get(step, step)
+        is_new = first not in self.with_lines and any(isinstance(b, doc.Working) for b in blocks)
+        if is_new:  # as in the first expert that the followed token goes to
+            self.with_lines.add(first)
+        folded = self.refers and step in self.repeated and not notes and not is_new
         return doc.Section(*own, trace=self.trace, folded=folded)
 
     def blocks(self, step: Step) -> list[doc.Block]:
@@ -137,7 +143,7 @@ class Teacher:
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
         if again:
-            self.repeated.add(step)
+            self.repeated[step] = before
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if [source for source, _ in sources] == [symbol]:  # O is no more than O

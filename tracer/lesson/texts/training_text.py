@@ -157,6 +157,9 @@ def _learned(trace: Trace) -> list[str]:
     return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
+NO_DECAY = " The weight decay is 0 here; the default of PyTorch's AdamW is 0.01."
+
+
 def _how(optimizer: Optimizer) -> doc.Sentence:
     match optimizer.kind:
         case "sgd":
@@ -184,6 +187,7 @@ def _added_to_the_gradient(optimizer: Optimizer) -> doc.Sentence:
     return (
         *(velocity if has_velocity else ()),
         *((" Weight decay is added to the gradient first.",) if decays else ()),
+        *((NO_DECAY,) if optimizer.kind == "adamw" and not optimizer.weight_decay else ()),
     )
 
 
@@ -252,7 +256,7 @@ def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:
         return ("The loss ", ex.LOSS, " is ", last, f" before and after {training}.")
     how = "lower" if then < computed else "raise"
     begins = f"One step {how}s the loss " if steps == 1 else f"{steps} steps {how} the loss "
-    if last.value == first.value:
+    if (last.value, last.places) == (first.value, first.places):
         less = " by less than its digits show: it is "
         return (begins, ex.LOSS, less, last, " before and after.")
     change, shown = abs(then - computed), abs(last.value - first.value)

@@ -173,7 +173,7 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
         return
     options = GenerationOptions(
         scenario.beginning,
-        MOST_TURNS,
+        min(MOST_TURNS, scenario.generation.max_tokens),
         cached=not scenario.looks_ahead,
         as_far_as_possible=True,
     )

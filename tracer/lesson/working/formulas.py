@@ -46,7 +46,10 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case op.LargestSoFar():
             return ex.Call("largest", (*of[1:], of[0]))
         case op.DivTerm(width, base, factors):
-            power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
+            power = ex.Power(
+                of[0] if base is None else Number(base),
+                ex.Quotient(ex.Symbol("-2k"), Number.of(width)),
+            )
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
         case op.PowerOfTwo():
             return slope(record.operation)
@@ -118,5 +121,6 @@ def _ends(terms: Sequence[Expression]) -> tuple[Expression, ...]:
 
 
 def _angles(cos: Expression) -> tuple[Expression, ...]:
-    """The angles of a cosine, which is written cos(θ)."""
+    """The angles of a cosine, which is written cos(θ), or m×cos(θ)."""
+    cos = cos.factors[-1] if isinstance(cos, ex.Product) else cos
     return cos.arguments if isinstance(cos, ex.Call) else ()

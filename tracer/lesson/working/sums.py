@@ -67,7 +67,7 @@ class Sums:
         def factors_at(k: int) -> tuple[Entry, Entry]:
             return Entry(x, _at(of_x, k)), Entry(w, _at(of_w, k))
 
-        return self._products(x.numbers[of_x] * w.numbers[of_w], factors_at, last)
+        return self._products(x.numbers[of_x] * w.read(of_w), factors_at, last)
 
     def of_factors(self, factors: Sequence[tuple[Entry, Entry]]) -> list[Expression]:
         """Return the sum of the products of these pairs, and the same with each worked out."""

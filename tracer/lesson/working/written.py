@@ -64,7 +64,8 @@ class LineSides:
                 return [ex.Call("max", (*so_far, *self._candidates(index[0], guard)))]
             case op.DivTerm(width, base, factors):
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
-                power = ex.Power(Number(base), exponent)
+                of = self.number(inputs[0], (), guard) if base is None else Number(base)
+                power = ex.Power(of, exponent)
                 return [ex.Quotient(power, Number(factors[index[0]])) if factors else power]
             case op.PowerOfTwo():
                 return [slope(self.operation)]

@@ -32,6 +32,8 @@ NORMALIZED_LATENTS = Role("latent.normalized_rows")
 LATENT_QUERY = Role("latent.query")
 QUERY_NORM = norm_roles("latent.query_norm")
 ROTARY_KEY = Role("latent.key")
+UNROTATED_KEY = Role("latent.key")
+"""In a layer without rotary positions; the heads, and a cache, read it as it is."""
 ROTATED_KEY = Role("latent.rotated_key")
 ROTATED_KEYS = Role("latent.rotated_keys")
 ROTARY_QUERY = Role("rotary_query")
@@ -67,7 +69,8 @@ def latent_vectors(tape: Tape, at: AttentionContext, memory: Value, latent: Late
     if latent.norm:
         c = normalized(tape, c, latent.norm, NORM)
     if latent.W_KR is not None:
-        r = product(tape, ROTARY_KEY, W_KR, memory, latent.W_KR, "r")
+        role = ROTARY_KEY if rotary.angles_of(at) else UNROTATED_KEY
+        r = product(tape, role, W_KR, memory, latent.W_KR, "r")
         r = rotary.apply_rotary(tape, ROTATED_KEY, r, at)
         at.recorded[ROTATED_KEY] = r
     if earlier is not None:
@@ -106,7 +109,8 @@ def positions(
 PART = Part(
     roles={
         roles.MASK: (
-            *(W_DKV, W_DQ, W_KR, LATENT, LATENT_QUERY, ROTARY_KEY, ROTATED_KEY, ROTATED_KEYS),
+            *(W_DKV, W_DQ, W_KR, LATENT, LATENT_QUERY, ROTARY_KEY, UNROTATED_KEY),
+            *(ROTATED_KEY, ROTATED_KEYS),
             *(LATENTS, *vars(NORM).values(), NORMALIZED_LATENTS, *vars(QUERY_NORM).values()),
         ),
         roles.W_V: (W_QR,),

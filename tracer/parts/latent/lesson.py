@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tracer.decoder.operations import Concat
+from tracer.decoder.operations import Concat, Rotate
 from tracer.decoder.parameters import columns
 from tracer.decoder.roles import NormRoles, Role
 from tracer.formula.expression import Brackets, Expression, MatrixProduct, Symbol
@@ -161,29 +161,42 @@ QUERY_NORM_STEP = _norm_kind(
 APART: Sentence = (
     "Positions rotate this part of the keys, not the latent vector. It is the same for all heads.",
 )
+SHARED: Sentence = ("It is the same for all heads.",)
 CACHED_ONCE: Sentence = ("A cache therefore keeps it once per token.",)
 
 
-def _rotated(what: str) -> Callable[[Step, LessonContext], Sentence]:
+def _is_rotated(step: Step) -> bool:
+    """Whether positions rotate the part; a layer may have none."""
+    return any(isinstance(record.operation, Rotate) for record in step.records)
+
+
+def _rotary_goal(what: str) -> Callable[[Step, LessonContext], Sentence]:
     """Return the goal of a rotary part."""
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         weights = ctx.symbols[step.records[0].inputs[1].address]
+        rotated = " and rotated by the angles of its token."
         return (
             *(f"The rotary part of the {what} is computed with ", weights),
-            " and rotated by the angles of its token.",
+            rotated if _is_rotated(step) else ". This layer has no rotary positions to rotate it.",
         )
 
     return goal
 
 
+def _why_rotary_key(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    why = APART if _is_rotated(step) else SHARED
+    return (why, CACHED_ONCE) if _is_cached(step) else (why,)
+
+
 ROTARY_KEY_STEP = InnerKind(
     "latent_key",
     "Rotary part of the keys",
-    "the part of the keys that encodes positions",
-    _rotated("keys"),
+    "the part of the keys that all heads share",
+    _rotary_goal("keys"),
     {
         decoder.ROTARY_KEY: RoleText(R),
+        decoder.UNROTATED_KEY: RoleText(R),
         decoder.ROTATED_KEY: RoleText(K_R, "Rotated by its position:"),
         decoder.ROTATED_KEYS: RoleText(K_R),
     },
@@ -194,15 +207,15 @@ ROTARY_KEY_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=lambda step, ctx: ("turn ", *_product_sign(step, ctx)),
-    reasons=lambda step, ctx: (APART, CACHED_ONCE) if _is_cached(step) else (APART,),
+    reasons=_why_rotary_key,
     groups=("rotary",),
 )
 
 ROTARY_QUERY_STEP = InnerKind(
     "latent_rotary_query",
     "Rotary part of the query",
-    "the part of the query that encodes positions",
-    _rotated("query"),
+    "the part of the query that meets the rotary part of the keys",
+    _rotary_goal("query"),
     {
         decoder.ROTARY_QUERY: RoleText(head_symbol("R", "Q")),
         decoder.ROTATED_QUERY: RoleText(head_symbol("Q", "R"), "Rotated by its position:"),
@@ -263,6 +276,7 @@ PART = LessonPart(
     },
     cached={
         decoder.LATENT: "latent vectors",
+        decoder.UNROTATED_KEY: "rotary parts of the keys",
         decoder.ROTATED_KEY: "rotary parts of the keys",
     },
 )

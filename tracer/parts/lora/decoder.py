@@ -36,7 +36,10 @@ LORA = {
         Role(f"{weights.name}.low_rank", RoundingRule.WORKING, of_parameters=True),
         Role(weights.name, of_parameters=True),
     )
-    for weights in (roles.W_Q, roles.W_K, roles.W_V, roles.W_O, roles.W_1, roles.W_2, roles.W_3)
+    for weights in (
+        *(roles.W_Q, roles.W_K, roles.W_V, roles.W_O),
+        *(roles.W_1, roles.W_2, roles.W_3, roles.W_U),
+    )
 }
 """The roles of each weight matrix that can have LoRA."""
 

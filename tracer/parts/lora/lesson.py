@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import Role
+from tracer.decoder.roles import W_U, Role
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, SymbolOf
+from tracer.lesson.steps.kind import Gradient, InnerKind, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.parts.lora.decoder import LORA, LoraRoles
@@ -60,7 +61,11 @@ def _unchanged(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _of(letter: str, weights: Role) -> SymbolOf:
-    return head_symbol(letter, weights.name.removeprefix("W_"))
+    return head_symbol(letter, _symbol(weights).removeprefix("W_"))
+
+
+def _symbol(weights: Role) -> str:
+    return weights.name.rpartition(".")[2]
 
 
 OF_LORA: Sentence = (
@@ -68,10 +73,13 @@ OF_LORA: Sentence = (
 )
 
 
-def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
-    return InnerKind(
-        f"lora_{weights.name}",
-        f"Low-rank adaptation (LoRA) of {weights.name}",
+def _kind(weights: Role, lora: LoraRoles) -> StepKind:
+    name, kind = _symbol(weights), StepKind if weights is W_U else InnerKind
+    letter, _, below = name.partition("_")
+    symbol = letter + below.translate(SUBSCRIPTS) if below.isdigit() else name
+    return kind(
+        f"lora_{name}",
+        f"Low-rank adaptation (LoRA) of {symbol}",
         "the frozen weights plus a product of two matrices",
         _goal,
         {
@@ -79,7 +87,7 @@ def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
             lora.adapted: RoleText(_of("W", weights), "The sum:"),
         },
         gradient=Gradient(
-            f"at the low-rank adaptation (LoRA) of {weights.name}", OF_LORA, (lora.a, lora.b)
+            f"at the low-rank adaptation (LoRA) of {symbol}", OF_LORA, (lora.a, lora.b)
         ),
         sign=None,  # it computes weights, through which no vector passes
         reasons=_reasons,
@@ -88,8 +96,13 @@ def _kind(weights: Role, lora: LoraRoles) -> InnerKind:
     )
 
 
+KINDS = {weights: _kind(weights, lora) for weights, lora in LORA.items()}
+
 PART = LessonPart(
-    kinds={"encoder": tuple(_kind(weights, lora) for weights, lora in LORA.items())},
+    kinds={
+        "encoder": tuple(kind for weights, kind in KINDS.items() if weights is not W_U),
+        "output": (KINDS[W_U],),
+    },
     operands={
         role: _of(letter, weights)
         for weights, lora in LORA.items()

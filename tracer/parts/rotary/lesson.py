@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
+from tracer.decoder.elementwise import Interpolate
 from tracer.decoder.operations import DivTerm, Pinned, Rotate
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
@@ -19,23 +19,26 @@ from tracer.lesson.steps.inputs import FACTOR, POS, at_position, without_positio
 from tracer.lesson.steps.kind import (
     Gradient,
     InnerKind,
-    Naming,
     RoleText,
     Step,
     StepKind,
-    SymbolOf,
 )
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.score_attribution import NAMES, kind_of_side
 from tracer.parts.rotary.decoder import (
+    BASE,
     ROTATED_KEY,
     ROTATED_KEYS,
     ROTATED_QUERY,
+    SCALED_COS,
+    SCALED_SIN,
+    UNSCALED,
     WAVES,
     rotary_of,
     rotary_settings,
 )
+from tracer.parts.rotary.lesson_scaling import SCALED_TEXTS, attention_factor, of_set, why_scaled
 from tracer.parts.rotary.scenario import Rotary, rotates_all
 
 D_K, ROTATED = ex.Symbol("d", "k"), ex.Symbol("r")
@@ -44,11 +47,11 @@ D_K, ROTATED = ex.Symbol("d", "k"), ex.Symbol("r")
 
 
 def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
-    frequencies = step.records[1].operation
+    frequencies = _frequencies(step, ctx)
     asked = rotary_settings(ctx.tower)[(step.place.rotary or 1) - 1]
     whose = f"queries and keys{_of_layers(asked, ctx)}"
     rotated = f"Each position has angles by which {whose} will be rotated."
-    if not isinstance(frequencies, DivTerm):
+    if frequencies is None:
         return (rotated,)
     width = ex.Number.of(frequencies.width)
     attentions = [layer.attention for layer in ctx.tower.layers if layer.attention]
@@ -58,13 +61,16 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
     meaning = "the width of a query" if is_whole else "the number of rotated columns"
     if frequencies.width % 2:
         meaning = f"one less than {meaning}"
-    frequency: ex.Expression = ex.Power(
-        ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), letter)
-    )
+    base = frequencies.base
+    of = ctx.symbols[step.place.address(BASE)] if base is None else ex.Number(base)
+    frequency: ex.Expression = ex.Power(of, ex.Quotient(ex.Symbol("-2k"), letter))
     divided: Sentence = ()
     if frequencies.factors:
         frequency = ex.Quotient(frequency, FACTOR)
         divided = (" ", FACTOR, " is a factor that is set for each pair.")
+    scaled = "scaled " * isinstance(ctx.operation(step.place, WAVES.div_term), Interpolate)
+    if scaled:
+        divided = (" The frequencies are then scaled for long texts.",)
     return (
         *(
             f"{rotated} Each pair of columns has a frequency, ",
@@ -74,9 +80,17 @@ def _angles_goal(step: Step, ctx: LessonContext) -> Sentence:
             " is ",
         ),
         *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
-        *(*divided, " The angle is the position times the frequency."),
+        *(*divided, f" The angle is the position times the {scaled}frequency."),
         *at_position(step, ctx),
     )
+
+
+def _frequencies(step: Step, ctx: LessonContext) -> DivTerm | None:
+    """Return what computes the frequencies, before they are scaled; None if they are given."""
+    found = [ctx.operation(step.place, role) for role in (WAVES.div_term, UNSCALED)]
+    if isinstance(found[0], Pinned):
+        return None
+    return next((each for each in found if isinstance(each, DivTerm)), None)
 
 
 def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
@@ -91,24 +105,18 @@ def _of_layers(asked: Rotary, ctx: LessonContext) -> str:
 
 def _why_angles(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     embeddings = "" if ctx.tower.embeddings is None else " and leaves the embeddings as they are"
-    marks = f"Rotation marks the position{embeddings}; before rounding, it keeps each vector's "
-    return (without_positions(ctx), (f"{marks}length.",))
+    marks = f"Rotation marks the position{embeddings}"
+    is_scaled = ctx.value(step.place, SCALED_COS)
+    kept = "" if is_scaled else "; before rounding, it keeps each vector's length"
+    return (without_positions(ctx), (f"{marks}{kept}.",), *why_scaled(step, ctx))
 
 
 def _both_waves(step: Step, ctx: LessonContext) -> list[Block]:
     """Sines and cosines of all tokens: queries and keys are turned by both."""
-    values = (record.output for record in step.records)
-    return [ctx.matrix(value) for value in values if value.role in (WAVES.sin, WAVES.cos)]
-
-
-def _of_set(letter: str, function: Literal["", "sin", "cos"] = "") -> SymbolOf:
-    """Return a letter with the number of the rotary positions, or its sine or cosine."""
-
-    def symbol(naming: Naming) -> ex.Expression:
-        own = ex.Symbol(letter, naming.rotary)
-        return ex.Call(function, (own,)) if function else own
-
-    return symbol
+    values = {record.output.role: record.output for record in step.records}
+    scaled = SCALED_COS in values
+    shown = (SCALED_SIN, SCALED_COS) if scaled else (WAVES.sin, WAVES.cos)
+    return [ctx.matrix(values[role]) for role in shown if role in values]
 
 
 def _angles_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -123,10 +131,11 @@ ANGLES_STEP = StepKind(
     _angles_goal,
     {
         WAVES.index: RoleText(POS),
-        WAVES.div_term: RoleText(_of_set("ω"), "The frequencies, one for each pair of columns:"),
-        WAVES.angle: RoleText(_of_set("θ"), "The position times each frequency:"),
-        WAVES.sin: RoleText(_of_set("θ", "sin"), "The sines:"),
-        WAVES.cos: RoleText(_of_set("θ", "cos"), "The cosines:"),
+        **SCALED_TEXTS,
+        WAVES.div_term: RoleText(of_set("ω"), "The frequencies, one for each pair of columns:"),
+        WAVES.angle: RoleText(of_set("θ"), "The position times each frequency:"),
+        WAVES.sin: RoleText(of_set("θ", "sin"), "The sines:"),
+        WAVES.cos: RoleText(of_set("θ", "cos"), "The cosines:"),
     },
     gradient=None,
     sign=_angles_sign,
@@ -162,9 +171,10 @@ def _rotated_goal(step: Step, ctx: LessonContext) -> Sentence:
     """Say how each pair of columns is rotated."""
     turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
     angle = ctx.symbols[step.last.inputs[1].place.address(WAVES.angle)]
-    cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))
-    first = ex.Difference(ex.Product((a, cos)), ex.Product((b, sin)))
-    second = ex.Sum((ex.Product((a, sin)), ex.Product((b, cos))))
+    times = attention_factor(ctx, step.last.inputs[1].place)
+    cos, sin = ((*times, ex.Call(name, (angle,))) for name in ("cos", "sin"))
+    first = ex.Difference(ex.Product((a, *cos)), ex.Product((b, *sin)))
+    second = ex.Sum((ex.Product((a, *sin)), ex.Product((b, *cos))))
     turns = _turns_by_position(step, ctx)
     halves = isinstance(turn, Rotate) and turn.layout == "halves"
     columns = "Two columns half the width apart" if halves else "Two neighboring columns"

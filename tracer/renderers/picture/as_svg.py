@@ -188,8 +188,8 @@ def words_of(box: doc.Box) -> float:
 
 
 def shape_and_step(box: doc.Box) -> str:
-    """`4×6 · 7`: the shape and the step."""
-    return " · ".join(filter(None, (shape(box), str(box.step))))
+    """`4×6 (7)`: the shape and the step. A · between them would be a product."""
+    return " ".join(filter(None, (shape(box), f"({box.step})")))
 
 
 def sort_of(spot: Spot) -> str:

@@ -148,7 +148,7 @@ class Body:
         for number in sorted({number for head in heads for number in head.rows}):
             rows = [(boxes_of(head.rows[number]), x) for head, x in placed if number in head.rows]
             self._placed([word.moved(x) for row, x in rows for word in arranged(row, room)])
-            self.steps.append((self.row - 1, " · ".join(numbers(row) for row, _ in rows if row)))
+            self.steps.append((self.row - 1, ", ".join(numbers(row) for row, _ in rows if row)))
         for head, x in placed:
             if head.note:
                 self.drawing.words.append(Words("title", head.note).around(x, bottom))
