@@ -516,13 +516,15 @@ def drawn(folder: Path, config: Json) -> Weights:
         read = transformers.AutoConfig.from_pretrained(folder)
         with torch.random.fork_rng():
             torch.manual_seed(1)
-            model = transformers.AutoModelForCausalLM.from_config(read)
+            model = of_transformers.kind_of(config).from_config(read)
             with torch.no_grad():
                 for numbers in model.parameters():
                     numbers += torch.randn_like(numbers) * 0.3
     except Exception:
         return drawn(folder, BASE[config["model_type"]])
-    if any(".experts." in name for name in model.state_dict()):  # whose names in a file are older
+    names = model.state_dict()
+    if "vision_config" in config or any(".experts." in name for name in names):
+        # Their names in a file are older.
         model.save_pretrained(folder / "saved")
         return dict(safetensors.load_file(folder / "saved" / "model.safetensors"))
     tied = read.tie_word_embeddings

@@ -144,6 +144,8 @@ class Architecture:
     """Whether the weights of the chosen experts add up to 1."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    has_images: bool = False
+    """Whether it is the text half of a model that also reads images."""
     bounded: bool = False
     """Whether no text may be longer than the context even with rotary positions."""
 

@@ -21,6 +21,7 @@ from tracer.checkpoints.hugging_face_family import (
     Only,
 )
 from tracer.checkpoints.hugging_face_harmless import HARMLESS
+from tracer.checkpoints.image_wrappers import text_config
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
@@ -52,7 +53,8 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
-    settings = CheckpointSettings(file, config)
+    text = text_config(config)
+    settings = CheckpointSettings(file, text)
     name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
     for other, key in family.same.items():
@@ -74,7 +76,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     if family.rotates_pairs and architecture.rotated % 2:
         settings.refuse("partial_rotary_factor", f"{architecture.rotated} numbers, expected pairs")
     settings.check()
-    return architecture
+    return replace(architecture, has_images=text is not config)
 
 
 def end_token_ids(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
@@ -83,7 +85,7 @@ def end_token_ids(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     Raises:
         TracerError: the value is not an id or a list of ids.
     """
-    settings = CheckpointSettings(file, config)
+    settings = CheckpointSettings(file, text_config(config))
     if isinstance(settings.get(EOS), list):
         found = tuple(settings.entries(EOS, int))
     else:
