@@ -623,6 +623,16 @@ def test_every_setting_of_generation_changes_nothing() -> None:
     assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
 
 
+@pytest.mark.parametrize(("family", "key", "other"), [
+    ("falcon", "hidden_size", "n_embed"),
+    ("granitemoehybrid", "layer_types", "layers_block_type"),
+])  # fmt: skip
+def test_an_older_name_of_a_key_is_read(family: str, key: str, other: str, folder: Path) -> None:
+    config = {other if name == key else name: value for name, value in BASE[family].items()}
+    save(drawn(folder, config), folder / "model.safetensors")
+    assert check(folder, config) == (True, set())
+
+
 ACCEPTED = {
     *("shards", "stale shards", "a pickle", "no prefix", "no model", "another unembedding"),
     *("float16", "bfloat16", "float64"),

@@ -185,3 +185,5 @@ class Architecture:
                 yield f"{key}: {len(numbers)} numbers, expected {pairs}, one for each rotated pair"
         if scaling["kind"] == "dynamic" and self.rotated <= 2:
             yield f"{self.rotated} numbers per head are rotated, expected more for dynamic scaling"
+        if scaling["kind"] == "yarn" and self.rotated % 2:  # transformers counts one pair less
+            yield f"{self.rotated} numbers per head are rotated, expected pairs for YaRN"
