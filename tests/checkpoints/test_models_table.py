@@ -45,7 +45,7 @@ ALSO_CALLED = {
 """What GGUF files call a family."""
 
 
-ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "phi", "stablelm")
+ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "nemotron", "phi", "stablelm")
 HAS_WINDOWS = (
     *("cohere2", "exaone4", "gemma2", "gemma3_text", "gpt_neo", "ministral", "mistral", "olmo3"),
     *("qwen2", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3", "vaultgemma"),

@@ -49,7 +49,9 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OF_LLAMA_SIZES = (*("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),)
+OF_LLAMA_SIZES = (
+    *("arcee", "granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),
+)
 LAYER_NORM = {key: value for key, value in LLAMA.items() if key != "rms_norm_eps"}
 BASE: Mapping[str, Json] = {
     **{family: {**GPT2, "model_type": family, "rotary_dim": 4} for family in ("gptj", "codegen")},
@@ -94,6 +96,7 @@ BASE: Mapping[str, Json] = {
         family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
         for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium")
     },
+    "nemotron": {"model_type": "nemotron", **LAYER_NORM, "norm_eps": 1e-3},
     "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
     "granitemoehybrid": {
         **{"model_type": "granitemoehybrid", "pad_token_id": 0, **LLAMA, "num_local_experts": 0},
@@ -398,6 +401,13 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
     "glm": ({"attention_bias": False}, *OF_SHARE),
     "glm4": ({"attention_bias": False}, *OF_SHARE),
     "helium": ({"attention_bias": True, "mlp_bias": True},),
+    "arcee": ({"attention_bias": True, "mlp_bias": True},),
+    "nemotron": (
+        {"attention_bias": True, "mlp_bias": True},
+        {"num_key_value_heads": MISSING},
+        {"norm_eps": MISSING, "kv_channels": 8},
+        *OF_SHARE,
+    ),
 }
 """The changes of keys that a family alone has."""
 OF_GRANITE: tuple[Json, ...] = (

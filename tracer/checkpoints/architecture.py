@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
-Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
+Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu", "relu_squared"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 QueryKeyNorm: TypeAlias = Literal["head", "heads"]
 RotaryScaling: TypeAlias = Mapping[str, Any]

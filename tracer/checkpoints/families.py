@@ -46,7 +46,6 @@ _FAMILIES: Mapping[str, str] = {
     "a norm of the embeddings": "bart bloom mbart",
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
-    "the square of ReLU": "arcee nemotron",
     "an activation function with its own parameters": "apertus",
     "a norm of queries and keys after rotary positions": "hunyuan_v1_dense",
     "a gate of the shared expert": "qwen2_moe",
