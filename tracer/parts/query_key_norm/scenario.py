@@ -71,7 +71,10 @@ def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str,
     """The norms of an attention of a checkpoint."""
     if architecture.query_key_norm is None:
         return {}
-    own = QueryKeyNorm.model_construct(**norm, over=architecture.query_key_norm)
+    placement = "after_rotary" if architecture.normalizes_rotated else "before_rotary"
+    own = QueryKeyNorm.model_construct(
+        **norm, over=architecture.query_key_norm, placement=placement
+    )
     return {"query_norm": own, "key_norm": own}
 
 
