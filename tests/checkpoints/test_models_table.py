@@ -75,7 +75,8 @@ def parts(family: str) -> Iterator[str]:
     if declared.shares_keys or declared.multi_query:
         yield "shared keys"
     found = {
-        "a norm of queries and keys": declared.query_key_norm,
+        "a norm of queries and keys": declared.query_key_norm and not declared.normalizes_rotated,
+        "a norm of queries and keys after rotary positions": declared.normalizes_rotated,
         "norms with 1 + γ": declared.unit_offset,
         "embeddings times √d": declared.scales_embeddings or declared.embedding_scale,
         "norms after the residual connections": declared.placement == "post",

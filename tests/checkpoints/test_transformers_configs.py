@@ -94,7 +94,7 @@ BASE: Mapping[str, Json] = {
     },
     **{
         family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
-        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium")
+        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium", "hunyuan_v1_dense")
     },
     "nemotron": {"model_type": "nemotron", **LAYER_NORM, "norm_eps": 1e-3},
     "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
@@ -408,6 +408,22 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
         {"norm_eps": MISSING, "kv_channels": 8},
         *OF_SHARE,
     ),
+    "hunyuan_v1_dense": (
+        *({"use_qk_norm": said} for said in (True, False)),
+        *(
+            {key: {kind: "dynamic", "factor": 1.0, **alpha}, "rope_theta": 50.0}
+            for key, kind in (("rope_scaling", "type"), ("rope_parameters", "rope_type"))
+            for alpha in ({}, {"alpha": None}, {"alpha": 0.0}, {"alpha": 30}, {"alpha": 1000.0})
+        ),
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": None},
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": 2},
+        {"rope_scaling": {"type": "dynamic", "alpha": 3.0}},
+        {"rope_scaling": {**LINEAR, "alpha": 3.0}},
+        {
+            "rope_scaling": {"type": "dynamic", "factor": 4.0, "alpha": 3.0},
+            "max_position_embeddings": 4,
+        },
+    ),
 }
 """The changes of keys that a family alone has."""
 OF_GRANITE: tuple[Json, ...] = (
@@ -590,6 +606,7 @@ NOT_SUPPORTED = {
 OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
 NOT_SUPPORTED_IN = {
     "cohere": {"use_qk_norm"},
+    "hunyuan_v1_dense": {"use_qk_norm"},
     "granitemoehybrid": {"position_embedding_type"},
     "falcon": {"activation", "alibi", "new_decoder_architecture"},
     "mpt": {

@@ -89,6 +89,12 @@ def norm_of_heads(at: Judge) -> str:
     return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
 
 
+def normalizes_rotated(part: dict[str, Any]) -> bool:
+    """Whether an attention normalizes queries or keys behind their rotation."""
+    norms = [norm for key in ("query_norm", "key_norm") if isinstance(norm := part.get(key), dict)]
+    return any(norm.get("placement") == "after_rotary" for norm in norms)
+
+
 def spans_heads(at: Judge, norm: dict[str, Any]) -> bool:
     """Whether a norm of queries or keys reads those of several heads."""
     heads = part_of(at)["heads"]
@@ -219,6 +225,7 @@ def of_a_head(at: Judge, said: Said) -> None:
 def turned_together(at: Judge, said: Said) -> None:
     given, settings = at.spec.get("given", {}), settings_of(at.spec, part_of(at))
     assert settings is not None and at.address.endswith(".rotated_query")
+    assert not normalizes_rotated(part_of(at))
     where = prefix(at.spec, settings)
     assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
 
