@@ -16,19 +16,24 @@ from typing import Any
 import pytest
 from tokenizers import Regex, Tokenizer as Library, models, normalizers, pre_tokenizers
 
+from tests.checkpoints.test_image_wrappers import CONFIGS
 from tests.helpers import tiny_marian
 from tracer.checkpoints import gguf_families
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.hugging_face_tokenizer import tokenizer_of
+from tracer.checkpoints.image_wrappers import WRAPPERS
 
+WRAPPED = ", ".join(sorted(WRAPPERS))
 TABLE = Path(__file__).parents[2] / ".github" / "MODELS.md"
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 # Trained models
 
 Each of these families is computed as transformers computes it: a tiny model of the family with
 random weights has the same logits in float64. Every other family, and every setting that is not
 supported, is refused with the name of the missing part. Tokenizers are read from `tokenizer.json`,
 from the older files [below](#tokenizers), from Marian's `.spm` files, or from the GGUF file.
+
+Of a model that also reads images, the text half is opened, and a note says so: {WRAPPED}.
 
 | `model_type` | parts | GGUF | compared with |
 |---|---|---|---|
@@ -40,10 +45,10 @@ ALSO_CALLED = {
 """What GGUF files call a family."""
 
 
-ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "phi", "stablelm")
+ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "nemotron", "phi", "stablelm")
 HAS_WINDOWS = (
     *("cohere2", "exaone4", "gemma2", "gemma3_text", "gpt_neo", "ministral", "mistral", "olmo3"),
-    *("qwen2", "qwen3", "vaultgemma"),
+    *("qwen2", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3", "vaultgemma"),
 )
 
 
@@ -70,7 +75,8 @@ def parts(family: str) -> Iterator[str]:
     if declared.shares_keys or declared.multi_query:
         yield "shared keys"
     found = {
-        "a norm of queries and keys": declared.query_key_norm,
+        "a norm of queries and keys": declared.query_key_norm and not declared.normalizes_rotated,
+        "a norm of queries and keys after rotary positions": declared.normalizes_rotated,
         "norms with 1 + γ": declared.unit_offset,
         "embeddings times √d": declared.scales_embeddings or declared.embedding_scale,
         "norms after the residual connections": declared.placement == "post",
@@ -117,10 +123,15 @@ def test_a_row_is_true(family: str, tmp_path: Path) -> None:
     else:
         from tests.checkpoints.test_transformers_configs import BASE, check, drawn, save
 
+        config = BASE.get(family) or next(
+            {**CONFIGS[name], "model_type": name}
+            for name, wrapper in WRAPPERS.items()
+            if wrapper.text == family
+        )
         folder = tmp_path / "model"
         folder.mkdir()
-        save(drawn(folder, BASE[family]), folder / "model.safetensors")
-        assert check(folder, BASE[family]) == (True, set())
+        save(drawn(folder, config), folder / "model.safetensors")
+        assert check(folder, config) == (True, set())
     row = f"{begins(family)}transformers {transformers.__version__} |"
     if os.environ.get("UPDATE_MODELS"):
         others = {line for line in rows if line.startswith("| ") and "`model_type`" not in line}

@@ -270,7 +270,7 @@ def test_what_an_unknown_family_may_be_is_told(
      "which needs multi-head latent attention, not supported"),
     ({"model_type": "my_own", "vision_config": {"depth": 2}, "audio_config": {"depth": 2}},
      "which needs an image encoder and an encoder of sound, not supported"),
-    ({"model_type": "qwen2_vl"},
+    ({"model_type": "qwen3_vl_moe"},
      "which needs an image encoder and rotary positions on three axes, not supported"),
     ({"model_type": "qwen3_5", "vision_config": {"depth": 2}},
      "which needs gated and linear attention, not supported"),

@@ -49,7 +49,9 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OF_LLAMA_SIZES = (*("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),)
+OF_LLAMA_SIZES = (
+    *("arcee", "granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),
+)
 LAYER_NORM = {key: value for key, value in LLAMA.items() if key != "rms_norm_eps"}
 BASE: Mapping[str, Json] = {
     **{family: {**GPT2, "model_type": family, "rotary_dim": 4} for family in ("gptj", "codegen")},
@@ -92,8 +94,9 @@ BASE: Mapping[str, Json] = {
     },
     **{
         family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
-        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium")
+        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium", "hunyuan_v1_dense")
     },
+    "nemotron": {"model_type": "nemotron", **LAYER_NORM, "norm_eps": 1e-3},
     "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
     "granitemoehybrid": {
         **{"model_type": "granitemoehybrid", "pad_token_id": 0, **LLAMA, "num_local_experts": 0},
@@ -398,6 +401,29 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
     "glm": ({"attention_bias": False}, *OF_SHARE),
     "glm4": ({"attention_bias": False}, *OF_SHARE),
     "helium": ({"attention_bias": True, "mlp_bias": True},),
+    "arcee": ({"attention_bias": True, "mlp_bias": True},),
+    "nemotron": (
+        {"attention_bias": True, "mlp_bias": True},
+        {"num_key_value_heads": MISSING},
+        {"norm_eps": MISSING, "kv_channels": 8},
+        *OF_SHARE,
+    ),
+    "hunyuan_v1_dense": (
+        *({"use_qk_norm": said} for said in (True, False)),
+        *(
+            {key: {kind: "dynamic", "factor": 1.0, **alpha}, "rope_theta": 50.0}
+            for key, kind in (("rope_scaling", "type"), ("rope_parameters", "rope_type"))
+            for alpha in ({}, {"alpha": None}, {"alpha": 0.0}, {"alpha": 30}, {"alpha": 1000.0})
+        ),
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": None},
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": 2},
+        {"rope_scaling": {"type": "dynamic", "alpha": 3.0}},
+        {"rope_scaling": {**LINEAR, "alpha": 3.0}},
+        {
+            "rope_scaling": {"type": "dynamic", "factor": 4.0, "alpha": 3.0},
+            "max_position_embeddings": 4,
+        },
+    ),
 }
 """The changes of keys that a family alone has."""
 OF_GRANITE: tuple[Json, ...] = (
@@ -516,13 +542,15 @@ def drawn(folder: Path, config: Json) -> Weights:
         read = transformers.AutoConfig.from_pretrained(folder)
         with torch.random.fork_rng():
             torch.manual_seed(1)
-            model = transformers.AutoModelForCausalLM.from_config(read)
+            model = of_transformers.kind_of(config).from_config(read)
             with torch.no_grad():
                 for numbers in model.parameters():
                     numbers += torch.randn_like(numbers) * 0.3
     except Exception:
         return drawn(folder, BASE[config["model_type"]])
-    if any(".experts." in name for name in model.state_dict()):  # whose names in a file are older
+    names = model.state_dict()
+    if "vision_config" in config or any(".experts." in name for name in names):
+        # Their names in a file are older.
         model.save_pretrained(folder / "saved")
         return dict(safetensors.load_file(folder / "saved" / "model.safetensors"))
     tied = read.tie_word_embeddings
@@ -578,6 +606,7 @@ NOT_SUPPORTED = {
 OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
 NOT_SUPPORTED_IN = {
     "cohere": {"use_qk_norm"},
+    "hunyuan_v1_dense": {"use_qk_norm"},
     "granitemoehybrid": {"position_embedding_type"},
     "falcon": {"activation", "alibi", "new_decoder_architecture"},
     "mpt": {

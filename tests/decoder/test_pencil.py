@@ -319,6 +319,7 @@ INSIDE_A_NORM = (
 NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
 WORKING = {
     *("position.div_term", "position.angle"),
+    *(f"position.{name}" for name in ("base", "turns", "ramp", "unscaled", "attention_factor")),
     *(
         f"{norm}.{name}"
         for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_LATENTS)

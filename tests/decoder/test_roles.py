@@ -150,6 +150,18 @@ SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
 RECORDED = PassOptions(unmasked=True, loss=True, sampling=SAMPLING)
 
 
+ROTATED = """
+tokens: [a, b]
+embeddings: {a: [1, 0.5, 0, 2], b: [-0.5, 2, 1, 1]}
+positions: {rotary: {base: 10, scaling: SCALING}}
+layers: [attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}]
+"""
+SCALINGS = (
+    "{kind: yarn, factor: 4, original_max_position_embeddings: 32}",
+    "{kind: dynamic, factor: 2, original_max_position_embeddings: 1}",
+)
+
+
 def passes() -> Iterator[Trace]:
     """Bundled scenarios and a small one, with all that can be asked for."""
     for name in ("alex", "science", "pizza", "comics"):
@@ -173,6 +185,8 @@ def passes() -> Iterator[Trace]:
     yield trace("f", spanned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", spanned)))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", turned)))
+    for scaling in SCALINGS:
+        yield traced(ROTATED.replace("SCALING", scaling))
     for latent in map(_learning, LATENTS):
         yield trace("f", latent.reading(("a", "b", "a")), earlier=EarlierPasses(trace("f", latent)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
@@ -259,14 +273,18 @@ KINDS = ("kind: layer_norm", "kind: rms_norm")
 OF_LATENTS = "{W_Q: [[1], [0.4]], W_QR: [[1, 0], [0.3, 1]], W_K: [[1], [0.2]], W_V: [[1], [0.2]]}"
 LATENTS = tuple(
     "attention: {latent: {W_DKV: [[1, 0.2], [0.5, 1]], W_DQ: [[0.4, 1], [1, 0]], "
-    f"W_KR: [[1, 0.5], [0.3, 1]]{norms}}}, heads: [{OF_LATENTS}, {OF_LATENTS}]}}}}]\n"
+    f"W_KR: [[1, 0.5], [0.3, 1]]{norms}}}, heads: [{OF_LATENTS}, {OF_LATENTS}]{own}}}}}]\n"
     "positions: {rotary: {}}\n#"
-    for norms in (
-        "",
-        *(f", norm: {{{kind}, {LEARNED}}}, query_norm: {{{kind}, {LEARNED}}}" for kind in KINDS),
+    for norms, own in (
+        ("", ""),
+        ("", ", rotary: none"),
+        *(
+            (f", norm: {{{kind}, {LEARNED}}}, query_norm: {{{kind}, {LEARNED}}}", "")
+            for kind in KINDS
+        ),
     )
 )
-"""Latent attention with all its parts, without norms and with each kind."""
+"""Latent attention with all its parts, without norms and with each kind, and not rotated."""
 
 LEARNING = (
     # Keys and values of one head, read by two; scores that are not divided.

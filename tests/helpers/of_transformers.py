@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,22 @@ import numpy as np
 import pytest
 
 
+def kind_of(config: Mapping[str, Any]) -> Any:
+    """The class that opens a configuration."""
+    transformers = pytest.importorskip("transformers")
+    has_images = "vision_config" in config
+    return (
+        transformers.AutoModelForImageTextToText
+        if has_images
+        else (transformers.AutoModelForCausalLM)
+    )
+
+
 def logits(folder: Path, ids: Sequence[int]) -> Any:
     """The logits of a Hugging Face folder in float64: (tokens, words)."""
-    torch, transformers = map(pytest.importorskip, ("torch", "transformers"))
-    model = transformers.AutoModelForCausalLM.from_pretrained(
+    torch = pytest.importorskip("torch")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    model = kind_of(config).from_pretrained(
         folder,
         dtype=torch.float64,
         attn_implementation="eager",

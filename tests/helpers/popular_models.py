@@ -59,6 +59,8 @@ def scaled(config: Json) -> Json:
             smaller["vision_config"] = {key: VISION.get(key, vision[key]) for key in vision}
         return {**config, **smaller}
     width, heads, layers = (_first(config, keys) for keys in (WIDTHS, HEADS, LAYERS))
+    if config.get("model_type") == "gemma3_text":
+        heads = heads or 8  # which public files leave out
     if not width or not heads or not layers:
         return config
     keys = _first(config, KEY_HEADS) or heads

@@ -192,7 +192,7 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
 
 
 few = settings(
-    max_examples=60,
+    max_examples=75,
     derandomize=True,
     deadline=None,
     database=None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
-Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
+Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu", "relu_squared"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 QueryKeyNorm: TypeAlias = Literal["head", "heads"]
 RotaryScaling: TypeAlias = Mapping[str, Any]
@@ -108,6 +108,8 @@ class Architecture:
     """The encoder that the layers attend to; None without cross-attention."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
+    normalizes_rotated: bool = False
+    """Whether they are normalized after rotary positions."""
     unit_offset: bool = False
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False
@@ -144,6 +146,8 @@ class Architecture:
     """Whether the weights of the chosen experts add up to 1."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    has_images: bool = False
+    """Whether it is the text half of a model that also reads images."""
     bounded: bool = False
     """Whether no text may be longer than the context even with rotary positions."""
 

@@ -29,11 +29,9 @@ _FAMILIES: Mapping[str, str] = {
     LATENT: "deepseek_v2 deepseek_v3 deepseek_v32 deepseek2 glm4_moe_lite glm_moe_dsa kimi_k2 "
     "longcat_flash minicpm3 youtu",
     CHUNKS: "llama4 llama4_text",
-    IMAGES: "gemma3 glm4v idefics3 internvl llama4 llava llava_next mistral3 mllama paligemma "
-    "pixtral qwen2_vl qwen2_5_vl qwen3_vl qwen3_vl_moe smolvlm",
+    IMAGES: "glm4v llama4 llava_next mllama paligemma pixtral qwen3_vl_moe",
     SOUND: "qwen2_audio voxtral",
-    MULTI_AXES: "glm4v qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen3_vl qwen3_vl_text "
-    "qwen3_vl_moe qwen3_vl_moe_text",
+    MULTI_AXES: "glm4v qwen3_vl_moe qwen3_vl_moe_text",
     STATE_SPACE: "bamba falcon_h1 falcon_mamba jamba mamba mamba2 nemotron_h zamba zamba2",
     GATED_LINEAR: "kimi_linear minimax olmo_hybrid qwen3_5 qwen3_5_moe qwen3_5_text "
     "qwen3_5_moe_text qwen3_next qwen3next",
@@ -48,9 +46,7 @@ _FAMILIES: Mapping[str, str] = {
     "a norm of the embeddings": "bart bloom mbart",
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
-    "the square of ReLU": "arcee nemotron",
     "an activation function with its own parameters": "apertus",
-    "a norm of queries and keys after rotary positions": "hunyuan_v1_dense",
     "a gate of the shared expert": "qwen2_moe",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",

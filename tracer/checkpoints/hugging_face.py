@@ -21,6 +21,7 @@ from tracer.checkpoints.hugging_face_family import (
     Only,
 )
 from tracer.checkpoints.hugging_face_harmless import HARMLESS
+from tracer.checkpoints.image_wrappers import text_config
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
@@ -40,6 +41,7 @@ _NAMES: Mapping[Activation, str] = {
     "gelu_tanh": "gelu_new gelu_pytorch_tanh gelu_python_tanh gelu_accurate gelu_fast",
     "silu": "silu swish",
     "relu": "relu",
+    "relu_squared": "relu2",
 }
 ACTIVATIONS = {name: function for function, names in _NAMES.items() for name in names.split()}
 """The activation functions by transformers' names, some of which differ by rounding alone."""
@@ -52,7 +54,8 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
-    settings = CheckpointSettings(file, config)
+    text = text_config(config)
+    settings = CheckpointSettings(file, text)
     name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
     for other, key in family.same.items():
@@ -74,7 +77,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     if family.rotates_pairs and architecture.rotated % 2:
         settings.refuse("partial_rotary_factor", f"{architecture.rotated} numbers, expected pairs")
     settings.check()
-    return architecture
+    return replace(architecture, has_images=text is not config)
 
 
 def end_token_ids(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
@@ -83,7 +86,7 @@ def end_token_ids(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
     Raises:
         TracerError: the value is not an id or a list of ids.
     """
-    settings = CheckpointSettings(file, config)
+    settings = CheckpointSettings(file, text_config(config))
     if isinstance(settings.get(EOS), list):
         found = tuple(settings.entries(EOS, int))
     else:
@@ -171,6 +174,7 @@ def _architecture(
         placement=family.placement,
         sinusoidal=family.sinusoidal,
         query_key_norm=family.query_key_norm,
+        normalizes_rotated=family.normalizes_rotated,
         unit_offset=family.unit_offset,
         scales_embeddings=settings.flag(*scale) if scale else family.scales_embeddings,
         norm_after=family.norm_after,

@@ -22,6 +22,7 @@ from tracer.checkpoints import (
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.extras import INSTALL
 from tracer.checkpoints.gguf_file import read_gguf
+from tracer.checkpoints.image_wrappers import text_tensors
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
@@ -115,7 +116,9 @@ def _folder(path: Path) -> Checkpoint:
     values = read_json(config)
     architecture = hugging_face.architecture_of(values, str(config))
     layout = hugging_face_families.FAMILIES[architecture.family].layout
-    tensors = _biases_as_vectors(_within_a_whole(read_folder(path), layout), layout)
+    read = read_folder(path)
+    of_text = text_tensors(read) if architecture.has_images else read
+    tensors = _biases_as_vectors(_within_a_whole(of_text, layout), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
     if embeddings and own and not own.holds_the_same(embeddings):
         architecture = replace(architecture, tied=False)  # as in transformers

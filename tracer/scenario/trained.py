@@ -33,6 +33,9 @@ from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
+TEXT_HALF = (
+    "This is the text half of a model that also reads images. Its image encoder is not opened."
+)
 ONE_OF_BOTH = "expected either text or token_ids"
 
 
@@ -216,6 +219,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
     window = architecture.window
     computed: dict[str, Any] = {
+        "intro": _intro(asked, architecture),
         "tokens": tuple(words[number] for number in ids),
         "token_ids": tuple(ids),
         "tokenizer": tokenizer,
@@ -231,6 +235,12 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "arithmetic": "float64",
     }
     return FromCheckpoint.model_construct(**{**dict(asked), **computed})
+
+
+def _intro(asked: Trained, architecture: Architecture) -> str | None:
+    """Return the author's words, after a note if the checkpoint is opened in part."""
+    note = TEXT_HALF if architecture.has_images else None
+    return "\n\n".join(filter(None, (note, asked.intro))) or None
 
 
 def _encoder(asked: Trained, found: Checkpoint, lookup: Lookup) -> EncoderFromCheckpoint | None:

@@ -8,12 +8,14 @@ from dataclasses import replace
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
 from tracer.checkpoints.hugging_face_families.mistral import MISTRAL
 from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily
+from tracer.checkpoints.hugging_face_rotary import rotary
 from tracer.checkpoints.hugging_face_windows import (
     FULL,
     SLIDING,
     WINDOW,
     Windows,
     by_kind,
+    full_attention,
     one_window,
 )
 from tracer.checkpoints.layouts import with_experts, with_query_key_norms
@@ -74,4 +76,24 @@ QWEN3_MOE = replace(
         QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
     ),
 )
-FAMILIES: Mapping[str, HuggingFaceFamily] = {"qwen2": QWEN2, "qwen3": QWEN3, "qwen3_moe": QWEN3_MOE}
+QWEN2_VL_TEXT = replace(
+    QWEN2,
+    epsilon=("rms_norm_eps", 1e-5),
+    missing_key_heads=8,
+    not_null="",
+    rotary=rotary(1e6),
+)
+QWEN3_VL_TEXT = replace(
+    QWEN3,
+    rotary=rotary(500000.0),
+    windows=full_attention,
+    only=LLAMA.only,
+)
+FAMILIES: Mapping[str, HuggingFaceFamily] = {
+    "qwen2": QWEN2,
+    "qwen3": QWEN3,
+    "qwen2_5_vl_text": QWEN2_VL_TEXT,
+    "qwen2_vl_text": QWEN2_VL_TEXT,
+    "qwen3_moe": QWEN3_MOE,
+    "qwen3_vl_text": QWEN3_VL_TEXT,
+}
