@@ -97,7 +97,7 @@ BASE: Mapping[str, Json] = {
     },
     **{
         family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
-        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium")
+        for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium", "hunyuan_v1_dense")
     },
     "nemotron": {"model_type": "nemotron", **LAYER_NORM, "norm_eps": 1e-3},
     "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
@@ -421,6 +421,22 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
         {"norm_eps": MISSING, "kv_channels": 8},
         *OF_SHARE,
     ),
+    "hunyuan_v1_dense": (
+        *({"use_qk_norm": said} for said in (True, False)),
+        *(
+            {key: {kind: "dynamic", "factor": 1.0, **alpha}, "rope_theta": 50.0}
+            for key, kind in (("rope_scaling", "type"), ("rope_parameters", "rope_type"))
+            for alpha in ({}, {"alpha": None}, {"alpha": 0.0}, {"alpha": 30}, {"alpha": 1000.0})
+        ),
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": None},
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0, "alpha": 3.0}, "head_dim": 2},
+        {"rope_scaling": {"type": "dynamic", "alpha": 3.0}},
+        {"rope_scaling": {**LINEAR, "alpha": 3.0}},
+        {
+            "rope_scaling": {"type": "dynamic", "factor": 4.0, "alpha": 3.0},
+            "max_position_embeddings": 4,
+        },
+    ),
 }
 """The changes of keys that a family alone has."""
 OF_GRANITE: tuple[Json, ...] = (
@@ -604,6 +620,7 @@ OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "so
 NOT_SUPPORTED_IN = {
     "bloom": {"apply_residual_connection_post_layernorm", "n_embed", "slow_but_exact"},
     "cohere": {"use_qk_norm"},
+    "hunyuan_v1_dense": {"use_qk_norm"},
     "granitemoehybrid": {"position_embedding_type"},
     "falcon": {"activation", "alibi", "new_decoder_architecture"},
     "mpt": {
@@ -645,6 +662,16 @@ def test_every_setting_of_generation_changes_nothing() -> None:
     assert len(settings) > 50
     said = {key: "x" for key in settings if key not in BASE["llama"]}
     assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
+
+
+@pytest.mark.parametrize(("family", "key", "other"), [
+    ("falcon", "hidden_size", "n_embed"),
+    ("granitemoehybrid", "layer_types", "layers_block_type"),
+])  # fmt: skip
+def test_an_older_name_of_a_key_is_read(family: str, key: str, other: str, folder: Path) -> None:
+    config = {other if name == key else name: value for name, value in BASE[family].items()}
+    save(drawn(folder, config), folder / "model.safetensors")
+    assert check(folder, config) == (True, set())
 
 
 ACCEPTED = {

@@ -38,7 +38,8 @@ def inside(address: str) -> list[str]:
     if address.endswith("router.weights"):
         return [address, *(at + part for part in ("chosen", "probabilities", *SOFTMAX))]
     if name in ("cos", "scaled_cos") or address == "position":
-        return ["position", *(f"{at}{wave}" for wave in (*WAVES, *SCALED))]
+        of_waves = at or "position."
+        return ["position", *(f"{of_waves}{wave}" for wave in (*WAVES, *SCALED))]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
     if name in NORMS:
@@ -87,6 +88,12 @@ def norm_of_heads(at: Judge) -> str:
     """`query` or `key` if a section normalizes these, also where earlier keys precede them."""
     found = re.search(r"attention\.(?:head\d+\.)?(?:(query|key)_norm|keys)$", at.address)
     return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
+
+
+def normalizes_rotated(part: dict[str, Any]) -> bool:
+    """Whether an attention normalizes queries or keys behind their rotation."""
+    norms = [norm for key in ("query_norm", "key_norm") if isinstance(norm := part.get(key), dict)]
+    return any(norm.get("placement") == "after_rotary" for norm in norms)
 
 
 def spans_heads(at: Judge, norm: dict[str, Any]) -> bool:
@@ -220,6 +227,7 @@ def of_a_head(at: Judge, said: Said) -> None:
 def turned_together(at: Judge, said: Said) -> None:
     given, settings = at.spec.get("given", {}), settings_of(at.spec, part_of(at))
     assert settings is not None and at.address.endswith(".rotated_query")
+    assert not normalizes_rotated(part_of(at))
     where = prefix(at.spec, settings)
     assert not any(f"{where}position.{wave}" in given for wave in ("angle", "sin", "cos"))
 

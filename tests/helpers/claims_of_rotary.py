@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.claims_of_reasons import partly_given
+from tests.helpers.claims_of_reasons import normalizes_rotated, partly_given
 from tests.helpers.judge import Check, Judge, Said, number
-from tests.helpers.rotary_of_layers import every_setting, prefix
+from tests.helpers.rotary_of_layers import every_setting, prefix, settings_of
 from tests.helpers.rotary_scaling import attention_factor
 
 
@@ -56,7 +56,12 @@ def length(at: Judge, said: Said) -> None:
 
 def multiplied(at: Judge, said: Said) -> None:
     where, settings = here(at)
-    assert said["m"] == said["same"] and not partly_given(at)
+    assert not partly_given(at)
+    parts = [layer["attention"] for layer in at.spec["layers"] if "attention" in layer]
+    own = [(part, asked) for part in parts if (asked := settings_of(at.spec, part)) is not None]
+    rotated = [part for part, asked in own if f"{prefix(at.spec, asked)}position." == where]
+    assert (said["scores"] is None) == any(map(normalizes_rotated, rotated))
+    assert said["same"] in (None, said["m"])
     factor = attention_factor(settings)
     for wave in ("sin", "cos"):
         scaled = at.values[f"{where}scaled_{wave}"]
@@ -78,7 +83,7 @@ def ramp(at: Judge, said: Said) -> None:
 CLAIMS: dict[str, Check] = {
     "{name:YaRN|This scaling} [keeps:keeps the frequencies of pairs that turn fast ({kept:[^()]+})]{first?:, | and }[divides:divides {:those|the frequencies} of pairs that turn slowly ({divided:[^()]+}) by {by:num}]{second?: and }[rest:divides only a part of those in between ({between:[^()]+})].": pairs,
     "The text has {tokens:int} tokens, {than:more than|not more than} the {context:num} of the first training, so that {rest:.+}.": length,
-    r"Cosines and sines are multiplied by {m:m\w*}[here:, here {value:num}]. Before rounding, this multiplies the part of a score that comes from rotated columns by {same:m\w*}².": multiplied,
+    r"Cosines and sines are multiplied by {m:m\w*}[here:, here {value:num}].[scores: Before rounding, this multiplies the part of a score that comes from rotated columns by {same:m\w*}².]": multiplied,
     "The part of each frequency that is divided, which grows from {what:pair} {from:num} to pair {to:num}:": ramp,
     "The part of each frequency that is divided, which grows from {from:num} {what:turns} down to {to:num}:": ramp,
 }

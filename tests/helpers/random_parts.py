@@ -84,6 +84,8 @@ def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
             if rng.random() < 0.4:
                 norm = _norm({of_all} if over == "heads" else widths, rng)
                 norm |= {"over": over} if over else {}
+                placement = rng.choice(("before_rotary", "after_rotary", "after_rotary", None))
+                norm |= {"placement": placement} if placement else {}
                 norm |= {"epsilon_outside": rng.random() < 0.5} if rng.random() < 0.2 else {}
                 part[name] = "none" if rng.random() < 0.15 else norm
 

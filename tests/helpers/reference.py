@@ -328,6 +328,32 @@ def _over_heads(
     return found
 
 
+def _norms_of_heads(
+    attention: Spec, placement: str, query: Array, key: Array, has_key: Any
+) -> dict[str, Array]:
+    """The norms of this placement; the rows of queries and keys become the normalized ones."""
+    found, heads = dict[str, Array](), attention["heads"]
+    for name, rows in (("query_norm", query), ("key_norm", key)):
+        norm: Any = attention.get(name)
+        if _is_none(norm) or norm.get("placement", "before_rotary") != placement:
+            continue
+        keys = [h for h, head in enumerate(heads) if "shares" not in head]
+        has_own = [*range(len(heads))] if name == "query_norm" else keys
+        if _spans_heads(norm, has_own):
+            found |= _over_heads(name, norm, rows, has_key, has_own)
+            for h, head in enumerate(heads):
+                if h not in has_own:
+                    rows[h] = rows[head["shares"] - 1]
+            continue
+        for h, real in enumerate(has_key):
+            parts = _norm(rows[h][:, real], norm)
+            rows[h][:, real] = parts["norm"]
+            if h in has_own:
+                at = f"head{h + 1}.{name}"
+                found |= {at + part.removeprefix("norm"): x for part, x in parts.items()}
+    return found
+
+
 def _attention(
     x: Array,
     memory: Array | None,
@@ -364,21 +390,7 @@ def _attention(
     flat_query, flat_key = query.copy(), key.copy()
     normed = latents
     compared = has_key
-    for name, rows in (("query_norm", query), ("key_norm", key)):
-        has_own = [h for h, head in enumerate(own) if name == "query_norm" or "shares" not in head]
-        if not _is_none(attention.get(name)) and _spans_heads(attention[name], has_own):
-            normed |= _over_heads(name, attention[name], rows, has_key, has_own)
-            for h, head in enumerate(own):
-                if h not in has_own:
-                    rows[h] = rows[head["shares"] - 1]
-            continue
-        for h, real in enumerate(has_key):
-            if not _is_none(attention.get(name)):
-                parts = _norm(rows[h][:, real], attention[name])
-                rows[h][:, real] = parts["norm"]
-                if name == "query_norm" or "shares" not in own[h]:
-                    at = f"head{h + 1}.{name}"
-                    normed |= {at + part.removeprefix("norm"): x for part, x in parts.items()}
+    normed |= _norms_of_heads(attention, "before_rotary", query, key, has_key)
     if angle is not None and "latent" in attention:
         assert memory is not None
         layout = (positions["rotary"] or {}).get("layout", "pairs")
@@ -398,6 +410,8 @@ def _attention(
     if angle is not None:
         layout = (positions["rotary"] or {}).get("layout", "pairs")
         query, key = (_rotate(each, angle, layout) for each in (query, key))
+    rotated_query, rotated_key = query.copy(), key.copy()
+    normed |= _norms_of_heads(attention, "after_rotary", query, key, has_key)
     dot = np.einsum("hik,hjk->hij", query, key)
     asked = attention.get("scale", "sqrt")
     scale = np.sqrt(compared.sum(axis=-1))
@@ -457,13 +471,13 @@ def _attention(
         if mask is not None:
             found[f"head{h + 1}.masked"] = masked[h]
         if angle is not None:
-            found[f"head{h + 1}.rotated_query"] = query[h][:, has_key[h]]
+            found[f"head{h + 1}.rotated_query"] = rotated_query[h][:, has_key[h]]
         if "shares" in own[h]:
             continue
         found[f"head{h + 1}.key"] = flat_key[h][:, has_key[h]]
         found[f"head{h + 1}.value"] = value[h][:, has_value[h]]
         if angle is not None:
-            found[f"head{h + 1}.rotated_key"] = key[h][:, has_key[h]]
+            found[f"head{h + 1}.rotated_key"] = rotated_key[h][:, has_key[h]]
     found["concat"] = np.einsum("hiv->ihv", output)[:, has_value]
     found["output"] = found["concat"]
     if attention.get("W_O") is not None:

@@ -197,15 +197,19 @@ class _Pass:
         memory = self.memory if crossed else x
         queries = {at: self.affine(x, head, at, "Q", "query") for at, head in heads.items()}
         keys = {at: self.affine(memory, h, at, "K", "key") for at, h in with_keys.items()}
-        queries = self.over_heads(place, "query_norm", part, queries)
-        keys = self.over_heads(place, "key_norm", part, keys)
+        queries = self.over_heads(place, "query_norm", part, queries, "before_rotary")
+        keys = self.over_heads(place, "key_norm", part, keys, "before_rotary")
+        asked = None if crossed else settings_of(self.spec, part)
+        queries = {at: self.turned(f"{at}rotated_query", q, asked) for at, q in queries.items()}
+        keys = {at: self.turned(f"{at}rotated_key", k, asked) for at, k in keys.items()}
+        queries = self.over_heads(place, "query_norm", part, queries, "after_rotary")
+        keys = self.over_heads(place, "key_norm", part, keys, "after_rotary")
         for at, head in heads.items():
-            asked = None if crossed else settings_of(self.spec, part)
-            query = self.turned(f"{at}rotated_query", queries[at], asked)
+            query = queries[at]
             if "shares" in head:
                 key, value = read[head["shares"] - 1]
             else:
-                key = self.turned(f"{at}rotated_key", keys[at], asked)
+                key = keys[at]
                 value = self.affine(memory, head, at, "V", "value")
             read.append((key, value))
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
@@ -301,9 +305,13 @@ class _Pass:
         output = self.affine(inside, part, place, "2", "projected" if last else "output")
         return self.keep(f"{place}output", activated(name, output)) if last else output
 
-    def over_heads(self, place: str, name: str, part: Spec, of_each: dict[str, Any]) -> Any:
+    def over_heads(
+        self, place: str, name: str, part: Spec, of_each: dict[str, Any], placement: str
+    ) -> Any:
         """Queries or keys of all heads, normalized: each head's, or all side by side."""
         norm = part.get(name, "none")
+        if norm != "none" and norm.get("placement", "before_rotary") != placement:
+            return of_each
         if norm == "none" or norm.get("over") != "heads" or len(of_each) == 1:
             return {at: self.of_heads(place, at, name, part, x) for at, x in of_each.items()}
         together = {"query_norm": "queries", "key_norm": "keys"}[name]

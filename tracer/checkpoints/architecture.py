@@ -108,6 +108,8 @@ class Architecture:
     """The encoder that the layers attend to; None without cross-attention."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
+    normalizes_rotated: bool = False
+    """Whether they are normalized after rotary positions."""
     unit_offset: bool = False
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False
@@ -187,3 +189,5 @@ class Architecture:
                 yield f"{key}: {len(numbers)} numbers, expected {pairs}, one for each rotated pair"
         if scaling["kind"] == "dynamic" and self.rotated <= 2:
             yield f"{self.rotated} numbers per head are rotated, expected more for dynamic scaling"
+        if scaling["kind"] == "yarn" and self.rotated % 2:  # transformers counts one pair less
+            yield f"{self.rotated} numbers per head are rotated, expected pairs for YaRN"

@@ -174,6 +174,7 @@ def _architecture(
         placement=family.placement,
         sinusoidal=family.sinusoidal,
         query_key_norm=family.query_key_norm,
+        normalizes_rotated=family.normalizes_rotated,
         unit_offset=family.unit_offset,
         scales_embeddings=settings.flag(*scale) if scale else family.scales_embeddings,
         embedding_norm="embedding_norm.gain" in family.layout.names,

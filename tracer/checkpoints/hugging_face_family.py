@@ -98,6 +98,8 @@ class HuggingFaceFamily:
     """Returns the window of each layer, from the number of layers."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
+    normalizes_rotated: bool = False
+    """Whether they are normalized after rotary positions."""
     unit_offset: bool = False
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False

@@ -34,6 +34,7 @@ def rotary(
     scalings: Sequence[str] = SCALINGS,
     older: Mapping[str, str] | None = None,
     original: int | None = None,
+    harmless: Sequence[str] = (),
 ) -> ReadTurns:
     """Read the same rotary positions for all layers.
 
@@ -41,12 +42,12 @@ def rotary(
     that is rotated, and its default; None if all of it is. `scalings`: the kinds that transformers
     accepts and that are supported; `older` are other names of them. `original`: the number of
     tokens of the first training if a file does not say it at the top, and its scaling's key is not
-    read.
+    read. `harmless`: further keys of a scaling that are not read.
     """
     kinds = {name: name for name in scalings} | dict(older or {})
 
     def read(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
-        return _read(settings, base, key, share, kinds, original), {}
+        return _read(settings, base, key, share, kinds, original, harmless), {}
 
     return read
 
@@ -117,6 +118,7 @@ def _read(
     share: tuple[str, float] | None,
     kinds: Mapping[str, str],
     original: int | None = None,
+    harmless: Sequence[str] = (),
 ) -> RotaryPositions:
     """Return the rotary positions; older files keep the base apart from the other values.
 
@@ -124,6 +126,8 @@ def _read(
     """
     newer, older = settings.within("rope_parameters"), settings.within("rope_scaling")
     scaling = older if settings.get("rope_scaling") else newer
+    for each in harmless:
+        scaling.says(each)
     base = scaling.number("rope_theta", settings.number(key, base))
     rotated = 1.0
     if key != "rope_theta":  # such as GPT-NeoX, whose file may have these keys, too

@@ -86,10 +86,11 @@ def with_shifts(base: Layout) -> Layout:
     return replace(base, names={**base.names, **shifts})
 
 
-def with_query_key_norms(llama: Layout) -> Layout:
+def with_query_key_norms(
+    llama: Layout, query: str = "self_attn.q_norm", key: str = "self_attn.k_norm"
+) -> Layout:
     """Return Llama's layout with a gain for the norm of queries, and one for that of keys."""
-    own = {"query_norm": "self_attn.q_norm", "key_norm": "self_attn.k_norm"}
-    return changed(llama, {f"attention.{norm}.gain": name for norm, name in own.items()})
+    return changed(llama, {"attention.query_norm.gain": query, "attention.key_norm.gain": key})
 
 
 def with_fused_attention(llama: Layout, attention: str) -> Layout:

@@ -6,7 +6,6 @@ same tokens; with a cache, m also counts the tokens before. h is the number of h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
@@ -15,7 +14,14 @@ from tracer.decoder.attention_inputs import AttentionInputs, with_rows_before
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Divide, Mask, SquareRoot
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.part import AttentionContext, HeadContext, Projected, Sources, parts
+from tracer.decoder.part import (
+    AttentionContext,
+    HeadContext,
+    Projected,
+    Projections,
+    Sources,
+    parts,
+)
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.typed_heads import typed_keys_and_values, typed_queries
@@ -39,21 +45,24 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     for part in parts():
         if part.projected:
             projected = part.projected(tape, context, projected)
+    positioned = with_positions(tape, sources, context, projected)
+    for part in parts():
+        if part.positioned:
+            positioned = part.positioned(tape, context, positioned)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
-    for number, own in enumerate(projected, start=1):
+    for number, own in enumerate(positioned, start=1):
         with tape.at(head=number):
             head = parameters.heads[number - 1]
             at = HeadContext(number, head, context)
-            q, k = with_positions(tape, at, sources, own.q, own.k)
-            if k is None or own.v is None:
+            if own.k is None or own.v is None:
                 k_v = read[(head.shares or 1) - 1]
             elif sources.has_rows_before:
-                k_v = k, own.v
+                k_v = own.k, own.v
             else:
-                k_v = with_earlier(tape, k, own.v, inputs)
+                k_v = with_earlier(tape, own.k, own.v, inputs)
             read.append(k_v)
-            scores = scaled(tape, q, k_v[0], parameters.scale)
+            scores = scaled(tape, own.q, k_v[0], parameters.scale)
             heads.append(attention_head(tape, scores, k_v[1], at))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
@@ -65,7 +74,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
-def project(tape: Tape, sources: Sources, at: AttentionContext) -> Iterable[Projected]:
+def project(tape: Tape, sources: Sources, at: AttentionContext) -> Projections:
     """Q, K and V of each head, when they are asked for."""
     for number, head in enumerate(at.parameters.heads, start=1):
         with tape.at(head=number):
@@ -107,13 +116,16 @@ def keys_and_values(
 
 
 def with_positions(
-    tape: Tape, at: HeadContext, sources: Sources, q: Value, k: Value | None
-) -> tuple[Value, Value | None]:
-    """Queries and keys, with their positions if a part of the model encodes them there."""
-    for part in parts():
-        if part.positions and (found := part.positions(tape, at, sources, q, k)):
-            return found
-    return q, k
+    tape: Tape, sources: Sources, context: AttentionContext, projected: Projections
+) -> Projections:
+    """Each head's queries and keys, with their positions if a part encodes them there."""
+    encode = [part.positions for part in parts() if part.positions]
+    for number, own in enumerate(projected, start=1):
+        at = HeadContext(number, context.parameters.heads[number - 1], context)
+        with tape.at(head=number):
+            encoded = (each(tape, at, sources, own.q, own.k) for each in encode)
+            q, k = next(filter(None, encoded), (own.q, own.k))
+        yield Projected(q, k, own.v)
 
 
 def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tuple[Value, Value]:

@@ -97,6 +97,8 @@ class Part:
     """By the role of new keys, the role of an earlier pass's keys and these."""
     positions: EncodePositions | None = None
     """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
+    positioned: Callable[[Tape, AttentionContext, Projections], Projections] | None = None
+    """Changes each head's queries and keys, or those of all heads, after positions."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None

@@ -32,7 +32,7 @@ layers:
         ("key_norm: {deviation: sample}", "key_norm.deviation: the deviation of a sample needs"),
         ("query_norm: {over: all}", "query_norm.over: expected head or heads"),
         ("query_norm: {gain: [1, 2], over: heads}", "query_norm.gain: 2 numbers, expected 1 (one"),
-        ("query_norm: {placement: pre}", "query_norm.placement: a key of layers.attention.norm"),
+        ("query_norm: {placement: pre}", "query_norm.placement: expected before_rotary or"),
         ("query_norm: {unit_offset: true}", "query_norm.unit_offset: adds 1 to γ, which is"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.part import AttentionContext, Part, Projected, Projections
@@ -11,7 +12,7 @@ from tracer.decoder.roles import NormRoles, Role, norm_roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.parts.query_key_norm.scenario import AttentionKeys, QueryKeyNorm
+from tracer.parts.query_key_norm.scenario import AttentionKeys, Placement, QueryKeyNorm
 from tracer.scenario.part import keys_of
 
 NORMALIZED_KEYS = Role("keys")
@@ -72,10 +73,19 @@ class HeadNorm:
         return normalize(tape, rows, self.norm, self.learned, self.of.norm)
 
 
-def normalized_heads(tape: Tape, at: AttentionContext, heads: Projections) -> Projections:
-    """The queries and keys of each head, normalized; all heads are projected before, if need be."""
+def normalized_heads(
+    placement: Placement, tape: Tape, at: AttentionContext, heads: Projections
+) -> Projections:
+    """The queries and keys of each head, normalized by the norms of this placement.
+
+    A norm over all heads waits for all of them.
+    """
     norms = keys_of(at.parameters, AttentionKeys)
-    queries, keys = HeadNorm(QUERIES, norms.query_norm), HeadNorm(KEYS, norms.key_norm)
+    own = (
+        norm if norm and norm.placement == placement else None
+        for norm in (norms.query_norm, norms.key_norm)
+    )
+    queries, keys = map(HeadNorm, (QUERIES, KEYS), own)
     if queries.spans_heads or keys.spans_heads:
         heads = tuple(heads)
         queries.read(tape, [head.q for head in heads])
@@ -97,7 +107,8 @@ PART = Part(
     },
     norms=(QUERIES.norm, KEYS.norm),
     of_all_heads=(QUERIES.own, KEYS.own),
-    projected=normalized_heads,
+    projected=partial(normalized_heads, "before_rotary"),
+    positioned=partial(normalized_heads, "after_rotary"),
     with_earlier={
         KEYS.norm.layer_norm: NORMALIZED_KEYS,
         KEYS.norm.rms_norm: NORMALIZED_KEYS,

@@ -1,15 +1,17 @@
-"""Norms of queries and keys, before rotary positions."""
+"""Norms of queries and keys, before rotary positions or after them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import Architecture
 from tracer.scenario.fields import Frozen, OrNone, described
 from tracer.scenario.norms import Normalization
-from tracer.scenario.part import ScenarioPart, ShapeChecker
+from tracer.scenario.part import ScenarioPart, ShapeChecker, keys_of
 from tracer.scenario.reader import YamlPath
+
+Placement: TypeAlias = Literal["before_rotary", "after_rotary"]
 
 
 class QueryKeyNorm(Normalization):
@@ -21,17 +23,29 @@ class QueryKeyNorm(Normalization):
         "heads",
         "head",
     )
+    placement: Placement = described(
+        "Before rotary positions (before_rotary), or after them (after_rotary).",
+        "after_rotary",
+        "before_rotary",
+    )
 
 
 class AttentionKeys(Frozen):
     """The keys of an attention."""
 
     query_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the queries, before rotary positions.", "{kind: rms_norm, gain: [1, 1]}", None
+        "The norm of the queries.", "{kind: rms_norm, gain: [1, 1]}", None
     )
     key_norm: OrNone[QueryKeyNorm] = described(
-        "The norm of the keys, before rotary positions.", "{kind: rms_norm, gain: [1, 1]}", None
+        "The norm of the keys.", "{kind: rms_norm, gain: [1, 1]}", None
     )
+
+
+def normalizes_rotated(attention: Any) -> bool:
+    """Return whether an attention has a norm of queries or keys after rotary positions."""
+    norms = keys_of(attention, AttentionKeys)
+    own = (norms.query_norm, norms.key_norm)
+    return any(norm is not None and norm.placement == "after_rotary" for norm in own)
 
 
 def check(sizes: ShapeChecker, place: YamlPath, names: Mapping[str, str]) -> None:
@@ -57,7 +71,10 @@ def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str,
     """The norms of an attention of a checkpoint."""
     if architecture.query_key_norm is None:
         return {}
-    own = QueryKeyNorm.model_construct(**norm, over=architecture.query_key_norm)
+    placement = "after_rotary" if architecture.normalizes_rotated else "before_rotary"
+    own = QueryKeyNorm.model_construct(
+        **norm, over=architecture.query_key_norm, placement=placement
+    )
     return {"query_norm": own, "key_norm": own}
 
 

@@ -26,6 +26,7 @@ from tracer.lesson.steps.kind import (
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.score_attribution import NAMES, kind_of_side
+from tracer.parts.query_key_norm.scenario import normalizes_rotated
 from tracer.parts.rotary.decoder import (
     BASE,
     ROTATED_KEY,
@@ -156,8 +157,10 @@ RELATIVE: Sentence = (
 
 
 def _why_rotated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Say why queries and keys are rotated, if each is rotated by its own position."""
-    return (RELATIVE,) if _turns_by_position(step, ctx) else ()
+    """Say why queries and keys are rotated, if only the difference of positions counts."""
+    part = ctx.attention_at(step.place)
+    later = part is not None and normalizes_rotated(part)
+    return (RELATIVE,) if _turns_by_position(step, ctx) and not later else ()
 
 
 def _turns_by_position(step: Step, ctx: LessonContext) -> bool:

@@ -12,6 +12,7 @@ from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Naming, RoleText, Step, SymbolOf
+from tracer.parts.query_key_norm.scenario import normalizes_rotated
 from tracer.parts.rotary.decoder import (
     ATTENTION_FACTOR,
     BASE,
@@ -22,6 +23,7 @@ from tracer.parts.rotary.decoder import (
     TURNS,
     UNSCALED,
     WAVES,
+    rotary_of,
     rotary_settings,
 )
 
@@ -75,9 +77,14 @@ SCALED_TEXTS = {
 
 def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what the scaling does to the frequencies, and the attention factor to scores."""
-    scaling = rotary_settings(ctx.tower)[(step.place.rotary or 1) - 1].scaling
+    settings = rotary_settings(ctx.tower)[(step.place.rotary or 1) - 1]
+    scaling = settings.scaling
     if scaling is None:
         return ()
+    attentions = [layer.attention for layer in ctx.tower.layers if layer.attention]
+    later = any(
+        normalizes_rotated(part) for part in attentions if rotary_of(ctx.tower, part) == settings
+    )
     found = [_longer(step, ctx)] if scaling.kind in ("dynamic", "longrope") else []
     ramp, scaled = ctx.value(step.place, RAMP), ctx.operation(step.place, SCALED_COS)
     computed = ctx.operation(step.place, RAMP)
@@ -90,14 +97,13 @@ def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
             found.append(_of_pairs(name, parts, ex.Number(scaling.factor), ramp.axes[0].labels))
     for m in attention_factor(ctx, step.place):
         here = (", here ", ex.Number(scaled.a)) if isinstance(scaled, Scale) else ()
-        square = ex.Power(m, ex.Number.of(2))
-        found.append(
-            (
-                *("Cosines and sines are multiplied by ", m, *here),
-                ". Before rounding, this multiplies ",
-                *("the part of a score that comes from rotated columns by ", square, "."),
-            )
+        effect: Sentence = (
+            " Before rounding, this multiplies the part of a score that comes from rotated "
+            "columns by ",
+            *(ex.Power(m, ex.Number.of(2)), "."),
         )
+        scales = () if later else effect
+        found.append(("Cosines and sines are multiplied by ", m, *here, ".", *scales))
     return tuple(found)
 
 
