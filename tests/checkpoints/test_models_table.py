@@ -84,6 +84,7 @@ def parts(family: str) -> Iterator[str]:
         "rotary pairs of adjacent columns": declared.rotary_layout == "pairs",
         "norms without γ": not any(".gain" in key for key in declared.layout.names),
         "one norm for attention and FFN": declared.shares_norm,
+        "a norm of the embeddings": "embedding_norm.gain" in declared.layout.names,
         "norms of outputs": declared.norm_after,
         "no norms of inputs": declared.placement is None,
         "its own score scale": declared.squared_divisor or declared.factors,

@@ -65,6 +65,9 @@ BASE: Mapping[str, Json] = {
         **{"model_type": "mpt", "vocab_size": 40, "max_seq_len": 16, "d_model": 32, "n_layers": 2},
         **{"n_heads": 4},
     },
+    "bloom": {
+        **{"model_type": "bloom", "vocab_size": 40, "hidden_size": 32, "n_layer": 2, "n_head": 4},
+    },
     "falcon": {
         **{"model_type": "falcon", "vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2},
         **{"num_attention_heads": 4, "max_position_embeddings": 16},
@@ -217,6 +220,16 @@ OF_MPT: tuple[Json, ...] = (
     {"layer_norm_epsilon": 0.1},
     {"max_seq_len": 4},
     {"learned_pos_emb": False, "resid_pdrop": 0.5, "init_device": "cpu"},
+)
+OF_BLOOM: tuple[Json, ...] = (
+    *({"n_head": heads, "hidden_size": 8 * heads} for heads in (1, 3, 6)),
+    *({"n_embed": said} for said in (32, 16)),
+    {"n_head": 3},
+    {"apply_residual_connection_post_layernorm": True},
+    *({"slow_but_exact": True, "pretraining_tp": said} for said in (1, 2)),
+    {"n_inner": 24, "offset_alibi": 100, "skip_bias_add": True, "seq_length": 4},
+    {"layer_norm_epsilon": 0.1},
+    {"num_hidden_layers": 2, "num_attention_heads": 4},
 )
 OF_FALCON: tuple[Json, ...] = (
     *({"activation": name} for name in ("gelu_new", "relu", "tanh")),
@@ -440,7 +453,7 @@ OF_GRANITE: tuple[Json, ...] = (
 CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GRANITE}
 CHANGES |= {"gptj": OF_GPT_J, "codegen": OF_GPT_J}
 CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softmax_in_fp32": False})}
-CHANGES |= {"gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
+CHANGES |= {"bloom": OF_BLOOM, "gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
 CHANGES |= {"biogpt": OF_BIO_GPT, "vaultgemma": OF_GEMMAS}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
 CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
@@ -605,6 +618,7 @@ NOT_SUPPORTED = {
 """Keys for whose sake a configuration is refused that transformers computes."""
 OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
 NOT_SUPPORTED_IN = {
+    "bloom": {"apply_residual_connection_post_layernorm", "n_embed", "slow_but_exact"},
     "cohere": {"use_qk_norm"},
     "hunyuan_v1_dense": {"use_qk_norm"},
     "granitemoehybrid": {"position_embedding_type"},

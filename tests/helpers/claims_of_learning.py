@@ -59,10 +59,13 @@ def upstream(at: Judge) -> list[str]:
 
 
 def place_of(at: Judge) -> str:
-    """layer1.attention.head1. of a section of the backward pass; final_ of the norm behind all."""
+    """layer1.attention.head1. of a section of the backward pass; final_ of the norm behind all.
+
+    embedding_ of the norm of the embeddings.
+    """
     found = re.match(
         r"gradient\.((?:encoder\.)?"
-        r"(?:layer\d+\.\w+\.(?:(?:head|expert)\d+\.|shared\.)?|final_)?)",
+        r"(?:layer\d+\.\w+\.(?:(?:head|expert)\d+\.|shared\.)?|final_|embedding_(?=norm))?)",
         at.address,
     )
     return found[1] if found else ""
@@ -74,7 +77,7 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     ends = [
         names
         for end, names in (OF_LATENTS if is_latent else OF_STEPS).items()
-        if re.search(rf"(\.|final_|cross_){end}$", at.address)
+        if re.search(rf"(\.|final_|embedding_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
     # The sum of LoRA is no parameter.
@@ -181,7 +184,8 @@ def raised(at: Judge, said: Said) -> None:
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
     named, scale = NAMES.get(symbol, symbol), at.address.removesuffix(".gain")
     norm = re.search(r"latent\.\w+$|\w+_norm$|norm_after$", scale)
-    named = named.replace("norm.", f"{norm[0]}.") if norm and "final" not in norm[0] else named
+    if norm and norm[0] not in ("embedding_norm", "final_norm"):
+        named = named.replace("norm.", f"{norm[0]}.")
     assert place_of(at) + named in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]
     names = [told_apart(a["labels"])[i] for a, i in zip(axes, index, strict=True)]

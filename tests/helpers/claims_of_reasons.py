@@ -23,6 +23,7 @@ BLOCK = (
     *("scores", "values", "max", "change", "factor", "shifted", "exp", "sum"),
     *("block_sum", "block_output"),
 )
+NORMS = ("norm", "norm_after", "embedding_norm", "final_norm", "query_norm", "key_norm")
 WAVES = ("index", "div_term", "angle", "sin", "cos")
 SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
 
@@ -41,7 +42,7 @@ def inside(address: str) -> list[str]:
         return ["position", *(f"{of_waves}{wave}" for wave in (*WAVES, *SCALED))]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
-    if name in ("norm", "norm_after", "final_norm", "query_norm", "key_norm"):
+    if name in NORMS:
         return [address, *(f"{address}.{part}" for part in NORM)]
     parts = {
         "scores": ("dot", "d_k", "scale"),
@@ -119,7 +120,8 @@ def _parameter(at: Judge, name: str) -> Any:
 
 def norm_of(at: Judge) -> dict[str, Any]:
     """The norm that a section works out."""
-    norm = at.spec["final_norm"] if "final_norm" in at.address else None
+    of_tower = re.search(r"\b(?:embedding|final)_norm\b", at.address)
+    norm = at.spec[of_tower[0]] if of_tower else None
     if of_heads := norm_of_heads(at):
         norm = part_of(at)[f"{of_heads}_norm"]
     if latent := re.search(r"\.latent\.(norm|query_norm)$", at.address):

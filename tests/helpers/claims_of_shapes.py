@@ -20,7 +20,7 @@ ANYWHERE = frozenset(
 
 NUMBER = r"[\d,]+"
 PARTS = {"the table of positions": "positions", "the embeddings": "embeddings"} | {
-    f"the {name}": name for name in ("FFN", "norms", "final norm", "unembedding")
+    f"the {name}": name for name in ("FFN", "norms", "embedding norm", "final norm", "unembedding")
 }
 
 

@@ -243,7 +243,9 @@ def shape_of_all(at: Judge, said: Said) -> None:
 def inputs(at: Judge, said: Said) -> None:
     assert said[""].startswith("The position vectors") == ("position" in at.values)
     assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
-    assert bool(said["scaled"]) == ("embedding.scaled" in at.values) and not at.pinned("input")
+    assert bool(said["normalized"]) == (at.spec.get("embedding_norm", "none") != "none")
+    scaled = "embedding.scaled" in at.values and not said["normalized"]
+    assert bool(said["scaled"]) == scaled and not at.pinned("input")
     assert "how" not in said or said["how"] == at.passed_on()
 
 
@@ -419,9 +421,9 @@ CLAIMS: dict[str, Check] = {
         at.heading.endswith("Targets and predictions") and at.pinned("probabilities")
     ),
     "The numbers of {symbol:.+?} are rounded again, because digits are set for them.": rounded_again,
-    "There are no positions here: the [scaled:scaled ]embeddings are passed on[how: unchanged].": inputs,
-    "No position vectors are added: the [scaled:scaled ]embeddings are passed on[how: unchanged].": inputs,
-    "The position vectors are added to the [scaled:scaled ]embeddings, so that each vector encodes a token and its position.": inputs,
+    "There are no positions here: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
+    "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
+    "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings, so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
     "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,

@@ -67,8 +67,8 @@ def label(address: str) -> str:
     if words[-1:] == ["attention"] and name == "b_O":
         words.pop()
     if name == "shift":
-        final, norm = words[-1] == "final_norm", words.pop()
-        words += ["final norm"] * final
+        norm = words.pop()
+        words += [norm.replace("_", " ")] * (norm in ("embedding_norm", "final_norm"))
         name = "β of the norm after it" if norm == "norm_after" else "β"
     if "ffn" in place and name in ("gated", "activation", "hidden"):
         return ", ".join(words)

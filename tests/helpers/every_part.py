@@ -11,6 +11,7 @@ vocabulary: [a, b, c]
 unembedding: {W_U: tied, scale: 8, softcap: 3}
 positions: {rotary: {base: 100, layout: LAYOUT, start: 1, share: 0.5}}
 embedding_scale: sqrt
+embedding_norm: {epsilon: 0.01, gain: [1, 0.5, 2, 1], shift: [0, 0.5, 0, 0.1]}
 mask: {window: 2}
 softmax: shifted
 final_norm: {kind: rms_norm, epsilon: 0.001, epsilon_outside: true}

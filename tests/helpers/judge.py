@@ -63,6 +63,7 @@ OUTSIDE = {
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     "Scaled embeddings": "embedding.scaled",
     **{"Angles of the positions": "position.cos"},
+    **{f"Embedding {kind}": "embedding_norm" for kind in ("LayerNorm", "RMSNorm")},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
     f"{LORA}W_U": "unembedding.W_U",
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
@@ -76,6 +77,7 @@ FORWARD = {
     "the decoder output": "Output of the decoder",
     "the encoder output": "Output of the encoder",
     "the final norm": "Final LayerNorm",
+    "the embedding norm": "Embedding LayerNorm",
     "the norm of the latent vector": "Latent vector, normalized",
     "the norm of the latent vector of the queries": "Latent vector of the queries, normalized",
     "the norm of the queries": "Query, normalized",
@@ -264,9 +266,10 @@ class Judge:
 
     @property
     def place(self) -> str:
-        """layer1.attention.head1. of the section; final_ of the norm behind the layers."""
+        """layer1.attention.head1. of the section; final_ or embedding_ of a norm outside layers."""
         inside = r"(?:(?:head|expert)\d+\.|shared\.)?"
-        return "".join(re.findall(rf"^(?:layer\d+\.\w+\.{inside}|final_)?", self.address))
+        form = rf"^(?:layer\d+\.\w+\.{inside}|(?:final|embedding)_(?=norm))?"
+        return "".join(re.findall(form, self.address))
 
     @property
     def result(self) -> Any:

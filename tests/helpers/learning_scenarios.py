@@ -130,8 +130,8 @@ def _numbers(spec: Any, address: str) -> Any:
     if first == "encoder":
         return _numbers(spec["encoder"], ".".join(rest))
     match first, rest:
-        case ("final_norm", [name]):
-            return spec["final_norm"][name]
+        case ("embedding_norm" | "final_norm", [name]):
+            return spec[first][name]
         case (("unembedding" | "positions" | "embeddings"), _):
             found = spec[first]
             return found[rest[0]] if rest else found

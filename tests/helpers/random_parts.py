@@ -49,6 +49,16 @@ def embedding_scale(spec: Scenario, rng: random.Random) -> None:
             tower["embedding_scale"] = rng.choice(("sqrt", "none", 2, Decimal("0.5")))
 
 
+def embedding_norm(spec: Scenario, rng: random.Random) -> None:
+    """A norm of the embeddings, unless positions are added to them."""
+    for tower in (spec, spec.get("encoder", {})):
+        positions, rows = tower.get("positions", "none"), tower.get("embeddings", ())
+        is_added = positions != "none" and bool({"sinusoidal", "table"} & positions.keys())
+        if rows and not is_added and rng.random() < 0.3:
+            row = next(iter(rows.values() if isinstance(rows, dict) else rows))
+            tower["embedding_norm"] = _norm({len(row)}, rng) if rng.random() < 0.9 else "none"
+
+
 def scales(spec: Scenario, rng: random.Random) -> None:
     """Factors of what sub-layers add, and a divisor of the logits."""
     factors = (Decimal("0.22"), Decimal("0.5"), 1, Decimal("1.50"))
@@ -257,6 +267,7 @@ PARTS: dict[str, Part] = {
     "parallel": parallel,
     "unit offset": unit_offset,
     "embedding scale": embedding_scale,
+    "embedding norm": embedding_norm,
     "norms of heads": norms_of_heads,
     "latent": latent,
     "norms after": norms_after,

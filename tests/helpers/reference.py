@@ -92,6 +92,10 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
         x = values["embedding.scaled"] = factor * x
         if asked == "sqrt":
             values["embedding.scale"] = np.array(factor)
+    if not _is_none(tower.get("embedding_norm")):
+        found = _norm(x, tower["embedding_norm"])
+        x = found["norm"]
+        values |= {f"embedding_{key}": value for key, value in found.items()}
     angles = _turned(values, tower)
     if not typed:
         x = values["input"] = replace("input", x + values.get("position", 0))

@@ -128,6 +128,8 @@ class _Pass:
         if scale != "none":
             factor = math.sqrt(x.shape[1]) if scale == "sqrt" else float(scale)
             x = self.keep("embedding.scaled", x * factor)
+        if self.spec.get("embedding_norm", "none") != "none":
+            x = self.norm("embedding_", self.spec["embedding_norm"], x)
         positions: Any = self.spec.get("positions") or "none"
         if positions != "none" and "table" in positions:
             x = x + self.keep("position", self.table("positions.table")[: len(tokens)])

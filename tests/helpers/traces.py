@@ -54,7 +54,7 @@ def _norms(spec: dict[str, Any]) -> list[dict[str, Any]]:
     layers = [layer for tower in towers for layer in tower.get("layers", [])]
     parts = [part for layer in layers for part in (layer, *layer.values())]
     norms = [part.get("norm") for part in parts if isinstance(part, dict)]
-    norms += [tower.get("final_norm") for tower in towers]
+    norms += [tower.get(f"{end}_norm") for tower in towers for end in ("embedding", "final")]
     return [norm for norm in norms if isinstance(norm, dict)]
 
 

@@ -19,6 +19,7 @@ OF_EMBEDDINGS = (
         "merges",
         "token_ids",
         "embedding_scale",
+        "embedding_norm",
         "batch",
         "training",
         "generation",

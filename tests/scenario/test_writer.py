@@ -86,6 +86,7 @@ SAID = {
     "no rotary start": "positions: {rotary: {base: 3.50}}\n",
     "sinusoidal": "positions: {sinusoidal: {}}\n",
     "final norm": "final_norm: {}\n",
+    "embedding norm": "embedding_norm: {}\n",
     "batch": "batch: [[a, b], [b, b]]\n",
     "labels of columns": "features: ['1', 'no']\n",
     "ids": "token_ids: [7, 8]\n",

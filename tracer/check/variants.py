@@ -120,6 +120,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
     ("without a factor of the embeddings", _of_towers(lambda _: {"embedding_scale": "none"})),
+    ("without a norm of the embeddings", _of_towers(lambda _: {"embedding_norm": None})),
     *((f"with positions counted from {n}", _counted_from(n)) for n in (0, 1)),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),

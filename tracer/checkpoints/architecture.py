@@ -114,6 +114,8 @@ class Architecture:
     """Whether norms multiply by 1 + γ instead of γ."""
     scales_embeddings: bool = False
     """Whether the embeddings are multiplied by √d_model."""
+    embedding_norm: bool = False
+    """Whether the embeddings are normalized."""
     parallel: bool = False
     """Whether attention and FFN of a layer read the same vectors."""
     norm_after: bool = False
@@ -149,7 +151,7 @@ class Architecture:
     has_images: bool = False
     """Whether it is the text half of a model that also reads images."""
     bounded: bool = False
-    """Whether no text may be longer than the context even with rotary positions."""
+    """Whether no text may be longer than the context even with rotary positions or ALiBi."""
 
     @property
     def window(self) -> int | None:

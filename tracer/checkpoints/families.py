@@ -43,7 +43,7 @@ _FAMILIES: Mapping[str, str] = {
     "a router with sigmoid scores": "deepseek_v3 deepseek_v32 dots1 glm4_moe kimi_k2 llama4 "
     "llama4_text mimo_v2_flash minimax_m2",
     "SparseMixer routing": "phimoe",
-    "a norm of the embeddings": "bart bloom mbart",
+    "a norm of the embeddings": "bart mbart",
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
     "an activation function with its own parameters": "apertus",

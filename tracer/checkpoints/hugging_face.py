@@ -158,7 +158,7 @@ def _architecture(
         d_k=_head_size(settings, family, share),
         hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context, 2048 if family.rotary else None),
+        context=settings.whole(family.context, 2048 if family.rotary or family.alibi else None),
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
         activation=settings.one_of(activation_key, activations, activation)
@@ -177,6 +177,7 @@ def _architecture(
         normalizes_rotated=family.normalizes_rotated,
         unit_offset=family.unit_offset,
         scales_embeddings=settings.flag(*scale) if scale else family.scales_embeddings,
+        embedding_norm="embedding_norm.gain" in family.layout.names,
         norm_after=family.norm_after,
         alibi=family.alibi,
         divisor=_divisor(settings, family),

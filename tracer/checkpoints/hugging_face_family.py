@@ -65,7 +65,7 @@ class HuggingFaceFamily:
     rotates_pairs: bool = False
     """Whether an odd number of rotated columns is an error."""
     bounded: bool = False
-    """Whether a text longer than the context is an error even with rotary positions."""
+    """Whether a text longer than the context is an error even with rotary positions or ALiBi."""
     alibi: bool = False
     """Whether the distance of two tokens lowers their score."""
     meant: Mapping[str, str] = field(default_factory=dict)

@@ -131,7 +131,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     keys = architecture.key_heads * architecture.d_k
     attentions = ("layer.attention", "layer.cross_attention")
     norms = [f"{place}.{norm}" for place in (*attentions, "layer.ffn") for norm in NORMS]
-    norms += ["final_norm"]
+    norms += ["embedding_norm", "final_norm"]
     projections = {
         "W_Q": (d, queries),
         "W_K": (d, keys),

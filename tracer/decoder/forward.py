@@ -367,7 +367,7 @@ def run_layers(
         leaving.append(x)
     assert isinstance(x, Value)
     if tower.final_norm:
-        with tape.at(final=True):
+        with tape.at(tower_norm="final_norm"):
             return leaving, normalized(tape, x, tower.final_norm)
     return leaving, x
 

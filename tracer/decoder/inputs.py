@@ -16,6 +16,7 @@ from tracer.decoder.elementwise import Add, Cos, Outer, Sin, SquareRoot, Times
 from tracer.decoder.operations import Copy, DivTerm, Interleave
 from tracer.decoder.parameters import columns
 from tracer.decoder.part import parts
+from tracer.decoder.sub_layers import normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
@@ -30,7 +31,8 @@ SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis, OfTower]:
     """X′ = X + P (n, d_model) from the `first` token on, or X; and what all layers share.
 
-    X may be multiplied by a number first. Of typed queries, keys and values, only the tokens.
+    X may be multiplied by a number first, and normalized. Of typed queries, keys and values, only
+    the tokens.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if tower.embeddings is None:
@@ -46,6 +48,9 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
     x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
+    if tower.embedding_norm:
+        with tape.at(tower_norm="embedding_norm"):
+            x = normalized(tape, x, tower.embedding_norm)
     of_tower, positions = shared_by_layers(tape, tower, tokens), tower.positions
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.

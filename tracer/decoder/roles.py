@@ -18,6 +18,9 @@ SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 Routing: TypeAlias = Mapping[str, tuple[tuple[int, ...], ...]]
 """By the address of a choice, the columns that are chosen in each row, counted from 0."""
 
+TowerNorm: TypeAlias = Literal["embedding_norm", "final_norm"]
+"""The norm of the embeddings, and that after the last layer: the keys of a scenario."""
+
 Phase: TypeAlias = Literal["forward", "gradient", "update", "attribution"]
 """The forward pass, the backward pass, the update of the weights; a logit's attribution."""
 
@@ -71,8 +74,8 @@ class Place:
     """A block of a head's keys, counted from 1."""
     rotary: int | None = None
     """The number of rotary positions that differ from the tower's, counted from 2."""
-    final: bool = False
-    """At the norm after the last layer."""
+    tower_norm: TowerNorm | None = None
+    """At a norm outside of the layers."""
     encoder: bool = False
     phase: Phase = "forward"
     example: int | None = None
@@ -85,8 +88,8 @@ class Place:
         phase = "" if self.phase == "forward" else f"{self.phase}."
         example = f"example{self.example}." if self.example else ""
         within = phase + example + ("encoder." if self.encoder else "")
-        if self.final:
-            return f"{within}final_"
+        if self.tower_norm:
+            return within + self.tower_norm.removesuffix("norm")
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
@@ -99,8 +102,8 @@ class Place:
     def yaml_path(self) -> tuple[int | str, ...]:
         """The path of this place in a scenario: ("layers", 0, "attention")."""
         tower = ("encoder",) if self.encoder else ()
-        if self.final:
-            return (*tower, "final_norm")
+        if self.tower_norm:
+            return (*tower, self.tower_norm)
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
         head = ("heads", self.head - 1) if self.head else ()

@@ -114,7 +114,7 @@ class Tape:
         block: int | None = None,
         network: roles.Network | None = None,
         rotary: int | None = None,
-        final: bool = False,
+        tower_norm: roles.TowerNorm | None = None,
         encoder: bool = False,
     ) -> AbstractContextManager[None]:
         """Values recorded inside are at this part of the present place: a layer, a head."""
@@ -126,7 +126,7 @@ class Tape:
                 head or outer.head,
                 block,
                 rotary,
-                final,
+                tower_norm,
                 encoder or outer.encoder,
                 example=outer.example,
                 network=network or outer.network,

@@ -91,8 +91,8 @@ def label(value: Value) -> str:
     """`layer 2, head 1`, `layer 2, cross, head 1`, `embedding`: what a part belongs to."""
     place, role = value.place, value.role
     words = [f"layer {place.layer}"] if place.layer else []
-    if place.final:
-        words.append("final norm")
+    if place.tower_norm:
+        words.append(place.tower_norm.replace("_", " "))
     if place.sub_layer == "ffn":
         words.append("FFN")
     elif place.sub_layer == "cross_attention":

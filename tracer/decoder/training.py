@@ -128,7 +128,7 @@ def _gradients(tape: Tape, found: Trace) -> dict[Value, Value]:
 def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
     """The YAML path of a parameter."""
     keys = parameter.name.split(".")
-    return (*place.yaml_path, *(keys[1:] if place.final else keys))
+    return (*place.yaml_path, *(keys[1:] if place.tower_norm else keys))
 
 
 def _as_typed(scenario: Scenario, parameter: Value, new: Value) -> object:

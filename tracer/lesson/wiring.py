@@ -12,8 +12,10 @@ from tracer.decoder.part import all_roles, ffn_outputs, parts
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
-Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bool]
-"""A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
+Where: TypeAlias = tuple[
+    bool, int | None, int | None, roles.SubLayer | None, roles.TowerNorm | None
+]
+"""A sub-layer or a norm outside of layers: encoder, example, layer, sub-layer, norm."""
 
 ENDS = (
     *(roles.ATTENTION_OUTPUT, *ffn_outputs()),
@@ -36,7 +38,7 @@ SUB_LAYERS = (*get_args(roles.SubLayer), None)
 def where(value: Value) -> Where:
     """The sub-layer of a value."""
     place = value.place
-    return place.encoder, place.example, place.layer, place.sub_layer, place.final
+    return place.encoder, place.example, place.layer, place.sub_layer, place.tower_norm
 
 
 @lru_cache(maxsize=4)  # a text for each token asks for those of one pass
@@ -92,13 +94,14 @@ def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
     From the rank `spanned` on, roles come after the projections of all heads of an attention.
     """
     role, place = record.output.role, record.output.place
-    outside = 0 if RANKS[role] < RANKS[roles.W_Q] else inf  # of all layers: before them, or behind
+    # Of what is outside of all layers, before them or behind.
+    is_before = RANKS[role] < RANKS[roles.W_Q] or place.tower_norm == "embedding_norm"
     return (
         role.parameter,
         place.example or inf,
         not place.encoder,
         place.sub_layer == "lens",
-        place.layer or (inf if place.final else outside),
+        place.layer or (0 if is_before else inf),
         SUB_LAYERS.index(place.sub_layer),
         RANKS[role] >= spanned,
         place.head or (inf if behind else 0),
@@ -113,6 +116,7 @@ def sub_layer_results(records: Iterable[Record]) -> list[Value]:
     inside = {(value, where(record.output)) for record in passed for value in record.inputs}
     ends = [r.output for r in passed if r.output.role in ENDS]
     of_model = [value for value in ends if value.place.sub_layer != "lens"]
+    of_model = [value for value in of_model if value.place.tower_norm != "embedding_norm"]
     return [value for value in of_model if (value, where(value)) not in inside]
 
 

@@ -127,6 +127,11 @@ class Tower(Frozen):
         "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
         (),
     )
+    embedding_norm: OrNone[Normalization] = described(
+        "A norm of the embeddings, after their factor, or none (BLOOM, Le Scao et al. 2022).",
+        "{epsilon: 0.00001}",
+        None,
+    )
     final_norm: OrNone[Normalization] = described(
         "A norm after the last layer, or none.", "{epsilon: 0.00001}", None
     )
@@ -160,7 +165,10 @@ class Encoder(Tower):
 
     @model_validator(mode="after")
     def _given_or_computed(self) -> Self:
-        computed = ("embeddings", "positions", "embedding_scale", "layers", "final_norm")
+        computed = (
+            *("embeddings", "positions", "embedding_scale", "embedding_norm", "layers"),
+            "final_norm",
+        )
         beside = [n for n in computed if getattr(self, n) != Tower.model_fields[n].default]
         if self.vectors is not None and beside:
             raise ValueError(f"vectors and {beside[0]}, expected only one of them")

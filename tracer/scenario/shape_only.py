@@ -120,6 +120,7 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
         "embeddings": _shape(tower.embeddings),
         "positions": tower.positions and _blank(tower.positions),
         "embedding_scale": tower.embedding_scale,
+        "embedding_norm": tower.embedding_norm and _blank(tower.embedding_norm),
         "layers": layers,
         "final_norm": tower.final_norm and _blank(tower.final_norm),
     }

@@ -290,6 +290,9 @@ def _tower(
         "embeddings": lookup,
         "positions": _positions(architecture, parameters),
         "embedding_scale": _embedding_scale(architecture),
+        "embedding_norm": with_numbers(norm, read, ("embedding_norm",))
+        if architecture.embedding_norm
+        else None,
         "layers": tuple(
             with_numbers(_layer(architecture, i + 1, crossed=crossed), read, ("layers", i))
             for i in range(architecture.layers)
@@ -367,7 +370,7 @@ def _ids(
         for i, number in enumerate(ids)
         if not 0 <= number < len(words)
     ]
-    is_bounded = architecture.rotary is None or architecture.bounded
+    is_bounded = architecture.bounded or not (architecture.rotary or architecture.alibi)
     most = architecture.context if is_bounded else len(ids)
     if not problems and not 1 <= len(ids) <= most:
         message = f"{count(len(ids), 'token')}, expected 1 to {most} (one for each position)"

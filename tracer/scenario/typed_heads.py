@@ -21,6 +21,7 @@ OF_EMBEDDINGS = (
     "merges",
     "token_ids",
     "embedding_scale",
+    "embedding_norm",
     "batch",
     "training",
     "generation",
@@ -115,7 +116,10 @@ def _check_encoder(scenario: SizeChecker, first: YamlPath) -> None:
         if scenario.has("layers", i, "cross_attention")
         if ("layers", i, "cross_attention") != first
     ]
-    computed = ("features", "positions", "embedding_scale", "layers", "final_norm")
+    computed = (
+        *("features", "positions", "embedding_scale", "embedding_norm", "layers"),
+        "final_norm",
+    )
     if scenario.has("encoder", "vectors") or scenario.has("encoder", "embeddings"):
         if typed:
             message = "the keys and values are typed, so that nothing reads the encoder's vectors"

@@ -57,6 +57,10 @@ def block(text: str, title: str) -> list[str]:
 def expected(spec: Scenario) -> list[str]:
     """What the layers of a scenario compute, as a person writes it down from the YAML."""
     x, number, written = "X′", 0, []
+    if (norm := spec.get("embedding_norm", "none")) != "none":
+        of = "RMSNorm" if norm.get("kind") == "rms_norm" else "LayerNorm"
+        scaled = spec.get("embedding_scale", "none") != "none"
+        written.append(f"n₀ = {of}({'Xs' if scaled else 'X'})")
     for layer in spec["layers"]:
         start = x
         for name in ("attention", "cross_attention", "ffn"):

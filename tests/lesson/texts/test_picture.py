@@ -156,11 +156,13 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     scale = scenario.get("embedding_scale", "none")
     x = {"none": "X", "sqrt": "X×√d_model"}.get(scale, "X×s")
     below = [] if scale == "none" else [["X"]]
+    norm = scenario.get("embedding_norm", "none")
+    above = [] if norm == "none" else [[NORMS[norm.get("kind", "layer_norm")]]]
     if positions == "none" or positions.get("alibi"):
-        return [*below, [x], ["X′"]]
+        return [*below, [x], *above, ["X′"]]
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
-        return [*below, [x, *(["θ turns Q, K"] if attends else [])], ["X′"]]
+        return [*below, [x, *(["θ turns Q, K"] if attends else [])], *above, ["X′"]]
     return [*below, [x, "P"], [f"{x} + P"]]
 
 

@@ -41,6 +41,7 @@ MPT = HuggingFaceFamily(
     biases="",
     whole_heads=True,
     alibi=True,
+    bounded=True,
     check=_check_attention,
     only={
         "embedding_fraction": (1.0, "a factor of the gradients of the embeddings"),

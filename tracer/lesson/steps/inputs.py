@@ -177,7 +177,8 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
-    embeddings = f"the {'scaled ' * scaled}embeddings"
+    normalized = ctx.tower.embedding_norm is not None
+    embeddings = f"the {'normalized ' if normalized else 'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
         of_tower = (part.roles.values() for part in parts() if part.tower)
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)

@@ -68,6 +68,11 @@ class _Formulas:
     def of_tower(self, tower: doc.TowerPicture, encodes: bool) -> Iterator[doc.Block]:
         """From the input vectors to the tower's output."""
         place = roles.Place(encoder=encodes)
+        of_embeddings = roles.Place(encoder=encodes, tower_norm="embedding_norm")
+        if norm := self.ctx.value(of_embeddings, roles.NORM):
+            yield from self._line(norm, self._inside(norm, norm))
+            if (read := self.ctx.value(place, roles.INPUT)) and norm in self.producers[read].inputs:
+                yield from self._line(read, self.symbols[norm.address])
         yield from self._recorded(place, roles.INPUT)
         ends = [value for value in self.leaving if value.place.encoder == encodes]
         for layer in tower.layers:
@@ -76,7 +81,7 @@ class _Formulas:
                     yield from self._sub_layer(value)
             yield from doc.paragraphs(_repeated(layer))
         for value in ends:
-            if value.place.final:
+            if value.place.tower_norm:
                 yield from self._sub_layer(value)
         output = self.ctx.value(roles.Place(), roles.ENCODER_OUTPUT if encodes else roles.OUTPUT)
         if output and self.producers[output].inputs:

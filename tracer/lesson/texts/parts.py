@@ -88,7 +88,7 @@ def every_step(ctx: LessonContext, steps: Sequence[Step]) -> tuple[doc.Block, ..
     alike: dict[tuple[object, ...], list[Step]] = {}
     for step in steps:
         place = step.place
-        key = (step.kind, place.encoder, place.sub_layer, place.final)
+        key = (step.kind, place.encoder, place.sub_layer, place.tower_norm)
         alike.setdefault(key, []).append(step)
     rows = []
     for first, *others in alike.values():

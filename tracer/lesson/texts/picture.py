@@ -97,7 +97,13 @@ def _tower(
 ) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
     others = [step for step in steps if not step.place.layer]
-    before = [step for step in others if step.kind in OF_EACH_TOWER or step.kind.aside]
+    before = [
+        step
+        for step in others
+        if step.kind in OF_EACH_TOWER
+        or step.kind.aside
+        or step.place.tower_norm == "embedding_norm"
+    ]
     behind = [step for step in others if step not in before]
     below = before[-1].last.output if before else None
     return doc.TowerPicture(

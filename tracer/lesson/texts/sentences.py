@@ -123,9 +123,10 @@ def named(step: Step) -> str:
         return f"{step.kind.title} {step.place.block}"
     if step.place.rotary:
         return f"{step.kind.title}, set {step.place.rotary}"
-    if step.place.final:
+    if step.place.tower_norm:
         *gradient_through, norm = step.kind.title.split()
-        return _capitalized(" ".join((*gradient_through, "final", norm)))
+        which = step.place.tower_norm.removesuffix("_norm")
+        return _capitalized(" ".join((*gradient_through, which, norm)))
     if step.place.sub_layer and not step.kind.inner:
         after = "after" if FORWARD.get(step.kind) is NORM_AFTER_STEP else "of"
         side = _side(step) if step.place.phase == "forward" else after
@@ -147,7 +148,7 @@ def where(step: Step, ctx: LessonContext) -> str:
 def _tower(step: Step, ctx: LessonContext) -> list[str]:
     """Encoder or decoder, where both have such steps."""
     name = "encoder" if step.place.encoder else "decoder"
-    either = step.place.layer or step.place.final or step.kind in OF_EACH_TOWER
+    either = step.place.layer or step.place.tower_norm or step.kind in OF_EACH_TOWER
     return [name] if ctx.has_two_towers and either else []
 
 
@@ -188,7 +189,8 @@ def part(step: Step, ctx: LessonContext) -> str:
 def heading(step: str, place: Place, layers: str, sub_layer: str, *, towers: int) -> str:
     """`Encoder, layer 1: FFN`: what the step of a name belongs to, as far as that is to be said."""
     of_encoder = step == ENCODER_STEP.name
-    ends = step in AT_THE_END or place.final or (towers > 1 and of_encoder)
+    is_final = place.tower_norm == "final_norm"
+    ends = step in AT_THE_END or is_final or (towers > 1 and of_encoder)
     tower = "encoder" if place.encoder or of_encoder else "" if ends else "decoder"
     where = ", ".join(filter(None, (tower if towers > 1 else "", layers)))
     name = sub_layer or ("output" if ends else "inputs")

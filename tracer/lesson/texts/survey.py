@@ -36,7 +36,7 @@ NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
 
 LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
-OTHER_PARTS = ("encoder", "final norm", "unembedding")
+OTHER_PARTS = ("encoder", "embedding norm", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class SurveyedMatrix:
         place = self.value.place
         if place.encoder:
             return "encoder"
-        if place.final:
-            return "final norm"
+        if place.tower_norm:
+            return place.tower_norm.replace("_", " ")
         if place.sub_layer is None:
             return "unembedding"
         if any(self.role in (norm.gain, norm.shift) for norm in all_norms()):

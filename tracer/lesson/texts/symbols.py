@@ -73,6 +73,8 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
             head = numbered if network.number else network.key[0]
         symbol = symbol_of(value.role)
         number = str(numbers.get(where(value), counted[_pass(value)] + 1))
+        if value.place.tower_norm == "embedding_norm":
+            number = "0"
         if value in leave:
             symbol = Symbol("x", number)
         elif callable(symbol):
