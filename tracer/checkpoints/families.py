@@ -48,7 +48,6 @@ _FAMILIES: Mapping[str, str] = {
     "a clamped gate": "gpt_oss gpt-oss",
     "the square of ReLU": "arcee nemotron",
     "an activation function with its own parameters": "apertus",
-    "a gate of the shared expert": "qwen2_moe",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",
     "an encoder of sound with cross-attention": "whisper",
