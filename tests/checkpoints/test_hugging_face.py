@@ -115,7 +115,7 @@ def test_the_kinds_of_layers_are_those_of_the_window() -> None:
 @pytest.mark.parametrize(("name", "activation"), [
     ("gelu", "gelu"), ("gelu_python", "gelu"), ("gelu_new", "gelu_tanh"),
     ("gelu_pytorch_tanh", "gelu_tanh"), ("gelu_fast", "gelu_tanh"), ("relu", "relu"),
-    ("silu", "silu"), ("swish", "silu"),
+    ("silu", "silu"), ("swish", "silu"), ("relu2", "relu_squared"),
 ])  # fmt: skip
 def test_activations_have_several_names(name: str, activation: str) -> None:
     assert read("gpt2", activation_function=name).activation == activation

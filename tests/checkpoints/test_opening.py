@@ -377,6 +377,25 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     assert refused(folder).startswith(f"{folder / 'model.safetensors'}: cannot be read: No such")
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "config.json"])
+def test_of_a_folder_no_single_file_is_opened(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    assert refused(file) == (
+        f"{file}: a file of a model, expected a .gguf file, or the folder {tmp_path} as a whole"
+    )
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "some.gguf"])
+def test_a_pointer_of_git_is_no_model(name: str, tmp_path: Path) -> None:
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tiny_checkpoints.hugging_face_llama())
+    (folder / "model.safetensors").unlink()
+    file = folder / name
+    file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:248d\nsize 9\n")
+    assert refused(file if name.endswith("gguf") else folder) == (
+        f"{file}: a pointer of Git LFS; git lfs pull puts the file in its place"
+    )
+
+
 @pytest.mark.parametrize("with_base", [False, True])
 def test_an_adapter_is_refused(with_base: bool, tmp_path: Path) -> None:
     """Whether or not the weights of its base model are beside it."""

@@ -102,3 +102,12 @@ def test_a_scaling_is_that_of_transformers(family: str, tmp_path: Path) -> None:
         assert not by_transformers or refused <= NOT_SUPPORTED, config
         computed += not refused
     assert computed >= 8
+
+
+@pytest.mark.parametrize(("rotated", "is_computed"), [(3, False), (4, True)])
+def test_yarn_needs_pairs(rotated: int, is_computed: bool, tmp_path: Path) -> None:
+    """Of three numbers, transformers turns two pairs, and has the ramp of YaRN for one of them."""
+    said = {"rotary_pct": rotated / 8, "rope_scaling": {"type": "yarn", "factor": 4.0}}
+    config = {**BASE["gpt_neox"], **said, "max_position_embeddings": 8}
+    configs.save(configs.drawn(tmp_path, config), tmp_path / "model.safetensors")
+    assert configs.check(tmp_path, config) == (True, set() if is_computed else {""})

@@ -49,7 +49,9 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
-OF_LLAMA_SIZES = (*("granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),)
+OF_LLAMA_SIZES = (
+    *("arcee", "granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),
+)
 LAYER_NORM = {key: value for key, value in LLAMA.items() if key != "rms_norm_eps"}
 BASE: Mapping[str, Json] = {
     **{family: {**GPT2, "model_type": family, "rotary_dim": 4} for family in ("gptj", "codegen")},
@@ -94,6 +96,7 @@ BASE: Mapping[str, Json] = {
         family: {"model_type": family, "pad_token_id": 0, **LLAMA, "head_dim": 8}
         for family in ("glm", "glm4", "ernie4_5", "seed_oss", "helium", "hunyuan_v1_dense")
     },
+    "nemotron": {"model_type": "nemotron", **LAYER_NORM, "norm_eps": 1e-3},
     "ministral": {"model_type": "ministral", **LLAMA, "head_dim": 8, "sliding_window": 3},
     "granitemoehybrid": {
         **{"model_type": "granitemoehybrid", "pad_token_id": 0, **LLAMA, "num_local_experts": 0},
@@ -413,6 +416,13 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
         {"qkv_bias": False},
         {"layer_types": [FULL, FULL]},
     ),
+    "arcee": ({"attention_bias": True, "mlp_bias": True},),
+    "nemotron": (
+        {"attention_bias": True, "mlp_bias": True},
+        {"num_key_value_heads": MISSING},
+        {"norm_eps": MISSING, "kv_channels": 8},
+        *OF_SHARE,
+    ),
     "hunyuan_v1_dense": (
         *({"use_qk_norm": said} for said in (True, False)),
         *(
@@ -658,6 +668,16 @@ def test_every_setting_of_generation_changes_nothing() -> None:
     assert len(settings) > 50
     said = {key: "x" for key in settings if key not in BASE["llama"]}
     assert architecture_of({**BASE["llama"], **said}, "x") == architecture_of(BASE["llama"], "x")
+
+
+@pytest.mark.parametrize(("family", "key", "other"), [
+    ("falcon", "hidden_size", "n_embed"),
+    ("granitemoehybrid", "layer_types", "layers_block_type"),
+])  # fmt: skip
+def test_an_older_name_of_a_key_is_read(family: str, key: str, other: str, folder: Path) -> None:
+    config = {other if name == key else name: value for name, value in BASE[family].items()}
+    save(drawn(folder, config), folder / "model.safetensors")
+    assert check(folder, config) == (True, set())
 
 
 ACCEPTED = {

@@ -105,6 +105,12 @@ def test_what_is_no_scenario_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused("run", "alx.yaml") == f"alx.yaml: {told}"
     assert refused("run", "qqqq") == "qqqq: no such file or scenario\n"
     assert refused("run", "folder") == "folder: a folder, expected a scenario\n"
+    (tmp_path / "gpt2").mkdir()
+    for model in ("gpt2/config.json", "some.gguf"):
+        (tmp_path / model).write_bytes(b"\xff")
+    for model in ("gpt2", "some.gguf"):
+        told = f"a trained model, expected a scenario with checkpoint: {model}"
+        assert refused("run", model).startswith(f"{model}: {told}")
     assert refused("run", "bad.yaml") == "bad.yaml:2:4: not UTF-8: byte 0xFF\n"
     assert refused("run", "-") == "<stdin>: empty, expected a scenario\n"
 

@@ -37,7 +37,8 @@ def inside(address: str) -> list[str]:
     if address.endswith("router.weights"):
         return [address, *(at + part for part in ("chosen", "probabilities", *SOFTMAX))]
     if name in ("cos", "scaled_cos") or address == "position":
-        return ["position", *(f"{at}{wave}" for wave in (*WAVES, *SCALED))]
+        of_waves = at or "position."
+        return ["position", *(f"{of_waves}{wave}" for wave in (*WAVES, *SCALED))]
     if address == "probabilities":
         return [address, *(f"{address}.{part}" for part in SOFTMAX)]
     if name in ("norm", "norm_after", "final_norm", "query_norm", "key_norm"):

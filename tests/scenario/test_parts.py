@@ -30,6 +30,8 @@ NOT_DECLARED = {
     ("Scenario", "mask"),
     ("Rotary", "factors"),
     ("RotaryOfLayer", "factors"),
+    ("RotaryScaling", "short_factor"),
+    ("RotaryScaling", "long_factor"),
     ("Loss", "target"),
 }
 """Rows of numbers that are settings."""

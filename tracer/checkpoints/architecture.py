@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
-Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
+Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu", "relu_squared"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 QueryKeyNorm: TypeAlias = Literal["head", "heads"]
 RotaryScaling: TypeAlias = Mapping[str, Any]
@@ -189,3 +189,5 @@ class Architecture:
                 yield f"{key}: {len(numbers)} numbers, expected {pairs}, one for each rotated pair"
         if scaling["kind"] == "dynamic" and self.rotated <= 2:
             yield f"{self.rotated} numbers per head are rotated, expected more for dynamic scaling"
+        if scaling["kind"] == "yarn" and self.rotated % 2:  # transformers counts one pair less
+            yield f"{self.rotated} numbers per head are rotated, expected pairs for YaRN"

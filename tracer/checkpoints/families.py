@@ -46,7 +46,6 @@ _FAMILIES: Mapping[str, str] = {
     "a norm of the embeddings": "bart bloom mbart",
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
-    "the square of ReLU": "arcee nemotron",
     "an activation function with its own parameters": "apertus",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",

@@ -41,6 +41,7 @@ _NAMES: Mapping[Activation, str] = {
     "gelu_tanh": "gelu_new gelu_pytorch_tanh gelu_python_tanh gelu_accurate gelu_fast",
     "silu": "silu swish",
     "relu": "relu",
+    "relu_squared": "relu2",
 }
 ACTIVATIONS = {name: function for function, names in _NAMES.items() for name in names.split()}
 """The activation functions by transformers' names, some of which differ by rounding alone."""

@@ -35,6 +35,8 @@ from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 GENERATION_CONFIG = "generation_config.json"
+OF_A_FOLDER = (".safetensors", ".json", "pytorch_model.bin")
+"""The ends of the names of files that are read only as parts of a folder."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ def open_checkpoint(path: Path) -> Checkpoint:
         is_folder = path.is_dir()
     except OSError as error:  # such as a name that is too long
         raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None
+    if not is_folder and path.name.endswith(OF_A_FOLDER):
+        whole = f"expected a .gguf file, or the folder {path.parent} as a whole"
+        raise TracerError(Problem(f"a file of a model, {whole}", str(path)))
     return _folder(path) if is_folder else _gguf(path)
 
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tracer.checkpoints.tensor import Tensor, widened
+from tracer.checkpoints.tensor import Tensor, mapped, widened
 from tracer.errors import Problem, TracerError
-from tracer.files.reading import open_file, reading_from
 
 CONVERT = (
     "Or load the model with transformers and save it with model.save_pretrained(folder), which "
@@ -32,8 +31,7 @@ def read_pytorch(path: Path) -> dict[str, Tensor]:
         TracerError: PyTorch is not installed, or the file is missing, damaged or holds more than
             tensors.
     """
-    with open_file(path), reading_from(str(path)):
-        pass
+    mapped(path)  # which raises if it cannot be read
     if find_spec("torch") is None:
         message = f"to read it, install PyTorch: pip install torch. {CONVERT}"
         raise TracerError(Problem(message, str(path)))

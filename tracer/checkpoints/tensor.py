@@ -116,13 +116,20 @@ def written_shape(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or "a single number"
 
 
+POINTER = b"version https://git-lfs"
+"""How the text begins that Git leaves in place of a large file."""
+
+
 def mapped(path: Path) -> Bytes:
     """Return the bytes of a file, mapped into memory.
 
     Raises:
-        TracerError: it cannot be read, or is empty.
+        TracerError: it cannot be read, is empty, or stands for a file that is elsewhere.
     """
     with open_file(path) as file, reading_from(str(path)):
         if not os.fstat(file.fileno()).st_size:
             raise TracerError(Problem("cannot be read: it is empty", str(path)))
+        if file.read(len(POINTER)) == POINTER:
+            message = "a pointer of Git LFS; git lfs pull puts the file in its place"
+            raise TracerError(Problem(message, str(path)))
         return np.asarray(np.memmap(file, np.uint8, "r"))  # slicing a memmap is slower

@@ -143,7 +143,7 @@ def file_of(name: str, folder: Path = Path()) -> Path | None:
     path = folder / name
     try:
         path.stat()
-        return _bundled(name, path) if path.is_dir() else path
+        return _bundled(name, path) if path.is_dir() or _is_model(path) else path
     except (FileNotFoundError, NotADirectoryError):
         return _bundled(name, path)
     except (OSError, ValueError) as error:
@@ -160,12 +160,19 @@ def _bundled(name: str, path: Path) -> Path:
     short = name.removesuffix(".yaml")
     if short not in known:
         what = "a folder, expected a scenario" if path.is_dir() else "no such file or scenario"
+        if _is_model(path):
+            what = f"a trained model, expected a scenario with checkpoint: {name}"
         inside = name[: name.rfind("/") + 1]
         there = (each.name for each in path.parent.glob("*.yaml")) if name else ()
         files = {f"{inside}{file.removesuffix('.yaml')}": f"{inside}{file}" for file in there}
         near = [files.get(each, each) for each in similar(short, [*known, *files])]
         raise TracerError(Problem(f"{what}{did_you_mean(near)}", name))
     return known[short]
+
+
+def _is_model(path: Path) -> bool:
+    """Return whether a path is that of a trained model, which a scenario can only name."""
+    return path.suffix in (".gguf", ".safetensors") or (path / "config.json").is_file()
 
 
 def parse(text: str, file: str, name: str = "scenario") -> Scenario:

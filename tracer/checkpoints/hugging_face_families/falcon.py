@@ -23,6 +23,7 @@ FALCON = HuggingFaceFamily(
     parallel=("parallel_attn", True),
     shares_norm=True,
     whole_heads=True,
+    same={"n_embed": "hidden_size"},
     equal={"n_head": "num_attention_heads", "n_layer": "num_hidden_layers"},
     only={
         "apply_residual_connection_post_layernorm": (False, "norms before residual connections"),

@@ -27,7 +27,7 @@ GRANITE = replace(
 
 
 def _windows_of_4(settings: CheckpointSettings, layers: int) -> Windows:
-    kinds = settings.entries("layer_types", str) or settings.entries("layers_block_type", str)
+    kinds = settings.entries("layer_types", str)
     if len(kinds) != layers or not {*kinds} <= {"attention", FULL}:
         settings.wrong("layer_types", f"supported is {layers} times 'attention': {STATE_SPACE}")
     return [None] * layers
@@ -45,6 +45,7 @@ GRANITE_4 = replace(
     hidden="shared_intermediate_size",
     windows=_windows_of_4,
     check=_check_4,
+    same={"layers_block_type": "layer_types"},
     harmless="intermediate_size num_experts_per_tok mamba_* time_step_limit "
     "normalization_function position_embedding_type",
     layout=changed(

@@ -29,7 +29,8 @@ class Step:
     @property
     def last(self) -> Record:
         """The record of the step's result."""
-        return self.records[-1]
+        text = self.kind.roles.get(self.records[-1].output.role)
+        return self.records[-2 if text and text.is_further else -1]
 
     @property
     def is_partly_given(self) -> bool:
@@ -71,6 +72,8 @@ class RoleText:
 
     symbol: SymbolOf
     caption: CaptionOf = None
+    is_further: bool = False
+    """Whether it says the step's result in another way, as a perplexity says a loss."""
 
 
 @dataclass(eq=False)

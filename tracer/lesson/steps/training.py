@@ -118,7 +118,7 @@ LOSS_STEP = StepKind(
         roles.TOKEN_LOSS: RoleText(Symbol("ℓ"), "The loss at each position with a target:"),
         roles.BATCH_LOSSES: RoleText(Symbol("ℓ", "batch"), "The losses of all examples:"),
         roles.LOSS: RoleText(Symbol("L"), _reduced),
-        roles.PERPLEXITY: RoleText(Symbol("perplexity"), "The perplexity:"),
+        roles.PERPLEXITY: RoleText(Symbol("perplexity"), "The perplexity:", is_further=True),
     },
     gradient=None,
     sign=("loss",),
