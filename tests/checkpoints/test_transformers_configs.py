@@ -120,6 +120,10 @@ BASE: Mapping[str, Json] = {
         "num_experts_per_tok": 2,
     },
     "mixtral": {"model_type": "mixtral", **LLAMA, "num_local_experts": 3},
+    "qwen2_moe": {
+        **{"model_type": "qwen2_moe", **LLAMA, "num_experts": 3, "moe_intermediate_size": 24},
+        **{"num_experts_per_tok": 2, "shared_expert_intermediate_size": 20},
+    },
     "qwen3_moe": {
         **{"model_type": "qwen3_moe", **LLAMA, "num_experts": 3, "moe_intermediate_size": 24},
         **{"num_experts_per_tok": 2, "head_dim": 8},
@@ -414,6 +418,17 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
     "glm": ({"attention_bias": False}, *OF_SHARE),
     "glm4": ({"attention_bias": False}, *OF_SHARE),
     "helium": ({"attention_bias": True, "mlp_bias": True},),
+    "qwen2_moe": (
+        *({"shared_expert_intermediate_size": said} for said in (24, 7, 0)),
+        *(
+            {"sliding_window": 3, "use_sliding_window": use, "max_window_layers": said}
+            for use in (True, False)
+            for said in (0, 1, 2)
+        ),
+        {"sliding_window": 3, "use_sliding_window": True, "layer_types": [FULL, SLIDING]},
+        {"qkv_bias": False},
+        {"layer_types": [FULL, FULL]},
+    ),
     "arcee": ({"attention_bias": True, "mlp_bias": True},),
     "nemotron": (
         {"attention_bias": True, "mlp_bias": True},
@@ -456,7 +471,12 @@ CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softma
 CHANGES |= {"bloom": OF_BLOOM, "gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
 CHANGES |= {"biogpt": OF_BIO_GPT, "vaultgemma": OF_GEMMAS}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
-CHANGES |= {"mixtral": OF_EXPERTS, "qwen3_moe": OF_EXPERTS, "olmoe": OF_EXPERTS}
+CHANGES |= {
+    "mixtral": OF_EXPERTS,
+    "qwen3_moe": OF_EXPERTS,
+    "qwen2_moe": OF_EXPERTS,
+    "olmoe": OF_EXPERTS,
+}
 
 
 # --- weights ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from tests.helpers import learning
 from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part

@@ -297,7 +297,8 @@ LEARNING = (
     f"attention: {{heads: [{WIDE}, {WIDE}], {ROOT}}}",
     f"attention: {{heads: [{WIDE}, {WIDE}], {CENTERED}}}",
     # Experts that read the same vectors, beside one for all tokens.
-    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], shared: {EXPERT}}}",
+    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], shared: {EXPERT}, "
+    "shared_gate: [[1], [0.5]]}",
     f"ffn: {{router: [[1, -1], [0, 1]], top: 1, normalize: false, experts: [{EXPERT}, {EXPERT}]}}",
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}]}}}}]\nsoftmax: shifted\n#",
     *LATENTS,
@@ -315,7 +316,8 @@ BEFORE_ATTENTION = (
     *(f"{LEARNING[1][:-1]}, norm: {{{kind}, placement: pre, {LEARNED}}}}}" for kind in KINDS),
     *(f"{each[:-1]}, residual_scale: 2}}" for each in LEARNING[2:4]),
     "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], b_2: [0.5, 1], residual_scale: 2}",
-    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], residual_scale: 2}}",
+    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], residual_scale: 2, "
+    f"shared: {EXPERT}, shared_gate: [[1], [0.5]]}}",
     f"attention: {{heads: [{HEAD}], W_O: [[1, 1]], b_O: [0.5, 1]}}",
     f"{LEARNING[1][:-1]}, W_O: {{frozen: [[1, 0.5], [0.2, 1]], A: [[1], [2]], B: [[1, 0.3]], "
     "alpha: 1}}",

@@ -145,10 +145,11 @@ CLAIMS: dict[str, Check] = {
     r"{:“(?P<only>.+?)” goes|All (?P<all>\d+) tokens go} to {expert:expert \d+}.": reads,
     r"No token goes to {expert:expert \d+}, so it computes nothing.": reads,
     "No token goes to this expert, so there is nothing to compute.": unused,
-    "Each token's result is the {:(?P<sum>sum of the outputs of its experts, each)|output of its expert,} multiplied by its weight.[shared: The output of the shared expert is added for every token.]": lambda at, said: (
+    "Each token's result is the {:(?P<sum>sum of the outputs of its experts, each)|output of its expert,} multiplied by its weight.[shared: The output of the shared expert[gated:, multiplied by its gate,] is added for every token.]": lambda at, said: (
         at.address.endswith(".ffn.output")
         and not partly_given(at)
         and bool(said["shared"]) == ("shared" in part_of(at))
+        and bool(said["gated"]) == ("shared_gate" in part_of(at))
         and bool(said["sum"]) == (max(experts_of_tokens(at)) > 1)
     ),
 }

@@ -28,6 +28,7 @@ OF_STEPS = {
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
     "W_U": "unembedding.W_U.A unembedding.W_U.B",
     **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
+    r"shared_gate\.weight": "shared_gate",
     "scores_and_sink": "sink",
 }
 OF_LATENTS = {
@@ -40,6 +41,7 @@ OF_LATENTS = {
 NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
     **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
+    "w_s": "shared_gate",
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}_U": f"unembedding.W_U.{part}" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
@@ -360,7 +362,7 @@ CLAIMS: dict[str, Check] = {
         (at.result["operation"] == "add_all") == bool(said["paths"])
         and ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
     ),
-    "Compute the gradient at {:each (?:query|key|value|hidden unit|gated hidden unit)|each router logit|each weight of an expert|the vectors that the expert reads|the sum of the experts|the attention output|the FFN output}[weights: and at the weights that produce it].": lambda at, said: (
+    "Compute the gradient at {:each (?:query|key|value|hidden unit|gated hidden unit)|each router logit|each weight of an expert|each token's gate|the vectors that the expert reads|the sum of the experts|the attention output|the FFN output}[weights: and at the weights that produce it].": lambda at, said: (
         (steepest(at) is not None) == bool(said["weights"])
     ),
     "Compute the gradient at {what:γ|β|γ and β}[several:: add up the contributions of all heads].": of_all_heads,

@@ -46,12 +46,13 @@ def inside(address: str) -> list[str]:
         return [address, *(f"{address}.{part}" for part in NORM)]
     parts = {
         "scores": ("dot", "d_k", "scale"),
+        "weight": ("logit",),
         "biased": ("slope",),
         "weights": (*SOFTMAX, "weights_and_sink") if not place.endswith("unmasked") else (),
         "gated": ("up",),
         "output": BLOCK
         if re.search(r"\.block\d+$", place)
-        else ("projected", "routed")
+        else ("projected", "routed", "shared_gate.output")
         if ".ffn" in place
         else (),
         "embedding": ("token_ids",),
@@ -613,7 +614,7 @@ def plan(at: Judge, said: Said) -> None:
     assert bool(said["part"]) != at.whole
 
 
-PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router)$")
+PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router|shared_gate)$")
 
 
 def several_alike(at: Judge, said: Said) -> None:

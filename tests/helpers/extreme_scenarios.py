@@ -43,7 +43,7 @@ def equal_weights(spec: Scenario, rng: random.Random) -> None:
     def fill(data: Any) -> None:
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
             is_matrix = isinstance(value, list) and value and isinstance(value[0], list)
-            if is_matrix and (str(key).startswith("W_") or key == "router"):
+            if is_matrix and (str(key).startswith("W_") or key in ("router", "shared_gate")):
                 data[key] = [[number] * len(row) for row in value]
             elif isinstance(value, dict | list):
                 fill(value)

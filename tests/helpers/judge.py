@@ -56,6 +56,7 @@ FFN = {
     **{"FFN: gate": "gated", "FFN: output": "output"},
     **{"FFN: router": "router.logits", "FFN: choice of experts": "router.weights"},
     **{"FFN: tokens of the expert": "input", "FFN: sum of the experts": "output"},
+    "FFN: gate of the shared expert": "shared_gate.weight",
 }
 OUTSIDE = {
     "Text and tokens": "text",
@@ -92,6 +93,7 @@ FORWARD = {
     "the expert's tokens": "FFN: tokens of the expert",
     "the experts' weights": "FFN: choice of experts",
     "the router logits": "FFN: router",
+    "the gate of the shared expert": "FFN: gate of the shared expert",
     "the concatenated heads": "Concatenate the heads",
     "the attention weights": "Softmax: the attention weights",
     "the masked scores": "Mask",

@@ -229,6 +229,8 @@ def _mixture(ffn: Scenario, rng: random.Random) -> Scenario:
         mixture["normalize"] = rng.random() < 0.4
     if rng.random() < 0.4:
         mixture["shared"] = _network(width, rng)
+        if rng.random() < 0.5:
+            mixture["shared_gate"] = _matrix(width, 1, rng)
     return mixture | around
 
 

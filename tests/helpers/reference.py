@@ -602,7 +602,12 @@ def _mixture(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
     if "shared" in ffn:
         found["routed"], inside = output, _network(x, ffn["shared"])
         found |= {f"shared.{name}": part for name, part in inside.items()}
-        output = output + inside["output"]
+        shared = inside["output"]
+        if "shared_gate" in ffn:
+            logit = found["shared_gate.logit"] = x @ _floats(ffn["shared_gate"])
+            weight = found["shared_gate.weight"] = np.exp(-np.logaddexp(0, -logit))
+            shared = found["shared_gate.output"] = weight * shared
+        output = output + shared
     return found | {"output": output}
 
 

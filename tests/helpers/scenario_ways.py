@@ -18,7 +18,10 @@ from tests.helpers.unembeddings import is_tied
 
 Way: TypeAlias = Callable[[Scenario, random.Random], None]
 
-WEIGHTS = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U", "router", "frozen", "A", "B")
+WEIGHTS = (
+    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U"),
+    *("router", "shared_gate", "frozen", "A", "B"),
+)
 NORMS = ("norm", "embedding_norm", "final_norm")
 HIDDEN = ("-inf", "-.inf", "-∞")
 

@@ -293,7 +293,13 @@ class _Pass:
             output = output + every.index_add(0, rows, weights[rows, e, None] * change)
         if "shared" in part:
             output = self.keep(f"{place}routed", output)
-            output = output + self.network(f"{place}shared.", part["shared"], x)
+            shared = self.network(f"{place}shared.", part["shared"], x)
+            if "shared_gate" in part:
+                column = self.parameter(f"{place}shared_gate", part["shared_gate"])
+                logit = self.keep(f"{place}shared_gate.logit", x @ column)
+                weight = self.keep(f"{place}shared_gate.weight", torch.sigmoid(logit))
+                shared = self.keep(f"{place}shared_gate.output", weight * shared)
+            output = output + shared
         return self.keep(f"{place}output", output)
 
     def network(self, place: str, part: Spec, x: Any) -> Any:

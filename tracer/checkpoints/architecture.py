@@ -146,6 +146,8 @@ class Architecture:
     """The number of experts for each token."""
     normalize: bool = True
     """Whether the weights of the chosen experts add up to 1."""
+    shared: int | None = None
+    """The hidden units of a shared expert with a gate; None without one."""
     first_position: int = 0
     """The row of the position table for the first token."""
     has_images: bool = False

@@ -47,7 +47,6 @@ _FAMILIES: Mapping[str, str] = {
     "token types": "bert roberta xlm-roberta",
     "a clamped gate": "gpt_oss gpt-oss",
     "an activation function with its own parameters": "apertus",
-    "a gate of the shared expert": "qwen2_moe",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",
     "an encoder of sound with cross-attention": "whisper",

@@ -195,6 +195,7 @@ def _architecture(
         experts=settings.whole(family.experts) if family.experts else None,
         top=settings.whole(*family.top) if family.experts else 1,
         normalize=settings.flag(*family.normalize) if family.normalize else True,
+        shared=settings.whole(*family.shared) if family.shared else None,
     )
     return replace(decoder, encoder=_encoder(settings, family.encoder, decoder))
 

@@ -94,6 +94,8 @@ class HuggingFaceFamily:
     top: tuple[str, int] = ("num_experts_per_tok", 1)
     normalize: tuple[str, bool] | None = None
     """The key of whether the weights of the chosen experts add up to 1; None if they do."""
+    shared: tuple[str, int] | None = None
+    """The key of the hidden units of a shared expert with a gate; None if there is none."""
     windows: ReadWindows = no_windows
     """Returns the window of each layer, from the number of layers."""
     query_key_norm: QueryKeyNorm | None = None

@@ -94,7 +94,7 @@ def _of_tower(
 
     def expected(key: str, name: str, address: str) -> _Expected:
         # Every format stores the unembedding like embeddings: one row per word.
-        transposed = (".W_" in key or key.endswith(".router")) and (
+        transposed = (".W_" in key or key.endswith((".router", ".shared_gate"))) and (
             layout.transposed or key == UNEMBEDDING
         )
         stored = shapes[key][::-1] if transposed else shapes[key]
@@ -152,6 +152,10 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
         "layer.ffn.expert.W_1": (d, hidden),
         "layer.ffn.expert.W_3": (d, hidden),
         "layer.ffn.expert.W_2": (hidden, d),
+        "layer.ffn.shared.W_1": (d, architecture.shared or 0),
+        "layer.ffn.shared.W_3": (d, architecture.shared or 0),
+        "layer.ffn.shared.W_2": (architecture.shared or 0, d),
+        "layer.ffn.shared_gate": (d, 1),
         "layer.ffn.W_2": (hidden, d),
     }
     biases = {name.replace("W_", "b_"): shape[1:] for name, shape in matrices.items()}

@@ -115,6 +115,12 @@ MISFITS = {
     "router: [[1, 1], [1, 1]], top: 3": "layer1.ffn.top: top 3, expected at most 2 (one per expert",
     "router: [[1, 1], [1, 1]], W_1: [[1]]": "layer1.ffn: W_1 beside experts, expected it in each",
     "top: 2": "layer1.ffn.router: missing, expected router: [[1, -1], [0, 1]]",
+    "router: [[1, 1], [1, 1]], shared_gate: [[1], [1]]": (
+        "layer1.ffn.shared_gate: there is no shared expert, expected shared"
+    ),
+    f"router: [[1, 1], [1, 1]], shared: {EXPERT}, shared_gate: [[1, 1], [1, 1]]": (
+        "layer1.ffn.shared_gate: 2 columns, expected 1 (one number per token)"
+    ),
     "router: [[1, 1], [1, 1]], shared: {W_1: [[1], [1]], W_2: [[1]]}": (
         "layer1.ffn.shared.W_2 row 1: 1 column, expected 2 (as many as in the first expert)"
     ),
@@ -173,6 +179,13 @@ def test_a_shared_expert_is_that_of_deepseek_2() -> None:
     is_computed_alike(deepseek.DeepseekV2Moe(config), {"top": 3, "normalize": False})
 
 
+def test_a_gate_of_a_shared_expert_is_that_of_qwen_2() -> None:
+    qwen = pytest.importorskip("transformers.models.qwen2_moe.modeling_qwen2_moe")
+    sizes = {**SIZES, "num_experts": 4, "shared_expert_intermediate_size": 7}
+    config = qwen.Qwen2MoeConfig(**sizes, num_experts_per_tok=3)
+    is_computed_alike(qwen.Qwen2MoeSparseMoeBlock(config), {"top": 3, "normalize": False})
+
+
 SIZES = {"hidden_size": 6, "moe_intermediate_size": 5, "experts_implementation": "eager"}
 
 
@@ -187,7 +200,9 @@ def is_computed_alike(block: Any, settings: dict[str, Any]) -> None:
     both = zip(block.experts.gate_up_proj, block.experts.down_proj, strict=True)
     experts = [network(gate_up[:5], gate_up[5:], down) for gate_up, down in both]
     ffn = {"router": rows(block.gate.weight.T), "experts": experts, **settings}
-    if shared := getattr(block, "shared_experts", None):
+    if gate := getattr(block, "shared_expert_gate", None):
+        ffn["shared_gate"] = rows(gate.weight.T)
+    if shared := getattr(block, "shared_experts", getattr(block, "shared_expert", None)):
         gate, up, down = shared.gate_proj, shared.up_proj, shared.down_proj
         ffn["shared"] = network(gate.weight, up.weight, down.weight)
     spec = {

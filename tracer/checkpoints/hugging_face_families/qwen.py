@@ -18,8 +18,10 @@ from tracer.checkpoints.hugging_face_windows import (
     full_attention,
     one_window,
 )
-from tracer.checkpoints.layouts import with_experts, with_query_key_norms
+from tracer.checkpoints.layouts import changed, with_experts, with_query_key_norms
 from tracer.checkpoints.settings import CheckpointSettings
+
+MATRICES = ("gate_proj", "up_proj", "down_proj")
 
 
 def _windows_of_qwen(settings: CheckpointSettings, layers: int) -> Windows:
@@ -33,11 +35,26 @@ def _windows_of_qwen(settings: CheckpointSettings, layers: int) -> Windows:
 
 
 def _windows_of_qwen3_moe(settings: CheckpointSettings, layers: int) -> Windows:
-    if settings.get("mlp_only_layers"):
-        settings.wrong("mlp_only_layers", "expected null or []: some layers have no experts")
+    _check_experts_everywhere(settings)
     settings.get(WINDOW)
     is_used = settings.flag("use_sliding_window", False)
     return one_window(settings, layers) if is_used else [None] * layers
+
+
+def _windows_of_qwen2_moe(settings: CheckpointSettings, layers: int) -> Windows:
+    """Every second layer before `max_window_layers` has a window."""
+    _check_experts_everywhere(settings)
+    begin = settings.whole("max_window_layers", 28, least=0)
+    has_size = settings.get(WINDOW, 4096) is not None
+    is_used = settings.flag("use_sliding_window", False) and has_size
+    window = settings.whole(WINDOW, 4096) if is_used else None
+    has_window = (is_used and layer < begin and layer % 2 == 0 for layer in range(layers))
+    return by_kind(settings, [SLIDING if has else FULL for has in has_window], window)
+
+
+def _check_experts_everywhere(settings: CheckpointSettings) -> None:
+    if settings.get("mlp_only_layers"):
+        settings.wrong("mlp_only_layers", "expected null or []: some layers have no experts")
 
 
 QWEN2 = replace(
@@ -72,8 +89,32 @@ QWEN3_MOE = replace(
         "decoder_sparse_step": (1, "only some layers have experts"),
     },
     harmless="intermediate_size",
-    layout=with_experts(
-        QWEN3.layout, "mlp.gate", "mlp.experts.{}.", ("gate_proj", "up_proj", "down_proj")
+    layout=with_experts(QWEN3.layout, "mlp.gate", "mlp.experts.{}.", MATRICES),
+)
+QWEN2_MOE = replace(
+    QWEN2,
+    epsilon=("rms_norm_eps", 1e-6),
+    biases="",
+    maybe_biases=(("QKV", "qkv_bias", True),),
+    missing_key_heads=16,
+    not_null="",
+    hidden="moe_intermediate_size",
+    windows=_windows_of_qwen2_moe,
+    experts="num_experts",
+    top=("num_experts_per_tok", 4),
+    normalize=("norm_topk_prob", False),
+    shared=("shared_expert_intermediate_size", 5632),
+    only={**WITHOUT_WINDOW_KEY, "decoder_sparse_step": (1, "only some layers have experts")},
+    harmless="intermediate_size",
+    layout=changed(
+        with_experts(LLAMA.layout, "mlp.gate", "mlp.experts.{}.", MATRICES),
+        {
+            **{
+                f"ffn.shared.{name}": f"mlp.shared_expert.{matrix}"
+                for name, matrix in zip(("W_1", "W_3", "W_2"), MATRICES, strict=True)
+            },
+            "ffn.shared_gate": "mlp.shared_expert_gate",
+        },
     ),
 )
 QWEN2_VL_TEXT = replace(
@@ -93,6 +134,7 @@ FAMILIES: Mapping[str, HuggingFaceFamily] = {
     "qwen2": QWEN2,
     "qwen3": QWEN3,
     "qwen2_5_vl_text": QWEN2_VL_TEXT,
+    "qwen2_moe": QWEN2_MOE,
     "qwen2_vl_text": QWEN2_VL_TEXT,
     "qwen3_moe": QWEN3_MOE,
     "qwen3_vl_text": QWEN3_VL_TEXT,

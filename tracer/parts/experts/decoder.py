@@ -11,7 +11,7 @@ from decimal import Decimal
 import numpy as np
 
 from tracer.decoder import operations as op, roles
-from tracer.decoder.elementwise import Add
+from tracer.decoder.elementwise import Add, Sigmoid
 from tracer.decoder.parameters import weights
 from tracer.decoder.part import ComputeSoftmax, Part
 from tracer.decoder.roles import ChoiceRoles, Network, Role, RoundingRule, SoftmaxRoles
@@ -20,6 +20,7 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.parts.experts.ffn import MixtureOfExperts
+from tracer.scenario.fields import Matrix
 
 NOT_CHOSEN = Decimal("-Infinity")
 
@@ -35,6 +36,10 @@ ROUTER_WEIGHTS = Role("router.weights")
 CHOSEN_PROBABILITIES = Role("router.weights")
 EXPERT_INPUT = Role("input")
 ROUTED = Role("routed")
+SHARED_GATE = Role("shared_gate", parameter=True)
+GATE_LOGIT = Role("shared_gate.logit")
+GATE_WEIGHT = Role("shared_gate.weight")
+GATED_OUTPUT = Role("shared_gate.output")
 MIXTURE_OUTPUT = Role("output")
 
 CHOSEN_SOFTMAX = SoftmaxRoles(
@@ -71,8 +76,17 @@ def mixture_of_experts(
         return tape.record(MIXTURE_OUTPUT, mix, gates, *outputs)
     with tape.at(network=SHARED):
         shared = feed_forward(tape, x, parameters.shared)
+    if parameters.shared_gate is not None:
+        shared = gated(tape, x, shared, parameters.shared_gate)
     mixed = tape.record(ROUTED, mix, gates, *outputs)
     return tape.record(MIXTURE_OUTPUT, Add(), mixed, shared)
+
+
+def gated(tape: Tape, x: Value, y: Value, gate: Matrix) -> Value:
+    """σ(x w) y, one number for each token times its row: x (n, d), w (d, 1), y (n, d) → (n, d)."""
+    w = weights(tape, SHARED_GATE, gate, x, ("gate",), "gate")
+    share = tape.record(GATE_WEIGHT, Sigmoid(), tape.record(GATE_LOGIT, op.MatMul(), x, w))
+    return tape.record(GATED_OUTPUT, op.MixExperts((tuple(range(x.shape[0])),)), share, y)
 
 
 def routed(
@@ -133,10 +147,10 @@ PART = Part(
         roles.RMS_NORM: (
             *(ROUTER, ROUTER_LOGITS, CHOSEN_LOGITS, ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP),
             *(ROUTER_EXP_SUM, ROUTER_PROBABILITIES, ROUTER_WEIGHTS, CHOSEN_PROBABILITIES),
-            EXPERT_INPUT,
+            *(EXPERT_INPUT, SHARED_GATE, GATE_LOGIT, GATE_WEIGHT),
         ),
-        roles.FFN_OUTPUT: (ROUTED, MIXTURE_OUTPUT),
+        roles.FFN_OUTPUT: (GATED_OUTPUT, ROUTED, MIXTURE_OUTPUT),
     },
     ffn={MixtureOfExperts: mixture_of_experts},
-    ffn_outputs=(ROUTED, MIXTURE_OUTPUT),
+    ffn_outputs=(GATED_OUTPUT, ROUTED, MIXTURE_OUTPUT),
 )

@@ -29,7 +29,8 @@ class MixtureOfExperts(SubLayer):
 
     The output is the sum of the chosen experts' outputs, each multiplied by its weight. The weights
     are the softmax of the chosen logits (Mixtral), or with `normalize: false` the chosen entries of
-    the softmax of all logits. A shared expert is added for every token (DeepSeekMoE).
+    the softmax of all logits. A shared expert is added for every token (DeepSeekMoE). With a gate,
+    its output y is first multiplied by one number for each token, sigmoid(x w) (Qwen1.5-MoE).
     """
 
     router: Annotated[Matrix, Shape(("width", "experts"))] = described(
@@ -53,6 +54,12 @@ class MixtureOfExperts(SubLayer):
     shared: Expert | None = described(
         "An expert whose output is added for every token.", "{W_1: …, W_2: …}", None
     )
+    shared_gate: Annotated[Matrix | None, Shape(("width", "gate"))] = described(
+        "The gate of the shared expert, one column: its output is multiplied by the sigmoid of the "
+        "product of a token's vector and this column. Default: no gate.",
+        "[[1], [-0.5]]",
+        None,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -67,10 +74,13 @@ def check(sizes: ShapeChecker, place: YamlPath, width: Size) -> Size:
     """Check a router and its experts; return the width of their outputs."""
     number, top = sizes.size(*place, "experts"), typed_size(sizes.part(*place, "top")) or 2
     known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
+    known["gate"] = Known(1, of_columns="one number per token")
     sizes.matrices(MixtureOfExperts, place, known, {})
     if number is not None and top > number:
         at = (*place, "top") if sizes.has(*place, "top") else place
         sizes.report(at, f"top {top}, expected at most {number} ({PER_EXPERT})")
+    if sizes.has(*place, "shared_gate") and not sizes.has(*place, "shared"):
+        sizes.report((*place, "shared_gate"), "there is no shared expert, expected shared")
     experts: list[YamlPath] = [(*place, "experts", i) for i in range(number or 0)]
     out: Size = None
     for each in (*experts, (*place, "shared")):
@@ -86,7 +96,7 @@ def trained(architecture: Architecture, around: Mapping[str, Any]) -> MixtureOfE
         return None
     return MixtureOfExperts.model_construct(
         experts=(_expert(architecture),) * architecture.experts,
-        shared=None,
+        shared=_expert(architecture) if architecture.shared else None,
         top=architecture.top,
         normalize=architecture.normalize,
         **around,

@@ -174,7 +174,9 @@ def _reads(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _sum_goal(step: Step, ctx: LessonContext) -> Sentence:
-    shared = " The output of the shared expert is added for every token."
+    gated = ctx.value(step.place, decoder.GATED_OUTPUT) is not None
+    times = ", multiplied by its gate," * gated
+    shared = f" The output of the shared expert{times} is added for every token."
     several = max(_experts_of_tokens(step.place, ctx).values()) > 1
     outputs = "sum of the outputs of its experts, each" if several else "output of its expert,"
     weighted = f"Each token's result is the {outputs} multiplied by its weight."
@@ -275,12 +277,34 @@ EXPERT_INPUT_STEP = InnerKind(
     groups=("experts",),
 )
 
+GATE_STEP = InnerKind(
+    "shared_gate",
+    "FFN: gate of the shared expert",
+    "a number between 0 and 1 for each token",
+    (
+        "The product of a token's vector and the gate's weights is a score. Its sigmoid is a "
+        "number between 0 and 1, by which the output of the shared expert is multiplied.",
+    ),
+    {
+        decoder.GATE_LOGIT: RoleText(Symbol("R", "", "s"), "The score of each token:"),
+        decoder.GATE_WEIGHT: RoleText(Symbol("G", "", "s"), "The sigmoid of the score:"),
+    },
+    gradient=Gradient(
+        "at the gate of the shared expert", "each token's gate", (decoder.SHARED_GATE,)
+    ),
+    sign=("gate ", Symbol("G", "", "s")),
+    groups=("experts",),
+)
+
 MIXTURE_STEP = InnerKind(
     "mixture",
     "FFN: sum of the experts",
     "the result of the FFN",
     _sum_goal,
     {
+        decoder.GATED_OUTPUT: RoleText(
+            Symbol("S"), "The output of the shared expert, multiplied by its gate:"
+        ),
         decoder.ROUTED: RoleText(Symbol("F"), "The sum over the chosen experts:"),
         decoder.MIXTURE_OUTPUT: RoleText(
             lambda naming: Call("FFN", (naming.x,)), "The output of the shared expert is added:"
@@ -310,11 +334,11 @@ def _sizes(router: Value, parameters: int, unused: int) -> Iterator[Sentence]:
 
 PART = LessonPart(
     kinds={
-        "rms_norm_after": (ROUTER_STEP, ROUTING_STEP, EXPERT_INPUT_STEP, MIXTURE_STEP),
+        "rms_norm_after": (ROUTER_STEP, ROUTING_STEP, EXPERT_INPUT_STEP, GATE_STEP, MIXTURE_STEP),
         **lesson_attribution.KINDS,
     },
     texts=lesson_attribution.TEXTS,
-    operands={decoder.ROUTER: Symbol("W", "r")},
+    operands={decoder.ROUTER: Symbol("W", "r"), decoder.SHARED_GATE: Symbol("w", "s")},
     computed_sizes={decoder.ROUTER: _sizes},
     sizes_at_a_glance=(
         NamedSize("experts", decoder.ROUTER_LOGITS, 1, "networks that the router chooses from"),

@@ -10,12 +10,14 @@ from tracer.lesson.steps.kind import StepKind
 from tracer.lesson.steps.score_attribution import kind_of_side
 from tracer.parts.experts.decoder import (
     CHOSEN_PROBABILITIES,
+    GATE_WEIGHT,
+    GATED_OUTPUT,
     MIXTURE_OUTPUT,
     ROUTED,
     ROUTER_WEIGHTS,
 )
 
-WEIGHTS = (ROUTER_WEIGHTS, CHOSEN_PROBABILITIES)
+WEIGHTS = (ROUTER_WEIGHTS, CHOSEN_PROBABILITIES, GATE_WEIGHT)
 
 DIRECTION_STEP = attribution_kind(
     "direction_expert",
@@ -49,7 +51,8 @@ KINDS = {
 
 TEXTS = {
     f"{name}_output_parts": (
-        texts_of(side.row, ROUTED, MIXTURE_OUTPUT) | texts_of(side.parts, MIXTURE_OUTPUT)
+        texts_of(side.row, GATED_OUTPUT, ROUTED, MIXTURE_OUTPUT)
+        | texts_of(side.parts, MIXTURE_OUTPUT)
     )
     for name, side in (("query", QUERY), ("key", KEY))
 }
