@@ -245,11 +245,11 @@ def are_those_of_pytorch(spec: Spec, seed: int, beside: bool, in_floats: bool) -
         learning.way_back_or_rejected(learning.batch_of({**spec, "arithmetic": arithmetic}))
     )
     expected = torch_gradients(examples(spec))
-    assert found.keys() == expected.keys()
-    for address, gradient in found.items():
-        exact = expected[address]
+    assert expected and expected.keys() <= found.keys()
+    for address, exact in expected.items():
+        gradient = found[address].array
         within = 1e-9 * abs(exact).max() + 1e-13
-        np.testing.assert_allclose(gradient.array, exact, rtol=1e-9, atol=within, err_msg=address)
+        np.testing.assert_allclose(gradient, exact, rtol=1e-9, atol=within, err_msg=address)
 
 
 @pytest.mark.parametrize("name", CASES)
