@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from tests.helpers import judge
 
 # --- attention -----------------------------------------------------------------------------------
@@ -83,7 +85,11 @@ def share_of(at: judge.Judge, column: int) -> float:
     divided = at.near("weights_and_sink") or at.result
     exponentials, total = (at.values[address] for address in divided["operands"])
     row = at.followed - (len(at.tokens) - len(total["data"]))
-    return at.row(exponentials).data[column] / float(total["data"][row])
+    # As floats, the exponentials of very low scores would all be 0.
+    one, all_of_them = (
+        Decimal(str(each)) for each in (exponentials["data"][row][column], total["data"][row])
+    )
+    return float(one / all_of_them)
 
 
 def leak(at: judge.Judge, said: judge.Said) -> None:

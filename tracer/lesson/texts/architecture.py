@@ -93,9 +93,8 @@ def _alike(teacher: Teacher, used: Mapping[str, tuple[doc.Cell, Step]]) -> list[
     """The addresses of the parameters of like shape that the steps of one kind use."""
     alike: dict[tuple[object, ...], list[str]] = {}
     for address, (_, step) in used.items():
-        name, place = address.rpartition(".")[2], step.place
-        shape = teacher.parameter_shapes[address]
-        key = (name, shape, place.encoder, place.sub_layer, step.kind)
+        place, _, name = address.rpartition(".")
+        key = (re.sub(r"\d+", "", place), name, teacher.parameter_shapes[address], step.kind)
         alike.setdefault(key, []).append(address)
     return list(alike.values())
 
