@@ -29,7 +29,7 @@ class Parameter:
     """The rows and columns of the tensor, in the file's layout."""
     transposed: bool = False
     __array_ufunc__ = None
-    """Tells NumPy to leave x @ parameter to the parameter."""
+    """Makes NumPy leave x @ parameter to the parameter."""
     dtype = np.dtype(np.float64)
 
     @property

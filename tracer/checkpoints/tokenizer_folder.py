@@ -133,14 +133,14 @@ def _is_use(key: str, value: Any) -> bool:
 
 def _token(settings: CheckpointSettings, key: str, value: Any) -> Description:
     """Return a token, given by its content or as a mapping, with its flags."""
-    told = {"content": value} if isinstance(value, str) else value
-    content = told.get("content") if isinstance(told, dict) else None
+    token = {"content": value} if isinstance(value, str) else value
+    content = token.get("content") if isinstance(token, dict) else None
     if not isinstance(content, str) or any(
-        told.get(flag) not in (None, True, False) for flag in FLAGS
+        token.get(flag) not in (None, True, False) for flag in FLAGS
     ):
         settings.wrong(key, "expected a token")
         return {"content": key}
-    return {"content": content, **{flag: bool(told.get(flag)) for flag in FLAGS}}
+    return {"content": content, **{flag: bool(token.get(flag)) for flag in FLAGS}}
 
 
 def _values(path: Path) -> dict[str, Any]:

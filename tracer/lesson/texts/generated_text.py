@@ -53,12 +53,14 @@ def generated_text(
         sections += [_compared(found)] if explained else []
         why = _why(found) if explained else []
         shown = _turn(generation_step, cached and number > 1)
-        told = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
-        how_sure = () if told else doc.paragraphs(_probability(generation_step))
+        explained_steps = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
+        how_sure = () if explained_steps else doc.paragraphs(_probability(generation_step))
         sections.append(doc.Section(None, f"Turn {number}", (*why, *shown, *how_sure)))
-        if told:
-            told_of = map(Teacher(found, full=first).section, told)
-            sections += [each if worked else replace(each, number=None) for each in told_of]
+        if explained_steps:
+            sections_of_steps = map(Teacher(found, full=first).section, explained_steps)
+            sections += [
+                each if worked else replace(each, number=None) for each in sections_of_steps
+            ]
     scenario = generated.steps[0].trace.scenario
     text = (
         doc.Paragraph((doc.Name(scenario.written(generated.text)),)),
