@@ -214,6 +214,7 @@ def of_heads(at: Judge, said: Said) -> None:
     else:
         assert len(part["heads"]) > 1
     assert "W_O" in part or "W_O" not in said[""]
+    assert "W_O" not in part or "later weights" not in said[""]
 
 
 def of_a_head(at: Judge, said: Said) -> None:
@@ -317,7 +318,6 @@ def bent(at: Judge, said: Said) -> None:
 def of_rows(at: Judge, said: Said) -> None:
     part = network_of(at)
     behind = part.get("activates") == "output"
-    assert said["left"] == at.near("projected" if behind else "output")["symbol"]
     assert said["of"] == ("g" if "W_3" in part else "h" if behind else "a")
     assert bool(said["bias"]) == ("b_2" in part)
 
@@ -640,10 +640,10 @@ CLAIMS: dict[str, Check] = {
     ),
     "Later tokens are hidden because they contain the answer when a model is trained to predict the next token.": why_masked,
     "Only attention moves information between tokens; all other parts of a layer treat each token separately.": moves,
-    "W_O has a row of weights for each column of each head, so that every number of its result can use all heads.": of_heads,
+    "Each column of W_O weights the numbers of all heads.": of_heads,
     "The result of W_O is as wide as the sub-layer's input, so that the residual connection can add the two.": of_heads,
-    "They are not added, because later weights could then not treat the heads differently.": of_heads,
-    "Attention compares queries with keys, and adds up values.[weights: Each has its own weights, {:.+} has learned them.]": of_a_head,
+    "Because they are concatenated, {what:W_O can weight|later weights can treat} each head separately.": of_heads,
+    "Attention compares queries with keys, and adds up values.[weights: Each has its own weight matrix, which all tokens share, so a text can have any length.]": of_a_head,
     "A separate key lets a token be found by something other than what it looks for.": of_a_head,
     "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
     "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,
@@ -663,7 +663,7 @@ CLAIMS: dict[str, Check] = {
         at.address.endswith(".hidden") and not partly_given(at)
     ),
     "Without the activation, W₁ and W₂ could be replaced by a single matrix[bias: and a bias].": bent,
-    "{left} is the sum of the rows of W₂{e:[¹²³⁴ˢ]?}, each multiplied by its unit's number in {of:[agh]}{=e}[bias:, plus b₂{=e}], so that a hidden unit of 0 adds nothing.": of_rows,
+    "Each unit adds its row of W₂{e:[¹²³⁴ˢ]?}, multiplied by its number in {of:[agh]}{=e}. A unit at 0 adds nothing.[bias: b₂{=e} is added at the end.]": of_rows,
     "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
         at.address.endswith(".gated")
         and ("W_3" in network_of(at))
@@ -705,7 +705,7 @@ CLAIMS: dict[str, Check] = {
         and "encoder" not in at.spec
         and any("attention" in layer for layer in at.spec["layers"])
     ),
-    "A hidden state holds what its token gathered in all layers, so that it alone is needed to predict the next word.": lambda at, _: (
+    "To predict the next word, a model reads only the hidden state of the last token.": lambda at, _: (
         at.address == "output" and gathers(at, at.spec["layers"])
     ),
     "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (

@@ -286,7 +286,7 @@ REASONS: dict[str, Condition] = {
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,
-    "All steps in one table. The formula of like steps is that of the first.": in_the_summary,
+    "All steps in one table. Steps of one kind share a row, with the first one's formula.": in_the_summary,
     # Tokens.
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.": of_a_text,
     "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.": of_a_text,

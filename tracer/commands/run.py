@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.lesson.detail import Detail
 from tracer.lesson.working.sums import Terms
 from tracer.requests import options
 from tracer.requests.passes import ForwardRequest
@@ -23,3 +24,4 @@ class Run(options.Illustrated, ForwardRequest):
     terms: Terms | None = options.TERMS
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
+    detail: Detail = options.detail(Detail.FULL)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracer.decoder.forward import Trace
+from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document, Section, Sentence
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.questions import with_questions
@@ -50,6 +51,7 @@ class Tutorial(options.Illustrated, ForwardRequest):
         rule=options.BLANKS,
     )
     vary: int | None = options.VARY
+    detail: Detail = options.detail(Detail.NORMAL)
     format: Format = field(default=Format.MARKDOWN, metadata=options.FORMAT.metadata)
 
     @property
@@ -81,7 +83,10 @@ class Tutorial(options.Illustrated, ForwardRequest):
     def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
         """Return the text, with the training if requested."""
         found, training = computed.trace, computed.training
-        return tutorial(found, chosen, token, training=training, full=not self.brief)
+        full = not self.brief
+        if self.detail is Detail.SHORT:
+            return super().worked(computed, chosen, token)
+        return tutorial(found, chosen, token, training=training, full=full, detail=self.detail)
 
     def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:
         """Return what given values change; nothing in a worksheet."""

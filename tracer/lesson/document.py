@@ -389,7 +389,7 @@ Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Cu
 class Section(Node):
     """A step of the text; `number` is its place in the whole run, if it has one.
 
-    `part` is the title of its part of the text; `within` its own title in that part, in pieces:
+    A section of several steps has that of the `last`, too. `part` is the title of its part of the text; `within` its own title in that part, in pieces:
     ("Head 1", "Query"). `trace` is the pass that its numbers are from. What is `folded` repeats
     another section, so that a reader may skip it.
     """
@@ -402,18 +402,35 @@ class Section(Node):
     layer: int | None = None
     head: int | None = None
     folded: bool = False
+    last: int | None = None
     trace: Trace | None = field(default=None, kw_only=True, compare=False, repr=False)
+
+    @property
+    def steps(self) -> range:
+        """The numbers of its steps."""
+        if self.number is None:
+            return range(0)
+        return range(self.number, (self.last or self.number) + 1)
+
+    @property
+    def counted(self) -> str:
+        """The numbers of its steps in print: `7`, `11–17`, or nothing."""
+        return "–".join(str(number) for number in (self.number, self.last) if number is not None)
 
 
 @dataclass(frozen=True)
 class Document(Node):
-    """A text about a scenario, by its short name; unless `whole`, it shows no title."""
+    """A text about a scenario, by its short name; unless `whole`, it shows no title.
+
+    One that lists its own parts is printed without `contents`.
+    """
 
     scenario: str
     title: str
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
+    contents: bool = True
 
     @property
     def paragraphs(self) -> Iterator[Paragraph]:

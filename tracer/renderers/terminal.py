@@ -97,7 +97,7 @@ def _section(
 
 def _title(section: doc.Section) -> str:
     """`7 · Head 1 · Attention scores`."""
-    number = [] if section.number is None else [str(section.number)]
+    number = [section.counted] if section.counted else []
     return JOINT.join([*number, *(section.within or (section.title,))])
 
 

@@ -11,12 +11,14 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
+from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document, Section, Sentence, paragraphs
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import forward_pass
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, select, steps
+from tracer.lesson.texts.short import short_text
 from tracer.lesson.working.sums import Terms
 from tracer.names import position_of
 from tracer.renderers import Format
@@ -133,6 +135,7 @@ class ForwardRequest(PassRequest):
 
     no_mask: bool = False
     train: bool = False
+    detail: Detail = Detail.FULL
     steps: int | None = None
 
     @property
@@ -186,8 +189,13 @@ class ForwardRequest(PassRequest):
 
     def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
         """Return the steps, worked for one token."""
-        found, full = computed.trace, not self.brief
-        return forward_pass(found, chosen, token, whole=self.is_whole, full=full, terms=self.terms)
+        found, full, terms = computed.trace, not self.brief, self.terms
+        if self.detail is Detail.SHORT:
+            return short_text(found, token, terms=terms)
+        whole, detail = self.is_whole, self.detail
+        return forward_pass(
+            found, chosen, token, whole=whole, full=full, detail=detail, terms=terms
+        )
 
     def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:
         """Return what given values change."""

@@ -19,7 +19,7 @@ SEVERAL = settings(
     suppress_health_check=list(HealthCheck),
 )
 PARTS = "The parts, in order:"
-STEPS = "All steps in one table. The formula of like steps is that of the first."
+STEPS = "All steps in one table. Steps of one kind share a row, with the first one's formula."
 
 
 def cells(text: str, title: str) -> list[list[str]]:

@@ -14,8 +14,7 @@ from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS = "Attention compares queries with keys, and adds up values."
 THEIR_WEIGHTS = (
-    " Each has its own weights, which are the same for every token, so that they work for a text "
-    "of any length; a trained model has learned them."
+    " Each has its own weight matrix, which all tokens share, so a text can have any length."
 )
 
 ACROSS: Sentence = (
@@ -49,22 +48,16 @@ OF_ONE_WIDTH: Sentence = (
     "Because the output is a sum, it is as wide as one value, however many tokens there are.",
 )
 
-MIXED: Sentence = (
-    *(
-        Symbol("W", "O"),
-        " has a row of weights for each column of each head, so that every number ",
-    ),
-    "of its result can use all heads.",
-)
+MIXED: Sentence = ("Each column of ", Symbol("W", "O"), " weights the numbers of all heads.")
 
 WIDTH_OF_THE_INPUT: Sentence = (
     *("The result of ", Symbol("W", "O"), " is as wide as the sub-layer's input, so that the "),
     "residual connection can add the two.",
 )
 
-NOT_ADDED: Sentence = (
-    "They are not added, because later weights could then not treat the heads differently.",
-)
+CONCATENATED = "Because they are concatenated, "
+NOT_ADDED: Sentence = (CONCATENATED, Symbol("W", "O"), " can weight each head separately.")
+NOT_ADDED_YET: Sentence = (f"{CONCATENATED}later weights can treat each head separately.",)
 
 
 def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -117,4 +110,7 @@ def why_w_o(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 def why_concatenated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why the heads are concatenated, if there are several."""
-    return () if len(step.last.inputs) == 1 else (NOT_ADDED,)
+    if len(step.last.inputs) == 1:
+        return ()
+    part = ctx.attention_at(step.place)
+    return (NOT_ADDED if part and part.W_O is not None else NOT_ADDED_YET,)

@@ -105,8 +105,7 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 
 IN_ONE_VECTOR: doc.Sentence = (
-    "A hidden state holds what its token gathered in all layers, so that it alone is needed to "
-    "predict the next word.",
+    "To predict the next word, a model reads only the hidden state of the last token.",
 )
 
 

@@ -27,16 +27,10 @@ CHANGES: doc.Sentence = ("The largest change that each sub-layer adds, before an
 
 
 def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """A table of the followed token's numbers, and the largest change of each sub-layer."""
-    value = ctx.trace.values.get(roles.INPUT.name)
-    if ctx.is_padding:
-        return ()
-    changes = tuple(_changes(ctx))
-    return changes if value is None else (*_numbers(ctx, value), *changes)
-
-
-def _numbers(ctx: LessonContext, value: Value) -> tuple[doc.Block, ...]:
     """The followed token's numbers at the input and at the stations after it."""
+    value = ctx.trace.values.get(roles.INPUT.name)
+    if value is None or ctx.is_padding:
+        return ()
     where, stations = _stations(ctx, value)
     labels = distinct(value.axes[1].labels)
     rows: list[tuple[str | doc.Cell, ...]] = [
@@ -68,8 +62,10 @@ def _row(ctx: LessonContext, value: Value) -> tuple[Number, ...]:
     return tuple(ctx.number(value, ctx.row(value), j) for j in range(value.shape[1]))
 
 
-def _changes(ctx: LessonContext) -> Iterator[doc.Block]:
-    """The largest change that each sub-layer adds."""
+def largest_changes(ctx: LessonContext) -> Iterator[doc.Block]:
+    """The largest change that each sub-layer adds; nothing of padding."""
+    if ctx.is_padding:
+        return
     changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
     if changes:
         yield doc.Paragraph(CHANGES)

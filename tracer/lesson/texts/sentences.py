@@ -262,6 +262,9 @@ def references(
     made: Expression, sources: Sequence[tuple[Expression, int]], before: Step | None
 ) -> Sentence:
     """Say from which steps the operands come, and that it is computed as in a step `before`."""
+    how: Sentence = (" as in ", Reference(before.number)) if before else ()
+    if not sources:
+        return (made, " is computed", *how, ".")
     parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])
-    how: Sentence = (" as in ", Reference(before.number), ",") if before else ()
-    return (made, " is computed", *how, " from ", *parts, ".")
+    comma = "," * bool(before)
+    return (made, " is computed", *how, f"{comma} from ", *parts, ".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
@@ -17,6 +17,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
@@ -59,14 +60,15 @@ class Teacher:
         *,
         refers: bool = False,
         full: bool = True,
+        detail: Detail = Detail.FULL,
         terms: Terms | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
-        there and how many parameters it has.
+        there and how many parameters it has. Unless the `detail` is full, nothing is told twice.
         """
-        self.trace, self.refers, self.full = trace, refers, full
+        self.trace, self.refers, self.full, self.detail = trace, refers, full, detail
         followed = len(trace.tokens) - 1 if token is None else token
         self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
@@ -77,6 +79,8 @@ class Teacher:
         """The first step of the same goal, of each step that repeats one."""
         self.with_lines: set[Step] = set()
         """The first step of each goal for which worked lines are shown, in it or in a later one."""
+        self.worked: dict[Hashable, Step] = {}
+        """The first step that works out an operation of a kind of step."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
@@ -98,7 +102,7 @@ class Teacher:
 
     def of_another_pass(self, trace: Trace, token: int | None = None) -> Teacher:
         """Return a teacher of another pass in the same text, who repeats no caption or count."""
-        other = Teacher(trace, token, full=self.full)
+        other = Teacher(trace, token, full=self.full, detail=self.detail)
         other.captions, other.has_explained_rows = self.captions, self.has_explained_rows
         other.counted_shapes = self.counted_shapes
         return other
@@ -129,6 +133,9 @@ class Teacher:
         is_new = first not in self.with_lines and any(isinstance(b, doc.Working) for b in blocks)
         if is_new:  # as in the first expert that the followed token goes to
             self.with_lines.add(first)
+        if any(isinstance(block, doc.Working) for block in blocks):
+            for operation in operations_of(step):
+                self.worked.setdefault(operation, step)
         folded = self.refers and step in self.repeated and not notes and not is_new
         return doc.Section(*own, trace=self.trace, folded=folded)
 
@@ -139,25 +146,51 @@ class Teacher:
         if network and not chooses and all(0 in r.output.shape for r in step.records):
             why = f"No token goes to this {network.noun}, so there is nothing to compute."
             return [doc.Paragraph((why,))]
-        goal = step.kind.goal_of(step, ctx)
-        before = self.goals.setdefault((goal, self.like(step)), step)
+        before = self.first_like(step)
         again = before.number != step.number
         if again:
             self.repeated[step] = before
+        worked = self.worked_before(step)
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if [source for source, _ in sources] == [symbol]:  # O is no more than O
             sources = []
+        if self.detail is not Detail.FULL and {number for _, number in sources} == {step.number - 1}:
+            sources = []  # a reader has just seen it
         what: list[doc.Sentence] = []
         if not again:
-            what = [goal, *self.why(step)]
+            what = [step.kind.goal_of(step, ctx), *self.why(step)]
         elif not sources:
             what = [sentences.same_as_in(before)]
         if step.place.encoder:
             what = [*map(in_encoder, what)]
-        if sources:
-            what.append(sentences.references(symbol, sources, before if again else None))
-        return [*map(doc.Paragraph, what), *self.work(step, again)]
+        if sources or worked:
+            as_in = worked or (before if again else None)
+            what.append(sentences.references(symbol, sources, as_in))
+        shown = self.outcome(step, set()) if worked else self.work(step, again)
+        return [*map(doc.Paragraph, what), *shown]
+
+    def worked_before(self, step: Step) -> Step | None:
+        """The step that worked out all operations of this one, if the text shows them once."""
+        if self.detail is Detail.FULL or step.kind.outcome or step.is_partly_given:
+            return None
+        found = [self.worked.get(operation) for operation in operations_of(step)]
+        return found[-1] if found and all(found) else None
+
+    def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
+        """The result of a step without its working, and what else of it is `needed`."""
+        others = (record.output for record in step.records if record.output in needed)
+        shown = [self.matrix(v) for v in others if v.axes and v != step.last.output]
+        shown += self.result(step.last.output, step)
+        if step.kind.picture is None:  # other claims are about numbers in its lines
+            return shown
+        drawn = step.kind.illustrations_of(step, self.ctx.at(step.place))
+        return [*shown, *drawn, *doc.paragraphs(self.claim(step))]
+
+    def first_like(self, step: Step) -> Step:
+        """The first step with the same goal that is told in the same way; perhaps it is this."""
+        goal = step.kind.goal_of(step, self.ctx.at(step.place))
+        return self.goals.setdefault((goal, self.like(step)), step)
 
     def like(self, step: Step) -> Hashable:
         """What two steps with the same goal have alike, if the second is told as the first.
@@ -278,8 +311,8 @@ class Teacher:
         """How many parameters an operation has, the first time that it has parameters like them."""
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
         shapes = {value.shape for value in own}
-        if again or not self.full or shapes <= self.counted_shapes:
-            return []
+        if again or not self.full or self.detail is not Detail.FULL or shapes <= self.counted_shapes:
+            return []  # the table of all parameters counts them, too
         self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
@@ -334,7 +367,8 @@ class Teacher:
         record = self.trace.producers[value]
         if self.is_only_passed_on(record):
             self.tables.add(value)
-            if value.role is not roles.OUTPUT:  # whose numbers are what everything leads to
+            # The output's numbers are what everything leads to.
+            if value.role is not roles.OUTPUT or self.detail is not Detail.FULL:
                 return [*written, *self.equal(record)]
             written += self.equal(record)
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
@@ -386,6 +420,21 @@ class Teacher:
             return None
         title = sentences.picture(step, self.ctx.at(step.place))
         return doc.Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def operations_of(step: Step) -> list[Hashable]:
+    """The operations that a step works out, each as one of its kind of step.
+
+    A norm without γ and β does nothing that one with them does not.
+    """
+    found: list[Hashable] = []
+    for operation in (record.operation for record in step.records):
+        settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
+        if isinstance(operation, el.Normalize):
+            settings = [name for name, is_set in vars(operation).items() if is_set]
+        if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
+            found += [(step.kind, type(operation), each) for each in (None, *settings)]
+    return found
 
 
 def _words(sentences: Sequence[doc.Sentence]) -> tuple[tuple[str, ...], ...]:

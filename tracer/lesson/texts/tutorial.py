@@ -13,19 +13,22 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.masks import mask_of
 from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
+from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.architecture import architecture
 from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
-from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.before_and_after import largest_changes
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
 from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
+from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import OF_PROBABILITIES, loss_sections
@@ -49,6 +52,7 @@ def tutorial(
     *,
     training: Training | None = None,
     full: bool = True,
+    detail: Detail = Detail.FULL,
 ) -> doc.Document:
     """The steps worked for a token (counted from 0); of all, training and generation follow them.
 
@@ -56,12 +60,13 @@ def tutorial(
     update, too. A summary ends the text.
     """
     whole = len(chosen) == len(steps(found.records))
-    teacher = Teacher(found, token, refers=whole, full=full)
+    teacher = Teacher(found, token, refers=whole, full=full, detail=detail)
     worked = worked_for(teacher, chosen)
     further = _further(teacher, training) if whole else ()
     common = architecture(teacher) if whole and full else ()
     summary = _summary(teacher, whole)
-    return replace(worked, sections=(*worked.sections, *common, *further, *summary))
+    sections = (*worked.sections, *common, *further, *summary)
+    return replace(worked, sections=sections, contents=not whole or detail is Detail.FULL)
 
 
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
@@ -74,12 +79,13 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
     glance = diagram(teacher.ctx, chosen)
+    first = answer(teacher) if whole else ()
     if whole:
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
         glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
-    introduction = (*intro, *general, *padded_batch(found), *glance)
-    sections = teacher.with_signs([*map(teacher.section, chosen)])
+    introduction = (*intro, *general, *first, *padded_batch(found), *glance)
+    sections = teacher.with_signs([*sections_of(teacher, chosen)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
 
@@ -122,7 +128,10 @@ def _leak(main: Teacher) -> Iterator[doc.Section]:
         f" in {place}." if place else ".",
     )
     title = "What the mask prevents"
-    yield doc.Section(None, title, (doc.Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
+    blocks = section.blocks
+    if main.detail is not Detail.FULL:  # a softmax has been worked
+        blocks = tuple(b for b in blocks if not isinstance(b, doc.Formula | doc.Working))
+    yield doc.Section(None, title, (doc.Paragraph(here), *blocks), TRAINING, trace=unmasked)
 
 
 def _sees_most(weights: Value) -> int:
@@ -185,9 +194,9 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
 def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
     """The author's, and of a whole calculation what came of the followed token."""
     if whole:
-        blocks = (
-            *teacher.author.summary(),
-            *every_step(teacher.ctx, teacher.steps),
-            *before_and_after(teacher.ctx),
-        )
-        yield doc.Section(None, SUMMARY, blocks)
+        blocks: tuple[doc.Block, ...] = teacher.author.summary()
+        if teacher.detail is Detail.FULL:
+            every = every_step(teacher.ctx, teacher.steps)
+            blocks = (*blocks, *every, *largest_changes(teacher.ctx))
+        if blocks:
+            yield doc.Section(None, SUMMARY, blocks)

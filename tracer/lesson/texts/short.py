@@ -1,0 +1,66 @@
+"""The short text: the question, the answer, one head from scores to weighted sum, the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.value import Value
+from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
+from tracer.lesson.steps.attention import SCORES_STEP
+from tracer.lesson.steps.declared import OPERANDS
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.answer import answer, main_head
+from tracer.lesson.texts.forward_pass import SUMMARY
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.working.sums import Terms
+
+READS: doc.Sentence = ("The head reads these queries, keys and values of the tokens:",)
+
+
+def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.Document:
+    """What comes out for a token (counted from 0), and the head that gathers most for it."""
+    teacher = Teacher(found, token, full=False, detail=Detail.SHORT, terms=terms)
+    asked = teacher.author.intro() or doc.paragraphs(*_asked(teacher))
+    sections = teacher.with_signs(tuple(_head(teacher)))
+    if summary := teacher.author.summary():
+        sections += (doc.Section(None, SUMMARY, summary),)
+    introduction = (*asked, *teacher.introduction(), *answer(teacher))
+    return doc.Document(found.name, found.scenario.title, introduction, sections, contents=False)
+
+
+def _asked(teacher: Teacher) -> list[doc.Sentence]:
+    """What a reader asks who finds no words of the author."""
+    predicts = any(step.kind.name == "prediction" for step in teacher.steps)
+    return sentences.question(teacher.ctx, teacher.writer.terms, predicts=predicts, whole=True)[:2]
+
+
+def _head(teacher: Teacher) -> Iterator[doc.Section]:
+    """What the head reads, and its steps from the scores on."""
+    softmax = main_head(teacher)
+    if softmax is None:
+        return
+    of_head = [step for step in teacher.steps if step.place == softmax.place]
+    kinds = [step.kind for step in of_head]
+    worked = of_head[kinds.index(SCORES_STEP) :] if SCORES_STEP in kinds else of_head
+    where = sentences.where(softmax, teacher.ctx)
+    part = f"One head: {where}" if where else "One head"
+    read = _read_from_elsewhere(worked)
+    matrices = (teacher.matrix(value) for value in read)
+    yield doc.Section(None, "Queries, keys and values", (doc.Paragraph(READS), *matrices), part)
+    for step in worked:
+        title = sentences.named(step)
+        yield replace(teacher.section(step), number=None, title=title, part=part, within=(title,))
+
+
+def _read_from_elsewhere(worked: list[Step]) -> Iterable[Value]:
+    own = {record.output for step in worked for record in step.records}
+    read = (value for step in worked for record in step.records for value in record.inputs)
+    return dict.fromkeys(
+        value
+        for value in read
+        if value not in own and not value.role.parameter and value.role not in OPERANDS
+    )
