@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tracer.commands.attribute import BY, Attribute, Split
 from tracer.errors import Problem
+from tracer.lesson.detail import Detail
 from tracer.lesson.texts.page import page, page_of
 from tracer.renderers.page.as_html import render
 from tracer.requests import completion, options, values
@@ -45,6 +46,7 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
     by: Split = BY
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
+    detail: Detail = field(default=Detail.NORMAL, metadata=options.DETAIL.metadata)
 
     def problems(self) -> Iterable[Problem]:
         """A page needs a file."""
@@ -74,4 +76,7 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         token, chosen = self.position(found.tokens), self.chosen(found)
         place = {"layer": self.layer, "head": self.head}
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
-        return render(page(found, chosen, token, training=computed.training, full=full, part=part))
+        training, detail = computed.training, self.detail
+        return render(
+            page(found, chosen, token, training=training, full=full, detail=detail, part=part)
+        )

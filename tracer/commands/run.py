@@ -24,4 +24,4 @@ class Run(options.Illustrated, ForwardRequest):
     terms: Terms | None = options.TERMS
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
-    detail: Detail = options.detail(Detail.FULL)
+    detail: Detail = options.DETAIL

@@ -51,7 +51,7 @@ class Tutorial(options.Illustrated, ForwardRequest):
         rule=options.BLANKS,
     )
     vary: int | None = options.VARY
-    detail: Detail = options.detail(Detail.NORMAL)
+    detail: Detail = field(default=Detail.NORMAL, metadata=options.DETAIL.metadata)
     format: Format = field(default=Format.MARKDOWN, metadata=options.FORMAT.metadata)
 
     @property

@@ -38,6 +38,8 @@ class LessonContext:
     encoder_token: int | None = None
     """The token that is followed in the encoder; None for its last."""
     in_encoder: bool = False
+    alone: bool = False
+    """Whether matrices have only the followed token's row."""
 
     @cached_property
     def sources(self) -> Mapping[Value, Value]:
@@ -233,6 +235,8 @@ class LessonContext:
 
     def rows(self, value: Value) -> Sequence[int]:
         """The rows to show: all, or of too many the followed token's."""
+        if self.alone and value.per_token and self.follows(value):
+            return [self.row(value)]
         if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
             return range(value.shape[0])
         follows = value.per_token and self.follows(value)

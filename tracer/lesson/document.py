@@ -389,9 +389,10 @@ Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Cu
 class Section(Node):
     """A step of the text; `number` is its place in the whole run, if it has one.
 
-    A section of several steps has that of the `last`, too. `part` is the title of its part of the text; `within` its own title in that part, in pieces:
-    ("Head 1", "Query"). `trace` is the pass that its numbers are from. What is `folded` repeats
-    another section, so that a reader may skip it.
+    A section of several steps has the number of the `last`, too. `part` is the title of its part
+    of the text; `within` its own title in that part, in pieces: ("Head 1", "Query"). `trace` is the
+    pass that its numbers are from. What is `folded` repeats another section, so that a reader may
+    skip it.
     """
 
     number: int | None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tracer.lesson.detail import Detail
 from tracer.renderers import Format, HeadingLevel
@@ -34,16 +33,6 @@ _PICTURES = Rule(
 _FORWARD = Rule("numbers of the forward pass, not of the loss", lambda r: not r.is_of_loss)
 _LOSS = Rule("numbers of the loss", lambda r: r.is_of_loss)
 _WHOLE = Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
-_DETAIL = Rule(
-    "a text; short: of the whole calculation, not --layer, --head, --train or --no-mask",
-    lambda r: (
-        not r.format.is_data
-        and not (
-            r.detail is Detail.SHORT
-            and (r.layer or r.head or r.train or r.no_mask or getattr(r, "blanks", False))
-        )
-    ),
-)
 _TRAIN = Rule("--train", lambda r: getattr(r, "train", True))
 ATTRIBUTE = Rule("--attribute", lambda r: getattr(r, "attribute", True))
 BLANKS = Rule("--blanks", lambda r: getattr(r, "blanks", True))
@@ -117,6 +106,12 @@ GIVEN = values.option(
 )
 
 # How it is shown.
+DETAIL = values.choice(
+    "The answer and one head (short), everything once (normal), or every step (full).",
+    *("LENGTH", Detail),
+    default=Detail.FULL,
+    rule=TEXT,
+)
 FORMAT = values.choice(
     "The format: terminal, markdown, latex or json; for the numbers of a pass also npz or "
     "safetensors.",
@@ -140,16 +135,6 @@ FIGURES = values.option(
 OUTPUT = values.option(
     "Write to this file instead of the screen.", "FILE", values.file_name, short="-o"
 )
-
-
-def detail(default: Detail) -> Any:
-    """Declare how much a command works out by default."""
-    return values.choice(
-        "The answer and one head (short), everything once (normal), or every step (full).",
-        *("LENGTH", Detail),
-        default=default,
-        rule=_DETAIL,
-    )
 
 
 @dataclass(kw_only=True)

@@ -165,6 +165,11 @@ class ForwardRequest(PassRequest):
     def explain(self, computed: Computed) -> Content:
         """Explain the steps, or return their numbers."""
         found = computed.trace
+        if self.detail is Detail.SHORT and (self.layer or self.head or self.train or self.no_mask):
+            message = (
+                "works only with the whole calculation, not a part of it, --train or --no-mask"
+            )
+            raise TracerError(Problem(message, address="--detail short"))
         every, chosen = steps(found.records), self.chosen(found)
         of_other = found.scenario.encoder if of_encoder(chosen) else None
         token = self.position(of_other.tokens if of_other else found.tokens)

@@ -36,8 +36,8 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
     head = main_head(teacher)
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
     outcome = [*_words(ctx, predicts)] if predicts else [*_vector(ctx)]
-    said = [block for block in outcome if isinstance(block, doc.Paragraph)]
-    return (*said, *attends, *(block for block in outcome if block not in said))
+    is_said = bool(outcome) and isinstance(outcome[0], doc.Paragraph)
+    return (*outcome[:is_said], *attends, *outcome[is_said:])
 
 
 def main_head(teacher: Teacher) -> Step | None:

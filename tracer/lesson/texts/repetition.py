@@ -13,8 +13,16 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
 
 
-def sections_of(teacher: Teacher, chosen: Sequence[Step]) -> Iterator[doc.Section]:
-    """The sections of the chosen steps, in order."""
+def sections_of(
+    teacher: Teacher, chosen: Sequence[Step], like: Sequence[doc.Section] = ()
+) -> Iterator[doc.Section]:
+    """The sections of the chosen steps, in order; of the same steps as those `like` them."""
+    if like:
+        steps = {step.number: step for step in chosen}
+        for section in like:
+            first, *others = (steps[number] for number in section.steps)
+            yield _repeated(teacher, [first, *others]) if others else teacher.section(first)
+        return
     run: list[Step] = []
     for step in chosen:
         if run and (not repeats(teacher, step) or _part(teacher, step) != _part(teacher, run[0])):

@@ -18,7 +18,7 @@ from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
 
-READS: doc.Sentence = ("The head reads these queries, keys and values of the tokens:",)
+READS: doc.Sentence = ("The head reads a query, and a key and a value of each token:",)
 
 
 def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.Document:
@@ -47,20 +47,29 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
     kinds = [step.kind for step in of_head]
     worked = of_head[kinds.index(SCORES_STEP) :] if SCORES_STEP in kinds else of_head
     where = sentences.where(softmax, teacher.ctx)
-    part = f"One head: {where}" if where else "One head"
-    read = _read_from_elsewhere(worked)
-    matrices = (teacher.matrix(value) for value in read)
-    yield doc.Section(None, "Queries, keys and values", (doc.Paragraph(READS), *matrices), part)
+    title = f"One head: {where}" if where else "One head"
+    shown = [_matrix(value, worked, teacher) for value in _read_from_elsewhere(worked)]
+    yield doc.Section(None, title, (doc.Paragraph(READS), *shown), trace=teacher.trace)
     for step in worked:
+        section = teacher.section(step)
         title = sentences.named(step)
-        yield replace(teacher.section(step), number=None, title=title, part=part, within=(title,))
+        yield replace(section, number=None, title=title, part=None, layer=None, head=None)
+
+
+def _matrix(value: Value, worked: list[Step], teacher: Teacher) -> doc.Matrix:
+    """All rows of the keys and the values; of the queries, which are read first, only one."""
+    if value == worked[0].records[0].inputs[0]:
+        return teacher.matrix(value)
+    return replace(teacher.ctx, alone=False).at(value.place).matrix(value)
 
 
 def _read_from_elsewhere(worked: list[Step]) -> Iterable[Value]:
+    """The vectors that steps read from others, in order."""
     own = {record.output for step in worked for record in step.records}
     read = (value for step in worked for record in step.records for value in record.inputs)
     return dict.fromkeys(
         value
         for value in read
-        if value not in own and not value.role.parameter and value.role not in OPERANDS
+        if value not in own and value.axes and not value.role.parameter
+        if value.role not in OPERANDS
     )

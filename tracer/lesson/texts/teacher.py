@@ -70,7 +70,10 @@ class Teacher:
         """
         self.trace, self.refers, self.full, self.detail = trace, refers, full, detail
         followed = len(trace.tokens) - 1 if token is None else token
-        self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
+        self.ctx = LessonContext(
+            *(trace, followed, symbols(trace.records), encoder_token),
+            alone=detail is Detail.SHORT,
+        )
         self.steps = steps(trace.records)
         self.author = Author(trace, self.steps)
         self.writer = Writer(self.ctx, terms)
@@ -79,7 +82,7 @@ class Teacher:
         """The first step of the same goal, of each step that repeats one."""
         self.with_lines: set[Step] = set()
         """The first step of each goal for which worked lines are shown, in it or in a later one."""
-        self.worked: dict[Hashable, Step] = {}
+        self.worked_out: dict[Hashable, Step] = {}
         """The first step that works out an operation of a kind of step."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
@@ -87,7 +90,7 @@ class Teacher:
         """What was said of the tokens that each mask hides."""
         self.captions: set[str] = set()
         self.counted_shapes: set[tuple[int, ...]] = set()
-        self.has_explained_rows = False
+        self.has_explained_rows = self.ctx.alone
         self.tables: set[Value] = set()
 
     @cached_property
@@ -135,7 +138,7 @@ class Teacher:
             self.with_lines.add(first)
         if any(isinstance(block, doc.Working) for block in blocks):
             for operation in operations_of(step):
-                self.worked.setdefault(operation, step)
+                self.worked_out.setdefault(operation, step)
         folded = self.refers and step in self.repeated and not notes and not is_new
         return doc.Section(*own, trace=self.trace, folded=folded)
 
@@ -155,7 +158,9 @@ class Teacher:
         sources = self.sources(step) if self.refers else []
         if [source for source, _ in sources] == [symbol]:  # O is no more than O
             sources = []
-        if self.detail is not Detail.FULL and {number for _, number in sources} == {step.number - 1}:
+        if self.detail is not Detail.FULL and {number for _, number in sources} == {
+            step.number - 1
+        }:
             sources = []  # a reader has just seen it
         what: list[doc.Sentence] = []
         if not again:
@@ -174,13 +179,15 @@ class Teacher:
         """The step that worked out all operations of this one, if the text shows them once."""
         if self.detail is Detail.FULL or step.kind.outcome or step.is_partly_given:
             return None
-        found = [self.worked.get(operation) for operation in operations_of(step)]
+        found = [self.worked_out.get(operation) for operation in operations_of(step)]
         return found[-1] if found and all(found) else None
 
     def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
         """The result of a step without its working, and what else of it is `needed`."""
         others = (record.output for record in step.records if record.output in needed)
-        shown = [self.matrix(v) for v in others if v.axes and v != step.last.output]
+        shown: list[doc.Block] = [
+            self.matrix(v) for v in others if v.axes and v != step.last.output
+        ]
         shown += self.result(step.last.output, step)
         if step.kind.picture is None:  # other claims are about numbers in its lines
             return shown
@@ -228,6 +235,8 @@ class Teacher:
     def claim(self, step: Step) -> doc.Sentence | None:
         """The claim about a step's result; what a mask hides once, since heads share it."""
         ctx = self.ctx.at(step.place)
+        if self.detail is Detail.SHORT and step.kind.picture:
+            return None  # the answer has said it
         claim = step.kind.claim_of(step, ctx)
         if step.kind is not MASK_STEP:
             return claim
@@ -311,7 +320,12 @@ class Teacher:
         """How many parameters an operation has, the first time that it has parameters like them."""
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
         shapes = {value.shape for value in own}
-        if again or not self.full or self.detail is not Detail.FULL or shapes <= self.counted_shapes:
+        if (
+            again
+            or not self.full
+            or self.detail is not Detail.FULL
+            or shapes <= self.counted_shapes
+        ):
             return []  # the table of all parameters counts them, too
         self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
@@ -324,7 +338,7 @@ class Teacher:
         for value in record.inputs:
             if value.role.parameter:
                 told += [self.matrix(value)] if self.ctx.is_shown(value) else []
-            elif value.role in OPERANDS and value not in self.tables:
+            elif value.role in OPERANDS and value not in self.tables and not self.ctx.alone:
                 self.tables.add(value)
                 sentence = described(value, self.ctx.symbols[value.address])
                 told += [doc.Paragraph(sentence), self.matrix(value)]

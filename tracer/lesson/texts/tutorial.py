@@ -69,8 +69,10 @@ def tutorial(
     return replace(worked, sections=sections, contents=not whole or detail is Detail.FULL)
 
 
-def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
-    """The question, and the steps worked for a teacher's token."""
+def worked_for(
+    teacher: Teacher, chosen: Sequence[Step], like: Sequence[doc.Section] = ()
+) -> doc.Document:
+    """The question, and the steps worked for a teacher's token, in sections `like` others."""
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
     whole = len(chosen) == len(teacher.steps)
     terms = teacher.writer.terms
@@ -85,7 +87,7 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
         glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
     introduction = (*intro, *general, *first, *padded_batch(found), *glance)
-    sections = teacher.with_signs([*sections_of(teacher, chosen)])
+    sections = teacher.with_signs([*sections_of(teacher, chosen, like)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
 
