@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tests.helpers import (
+    claims_of_answers,
     claims_of_blocks,
     claims_of_experts,
     claims_of_given,
@@ -38,7 +39,7 @@ from tests.helpers.sentences import spelled_out
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
 TABLES = (
-    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
+    *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
     *(claims_of_rotary, claims_of_words),

@@ -52,7 +52,8 @@ OF_THE_LIKELIEST = ("--seed", "2", "--temperature", "0.5", "--top-p", "0.5")
 
 def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple[str, Any] | None:
     """What a command prints for people and as JSON; nothing where the numbers lead nowhere."""
-    ran = run(command, "-", *options, "--format", "terminal", width=WIDE, stdin=stdin)
+    full = ("--detail", "full") if command == "tutorial" else ()
+    ran = run(command, "-", *options, *full, "--format", "terminal", width=WIDE, stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return None

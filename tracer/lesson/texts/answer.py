@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -82,9 +83,12 @@ def _words(ctx: LessonContext, probabilities: Value) -> Iterator[doc.Block]:
     row = FollowedRow.of(probabilities, ctx)
     if ranked := row.ranked():
         first, *others = ranked
-        predicted = ("After ", ctx.name, ", the model predicts ", *_with_share(row, first))
-        then = ("; the next most probable word is ", *_with_share(row, others[0])) if others else ()
-        yield doc.Paragraph((*predicted, *then, "."))
+        predicted = ("After ", ctx.name, ", the model predicts ")
+        if row.printed(first).value == 1:
+            yield doc.Paragraph((*predicted, *row.name(first), "."))
+        else:
+            then = [("; the next most probable word is ", *_with_share(row, i)) for i in others]
+            yield doc.Paragraph((*predicted, *_with_share(row, first), *chain(*then), "."))
     order = sorted(range(len(row.labels)), key=row.computed.__getitem__, reverse=True)
     bars = tuple(doc.Bar(row.labels[i], row.printed(i)) for i in order[:MOST_WORDS])
     title = f"Probabilities of the next word after “{name_text(ctx.names[ctx.token])}”"
