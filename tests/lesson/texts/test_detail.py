@@ -69,13 +69,14 @@ def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:
-    """Paragraphs, worked lines and rows of tables, without titles and links."""
+    """Paragraphs, worked lines and rows of tables, without titles, headers and links."""
     ran = run("tutorial", name, "--detail", detail, "--format", "markdown", stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return []
     without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", ran.stdout)
-    lines = without_links.replace("**", "").splitlines()
+    without_headers = re.sub(r"\|.*\n\| ---.*\n", "", without_links)
+    lines = without_headers.replace("**", "").splitlines()
     return [line for line in lines if line and not re.match(r"#|<|\| ---|```|- \[", line)]
 
 

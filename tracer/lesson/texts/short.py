@@ -43,7 +43,7 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
     softmax = main_head(teacher)
     if softmax is None:
         return
-    of_head = [step for step in teacher.steps if step.place == softmax.place]
+    of_head = [step for step in teacher.steps if _head_of(step) == _head_of(softmax)]
     kinds = [step.kind for step in of_head]
     worked = of_head[kinds.index(SCORES_STEP) :] if SCORES_STEP in kinds else of_head
     where = sentences.where(softmax, teacher.ctx)
@@ -54,6 +54,12 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
         section = teacher.section(step)
         title = sentences.named(step)
         yield replace(section, number=None, title=title, part=None, layer=None, head=None)
+
+
+def _head_of(step: Step) -> tuple[object, ...]:
+    """The head of a step, whatever block of keys it is about."""
+    place = step.place
+    return place.encoder, place.layer, place.sub_layer, place.head
 
 
 def _matrix(value: Value, worked: list[Step], teacher: Teacher) -> doc.Matrix:

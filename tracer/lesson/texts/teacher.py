@@ -10,6 +10,7 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Columns, Rows
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
@@ -338,7 +339,9 @@ class Teacher:
         for value in record.inputs:
             if value.role.parameter:
                 told += [self.matrix(value)] if self.ctx.is_shown(value) else []
-            elif value.role in OPERANDS and value not in self.tables and not self.ctx.alone:
+            elif value.role in OPERANDS and value not in self.tables:
+                if self.ctx.alone and value.role is roles.MASK and only_hides(value):
+                    continue  # the masked scores show what is hidden
                 self.tables.add(value)
                 sentence = described(value, self.ctx.symbols[value.address])
                 told += [doc.Paragraph(sentence), self.matrix(value)]
