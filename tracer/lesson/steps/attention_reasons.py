@@ -78,16 +78,25 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """When a dot product is large; why it is divided, if that makes it smaller."""
-    scale = ctx.value(step.place, roles.SCALE)
+    """Where the keys stand, when a dot product is large, why it is divided if that lowers it."""
+    scale, keys = ctx.value(step.place, roles.SCALE), _where_the_keys_are(step, ctx)
     if scale is None or scale.array <= 1:
-        return (FIT,)
+        return (*keys, FIT)
     divided: Sentence = (
         "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by ",
         *(ctx.symbols[scale.address], " brings the scores closer together; otherwise the softmax "),
         "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )
-    return (FIT, divided)
+    return (*keys, FIT, divided)
+
+
+def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say where the keys of the other tokens are, if there are several."""
+    keys = step.records[0].inputs[-1]
+    if step.place.block or keys.shape[0] < 2:
+        return ()
+    whose = "the encoder's tokens" if crosses(step) else "all tokens"
+    return (("The rows of ", ctx.symbols[keys.address], f" are the keys of {whose}."),)
 
 
 def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

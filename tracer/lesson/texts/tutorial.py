@@ -21,7 +21,7 @@ from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.answer import answer
-from tracer.lesson.texts.architecture import architecture
+from tracer.lesson.texts.architecture import architecture, learned_parameters
 from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.before_and_after import largest_changes
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
@@ -85,7 +85,9 @@ def worked_for(
     if whole:
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
-        glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
+        learned = learned_parameters(teacher) if teacher.full else ()
+        listed = parts(teacher.ctx, teacher.steps)
+        glance = (*listed, *glance, *formulas(teacher), *sized, *learned)
     introduction = (*intro, *general, *first, *padded_batch(found), *glance)
     sections = teacher.with_signs([*sections_of(teacher, chosen, like)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
