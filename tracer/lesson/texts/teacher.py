@@ -159,10 +159,8 @@ class Teacher:
         sources = self.sources(step) if self.refers else []
         if [source for source, _ in sources] == [symbol]:  # O is no more than O
             sources = []
-        if self.detail is not Detail.FULL and {number for _, number in sources} == {
-            step.number - 1
-        }:
-            sources = []  # a reader has just seen it
+        if self.detail is not Detail.FULL and all(n >= step.number - 2 for _, n in sources):
+            sources = []  # a reader has just seen them
         what: list[doc.Sentence] = []
         if not again:
             what = [step.kind.goal_of(step, ctx), *self.why(step)]

@@ -86,7 +86,8 @@ def worked_for(
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
         learned = learned_parameters(teacher) if teacher.full else ()
-        listed = parts(teacher.ctx, teacher.steps)
+        is_full = teacher.detail is Detail.FULL  # else the headings alone list the parts
+        listed = parts(teacher.ctx, teacher.steps) if is_full else ()
         glance = (*listed, *glance, *formulas(teacher), *sized, *learned)
     introduction = (*intro, *general, *first, *padded_batch(found), *glance)
     sections = teacher.with_signs([*sections_of(teacher, chosen, like)])
