@@ -21,7 +21,9 @@ INTRODUCTION = re.compile(
     r"sum of what each pair of their parts adds\.(?P<rest> Rounding adds the rest\.)?",
     re.DOTALL,
 )
-LARGEST = re.compile(rf"In size, the largest part is (?P<n>{NUMBER}) \(a[₀-₉]+ · b[₀-₉]+\)\.")
+LARGEST = re.compile(
+    rf"The largest part(?P<size> in size)? is (?P<n>{NUMBER}) \(a[₀-₉]+ · b[₀-₉]+\)\."
+)
 SUM = r"{0}[₀-₉]+ (?P<{1}>.+) has the largest sum of the {1}'s parts \((?P<{1}_sum>{2})\)"
 SUMS = [SUM.format(*each, NUMBER) for each in (("a", "query"), ("b", "key"))]
 LARGEST_SUMS = re.compile(rf"In size, (?:{SUMS[0]})?(?: and )?(?:{SUMS[1]})?\.", re.DOTALL)
@@ -66,7 +68,7 @@ GENERAL = (
     "The sum of a row is what one part of the query adds with all parts of the key. The sum of a column is what one part of the key adds with all parts of the query.",
     *("The mean of each part:", "Each part minus its mean:", "Divided by the norm's divisor:"),
     *("With β:", "With the bias:", "Each part of the query:", "Each part of the key:"),
-    "The parts, the largest in size first.",
+    "The parts c, the largest in size first:",
     "Their sum:",
     "From the forward pass:",
     "Rounding error:",
@@ -107,7 +109,8 @@ def faults(
                 found.append(f"divided, or not: {line}")
         elif match := LARGEST.fullmatch(line):
             sizes = [abs(exact(each)) for each in printed]
-            if match["n"] != printed[0] or sizes[0] == sizes[1]:
+            negative = printed[0].startswith("-")
+            if match["n"] != printed[0] or sizes[0] == sizes[1] or bool(match["size"]) != negative:
                 found.append(f"not the largest: {line}, of {printed[:3]}")
         elif match := LARGEST_SUMS.fullmatch(line):
             for side, what in enumerate(("query", "key")):

@@ -29,16 +29,17 @@ class ScoreTeacher(AttributionTeacher):
         super().__init__(found, full=full, terms=terms)
         self.score = found
 
-    def parts(self, value: Value) -> doc.Block:
+    def parts(self, value: Value) -> list[doc.Block]:
         """The pairs with what they add; of a trained model, with the names of the parts."""
         if not self.trace.scenario.on_demand:
             return super().parts(value)
         query, key = (side.sums.axes[0].labels for side in (self.score.query, self.score.key))
         rows: list[tuple[str | Number, ...]] = []
-        for at in self.indices(value):
+        for at in range(len(self.writer.terms.of(value.numbers))):
             i, j = self.score.pairs[at]
             rows.append((query[i], key[j], self.ctx.number(value, at)))
-        return doc.Table.of(("part of the query", "part of the key", "c"), rows)
+        table = doc.Table.of(("part of the query", "part of the key", "c"), rows)
+        return [table, *super().parts(value)]
 
     def is_worked(self, value: Value) -> bool:
         """Return whether the lines of a value are written: of a large matrix, none is."""
