@@ -106,7 +106,7 @@ def faults(text: str, document: Any, *, divides: bool, padding: bool = False) ->
         found.append("that norms are held is said, or not")
     answer, *steps = terminal_page.split_steps(blocks)
     claims = [*said[:1], *(line for line in said if OF_PARTS.match(line))]
-    found += _of_step([each for each in answer[1:] if each not in map(Prose, claims)], padding)
+    found += _of_step([x for x in answer[1:] if x not in [Prose(c) for c in claims]], padding)
     for step in steps:
         found += _of_step(step, padding)
     return found

@@ -167,18 +167,24 @@ def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
 
 
 def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
-    """A text of a few words, from the scenario's beginning on, as far as it goes."""
+    """The text goes on for a few words, or begins as the scenario asks, as far as it goes.
+
+    A text beside an encoder's is its translation, which is written from the first token on.
+    """
     scenario = found.scenario
     if scenario.vocabulary is None or scenario.has_typed_heads:
         return
+    begins = scenario.generation.start or scenario.encoder
     options = GenerationOptions(
-        scenario.beginning,
+        scenario.beginning if begins else scenario.tokens,
         min(MOST_TURNS, scenario.generation.max_tokens),
         cached=not scenario.looks_ahead,
         as_far_as_possible=True,
     )
     said = generate(found.name, scenario, options)
-    for section in generated_text(said, worked=False, cached=False, full=full).sections:
+    text = generated_text(said, worked=False, cached=False, full=full)
+    yield doc.Section(None, "The text", text.introduction, GENERATION)
+    for section in text.sections:
         yield replace(section, part=GENERATION)
 
 
