@@ -454,6 +454,10 @@ def test_other_losses() -> None:
         for more in ({}, words) if loss["kind"] == "squared" else (words,):
             for command in ("loss", "train"):
                 assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+    for second in ("bab", "bba"):
+        batch = [{"tokens": list("aba"), "targets": list(each)} for each in (second, "bab")]
+        for command in ("loss", "train", "tutorial"):
+            assert wrong(command, {**spec, **words, "training": batch}) == []
     forms = [claim.template for claim in FORMS if "losses" in claim.check.__module__]
     assert [words for words in forms if not SEEN[words]] == []
 

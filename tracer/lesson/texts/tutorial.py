@@ -24,6 +24,7 @@ from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, para
 from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
+from tracer.lesson.texts.loss_meaning import compared_losses
 from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.selection import steps
@@ -155,6 +156,10 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
+    if sections:
+        sections[-1] = replace(
+            sections[-1], blocks=(*sections[-1].blocks, *compared_losses(learned))
+        )
     for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
 
