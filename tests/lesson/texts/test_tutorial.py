@@ -136,7 +136,8 @@ def test_the_stages_of_training_name_their_steps() -> None:
             "command decoder-trace train",
         )
     ]
-    trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
+    trained_text = printed("train", "comics", "--format", "markdown")
+    trained = table(f"# Stages\n{trained_text.partition(' after it.')[2]}", "Stages")
     assert [row[1] for row in trained] == [
         *("where", "below", "steps 1 to 30 of run", "step 31", "steps 32 to 58"),
         "from step 59 on",
