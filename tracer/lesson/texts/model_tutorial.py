@@ -14,7 +14,7 @@ from tracer.decoder.patches import Experiment, Site, patched
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
-from tracer.lesson.texts.answers import answers
+from tracer.lesson.texts.answers import predictions
 from tracer.lesson.texts.attribution import AttributionTeacher
 from tracer.lesson.texts.attribution_pictures import maps
 from tracer.lesson.texts.comparison import alignment
@@ -112,5 +112,4 @@ def _contrasted(teacher: SummaryTeacher, tokens: tuple[str, ...]) -> Iterator[do
         sites = (Site(part.of),)
         yield doc.Paragraph(REPLACED)
         experiment = Experiment(comparison, names, sites, patched(comparison, sites))
-    for section in answers(experiment):
-        yield from section.blocks
+    yield from predictions(experiment)
