@@ -50,7 +50,10 @@ def report_text(report: Report) -> doc.Document:
         *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
         *_by_step(report),
     )
-    introduction = (*map(doc.Paragraph, _introduction(report)), *_wrong(report))
+    introduction: tuple[doc.Block, ...] = (
+        *map(doc.Paragraph, _introduction(report)),
+        *_wrong(report),
+    )
     return doc.Document(report.scenario, report.title, introduction, sections)
 
 

@@ -177,9 +177,8 @@ def _of_a_head(step: Step, ctx: LessonContext) -> Sentence:
     """Say what the part of a head is."""
     if any(record.output.role.derivation == "terms" for record in step.records):
         return (
-            "A head's output is a weighted sum of values. Its part is the sum of what it takes "
-            "from each source token: the attention weight times the dot product of the value and "
-            "the direction.",
+            "The part of the head is a sum over its source tokens: the attention weight times the "
+            "dot product of the value and the direction.",
         )
     return (
         *("The part of this head is the dot product of its output for ", ctx.name),

@@ -50,8 +50,8 @@ def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
     is_uncapped = split.entry.value.role is roles.UNCAPPED_LOGITS
     what = "the uncapped logit" if is_uncapped else "the logit"
     direction: doc.Sentence = (
-        "The direction has a number for each column of the head's output: what 1 in this column "
-        f"adds to {what}, if later sub-layers add the same and each norm keeps its divisor.",
+        f"The direction says how much {what} rises per unit of each column of the head's output, "
+        "with everything later held fixed.",
     )
     title = (f"Head {part.of.place.head}", f"What it adds to {what}")
     yield replace(
