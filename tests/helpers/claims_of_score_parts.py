@@ -13,7 +13,10 @@ from tests.helpers.claims_of_attributions import HELD
 from tests.helpers.judge import as_shown, exact
 from tests.helpers.terminal_page import NUMBER
 
-PARTS = r"(?:one part, {0}₁|the parts {0}₁ (?:and|to) {0}(?P<{1}>[₀-₉]+))"
+PARTS = (
+    r"(?P<{1}>one part, {0}₁|the parts {0}₁ to {0}[₀-₉]+|"
+    r"the parts {0}₁ \([^()]+\)(?:, {0}₂ \([^()]+\))? and {0}[₂₃] \([^()]+\))"
+)
 INTRODUCTION = re.compile(
     rf"The attention score of “(?P<query>.+?)” for “(?P<key>.+?)” is (?P<number>{NUMBER})\. It is "
     r"the dot product of a query and a key(?P<divided>, divided by a number)?\. The query has "
@@ -102,8 +105,13 @@ def faults(
             if bool(match["divided"]) != divides or bool(match["rest"]) != rounds:
                 found.append(f"divided {divides}, rounded {rounds}: {line}")
             counts = [len(set(side)) for side in zip(*ends, strict=True)]
-            if [_number(match[side]) for side in ("queries", "keys")] != counts:
+            sides = [match[side] for side in ("queries", "keys")]
+            if [_number(re.findall("[₀-₉]+", side)[-1]) for side in sides] != counts:
                 found.append(f"not {counts} parts: {line}")
+            names = [{each[2] for each in _sums(document, side)} for side in range(2)]
+            for side, known in zip(sides, names, strict=True):
+                if not set(re.findall(r"\((.+?)\)", side)) <= known:
+                    found.append(f"not {known}: {line}")
         elif line.startswith(PAIRS):
             if line != PAIRS + ", divided as the score is" * divides + ".":
                 found.append(f"divided, or not: {line}")
