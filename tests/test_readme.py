@@ -42,7 +42,7 @@ def test_its_figures_are_those_of_its_scenario(tmp_path: Path) -> None:
     scenario, _, figures = (text for language, text in FENCES if language == "yaml")
     (tmp_path / "my.yaml").write_text(scenario, encoding="utf-8")
     (tmp_path / "my.figures.yaml").write_text(figures, encoding="utf-8")
-    assert "2 figures of the text: 2 agree." in printed("check", str(tmp_path / "my.yaml"))
+    assert "2 of 2 figures agree." in printed("check", str(tmp_path / "my.yaml"))
 
 
 def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 from tests.helpers.claims_of_comparisons import faults
 from tests.helpers.command import printed, problems, run
-from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table
+from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table, faults_of_token
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_text
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
@@ -82,6 +82,8 @@ def test_random_scenarios(
     assert faults_of_comparison(found, first, second) == []
     text = printed("compare", *files, width=width)
     assert list(faults_of_table(text, found)) == []
+    wide = printed("compare", *files, width=5000)
+    assert list(faults_of_token(wide, first, second, spec.get("layers", []))) == []
     assert false_claims(found, *files) == []
     choice, _, _ = FORMATS[form]
     assert faults_of_text(printed("compare", *files, *choice), form) == []
@@ -282,6 +284,16 @@ def reading(text: str) -> str:
 def test_equal_words_are_said_together() -> None:
     text = " ".join(printed("compare", "pizza", "--text", "<START> Me gusta la pizza").split())
     assert "After the last token, both runs predict “<END>”." in text
+
+
+@pytest.mark.parametrize("second", ["<START> Me gusta la <START>", "<START> odio gusta la pizza"])
+def test_what_happens_at_the_followed_token(second: str) -> None:
+    text = printed("compare", "pizza", "--text", second, width=5000)
+    runs = (document("pizza"), document("-", stdin=reading(second)))
+    assert "Its attention changes most in head" in text
+    assert list(faults_of_token(text, *runs, [{}, {}])) == []
+    changed = re.sub(r" gets (\d)", r" gets 1\1", text)
+    assert list(faults_of_token(changed, *runs, [{}, {}])) != []
 
 
 def test_a_sweep_follows_the_token() -> None:

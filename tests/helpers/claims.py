@@ -75,7 +75,7 @@ ONE_OF_SEVERAL = (
 )
 """Checks of sentences that stand beside each other."""
 
-ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"
+ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |The loss after"
 """The headings that are not those of a part, wherever they stand."""
 
 

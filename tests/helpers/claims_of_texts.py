@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
-from tests.helpers.judge import NOISE, Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
@@ -282,13 +282,6 @@ def only_last(at: Judge, said: Said) -> None:
         assert said["kept"] == re.sub(r", (?=[^,]+$)", " and ", ", ".join(kept))
 
 
-def kept_word(at: Judge, said: Said) -> None:
-    turn = at.turns[at.turn - 1]
-    assert said["word"] == turn["word"] and "values" not in turn
-    (shown,) = {p["printed"] for p in turn["probabilities"] if p["word"] == turn["word"]}
-    assert number(shown) != 1 and abs(number(said["p"]) / 100 - number(shown)) < NOISE
-
-
 def mask_stays(at: Judge, said: Said) -> None:
     masks = [v for a, v in at.spec.get("given", {}).items() if a.split(".")[-1] == "mask"]
     assert not masks and any("attention" in layer for layer in at.spec["layers"])
@@ -337,11 +330,22 @@ def ending(at: Judge, said: Said) -> None:
     assert ("vocabulary" in at.spec) != said[""].startswith("It was read")
 
 
-def whole_text(at: Judge, said: Said) -> None:
-    turn = at.turns[-1]
-    assert at.heading == "The text" and said["text"] == " ".join(
-        [*turn["input"], *filter(None, [turn["word"]])]
-    )
+def written(at: Judge, said: Said) -> None:
+    """The text and the probability of each of its words, which the table has."""
+    assert at.heading in ("", "The text")
+    words = [turn["word"] for turn in at.turns]
+    assert said["start"] == " ".join(at.turns[0]["input"]) and said["words"] == " ".join(words)
+
+
+def read_only(at: Judge, said: Said) -> None:
+    assert at.heading == "" and {turn["word"] for turn in at.turns} == {None}
+    assert said["text"] == " ".join(at.turns[-1]["input"])
+
+
+def own_probabilities(at: Judge, said: Said) -> None:
+    """Words are drawn, and not with the probabilities that the model computes."""
+    recorded = {value["address"] for value in at.turns[0]["values"]}
+    assert recorded & {"sampling.scaled", "sampling.candidates"}
 
 
 # --- at a glance, before and after ---------------------------------------------------------------
@@ -428,7 +432,6 @@ CLAIMS: dict[str, Check] = {
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
     "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
-    "The probability of “{word:name}” is {p} %.": kept_word,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,
     "It ends after {n:int} turn[s]: " + CANNOT: stuck,
@@ -437,7 +440,9 @@ CLAIMS: dict[str, Check] = {
     "The end token came after {n:int} turn[s].": ending,
     "The text stops at the limit of {n:int} turn[s].": ending,
     "It was read in {n:int} turn[s]; without a vocabulary, no word is predicted.": ending,
-    "“{text:text}”": whole_text,
+    "“{text:text}”": read_only,
+    "After “{start:text}”, the model writes “{words:text}”.": written,
+    "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
     "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
     "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
     "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (

@@ -307,7 +307,7 @@ REASONS: dict[str, Condition] = {
     "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
         at.address == "prediction"
     ),
-    "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.": reads_whole_texts,
+    "In each turn, the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the earlier positions predict words that are already there. Each pass needs the word that the pass before has chosen, so the words cannot be generated at the same time.": reads_whole_texts,
     "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
         loss_kind("cross_entropy")(at) and not at.spec.get("loss", {}).get("smoothing")
     ),

@@ -115,9 +115,15 @@ def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
     asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
     ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
     passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
-    longest = yaml.safe_load(stdin).get("generation", {}).get("max_tokens", 5)
-    for most in range(min(5, longest), 0, -1):  # shorter if a word cannot be read
-        text = run("generate", "-", "--max-tokens", str(most), "--format", "json", stdin=stdin)
+    spec = yaml.safe_load(stdin)
+    generation, start = spec.get("generation", {}), []
+    if "vocabulary" in spec and not {"start", "encoder"} & {*generation, *spec}:
+        # a tutorial continues its own text
+        tokens = by_address(json.loads(run("run", "-", "--format", "json", stdin=stdin).stdout))
+        start = [f"--start={token}" for token in tokens["tokens"]["data"]]
+    for most in range(min(5, generation.get("max_tokens", 5)), 0, -1):  # if a word cannot be read
+        limit = ("--max-tokens", str(most), "--format", "json")
+        text = run("generate", "-", *start, *limit, stdin=stdin)
         if not text.exit_code:
             return passes, json.loads(text.stdout)["turns"]
     return passes, []
@@ -449,6 +455,10 @@ def test_other_losses() -> None:
         for more in ({}, words) if loss["kind"] == "squared" else (words,):
             for command in ("loss", "train"):
                 assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+    for second in ("bab", "bba"):
+        batch = [{"tokens": list("aba"), "targets": list(each)} for each in (second, "bab")]
+        for command in ("loss", "train", "tutorial"):
+            assert wrong(command, {**spec, **words, "training": batch}) == []
     forms = [claim.template for claim in FORMS if "losses" in claim.check.__module__]
     assert [words for words in forms if not SEEN[words]] == []
 

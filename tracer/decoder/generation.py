@@ -117,7 +117,7 @@ def generate(
         )
         progress.report(f"word {len(turns) + 1} of at most {most}")
         try:
-            text = with_tokens(scenario, tokens)
+            text = scenario if tokens == scenario.tokens else with_tokens(scenario, tokens)
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
             # Lazy numbers are computed here, so their errors occur here.

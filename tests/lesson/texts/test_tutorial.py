@@ -20,8 +20,8 @@ unembedding: {W_U: [[0, 1], [1, 0]]}
 """Behind a it says the second word."""
 
 NO_VOCABULARY = WORDS.partition("vocabulary")[0]
-TO_C = WORDS.replace("[a, b]\nunembedding", "[a, c]\nunembedding")
-NO_TARGETS = TO_C.replace("[a, c]", "[c, d]")
+TO_C = WORDS.replace("[a, b]\nunembedding", "[c, a]\nunembedding")
+NO_TARGETS = TO_C.replace("[c, a]", "[c, d]")
 TABLE = f"{WORDS}positions: {{table: [[0, 0], [0, 0]]}}\n"
 ROWS = WORDS.replace("{a: [1, 0.5], b: [0.5, 2]}", "[[1, 0.5], [0.5, 2]]")
 PINNED = f"{WORDS}given: {{embedding: [[1, 1], [2, 2]]}}\n"
@@ -59,18 +59,18 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "a position too many": (
         TABLE,
-        ("Turn 2", "It ends after 2 turns: there is no vector for one more position."),
-        ("Turn 3",),
+        ("After “a b”", "It ends after 1 turn: there is no vector for one more position."),
+        ("Turn 2",),
     ),
     "embeddings that are not looked up": (
         ROWS,
-        ("It is left out: “a” has no embedding, so the model cannot read it.",),
-        ("Turn 1",),
+        ("Turn 1", "It ends after 1 turn: “a” has no embedding, so the model cannot read it."),
+        ("Turn 2",),
     ),
     "numbers that are given for these tokens": (
         PINNED,
-        ("It is left out: “embedding: given as 2×2 numbers, expected 1×2 numbers”.",),
-        ("Turn 1",),
+        ("Turn 1", "“embedding: given as 2×2 numbers, expected 1×2 numbers”."),
+        ("Turn 2",),
     ),
     "one token": (ONE_TOKEN, ("Turn 1",), ("What the mask prevents",)),
 }
@@ -136,7 +136,8 @@ def test_the_stages_of_training_name_their_steps() -> None:
             "command decoder-trace train",
         )
     ]
-    trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
+    trained_text = printed("train", "comics", "--format", "markdown")
+    trained = table(f"# Stages\n{trained_text.partition(' after it.')[2]}", "Stages")
     assert [row[1] for row in trained] == [
         *("where", "below", "steps 1 to 30 of run", "step 31", "steps 32 to 58"),
         "from step 59 on",

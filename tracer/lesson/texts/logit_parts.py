@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tracer.decoder import roles
@@ -15,10 +15,15 @@ from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.attribution import largest_part
-from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.texts.attribution import HELD, LARGEST, holds_divisors, introduction
+from tracer.lesson.texts.attribution import (
+    HELD,
+    LARGEST,
+    holds_divisors,
+    introduction,
+    largest_parts,
+    most_attended,
+)
 from tracer.lesson.texts.lens import percent
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
@@ -63,7 +68,7 @@ class LogitParts:
         blocks: tuple[doc.Block, ...] = (
             *doc.paragraphs(*sentences),
             doc.Table.of(("part", "adds", "attends most to", "share"), rows),
-            *doc.paragraphs(*self.claims()),
+            *doc.paragraphs(*largest_parts(self.ctx, self.found)),
             *pictures,
         )
         return doc.Section(None, TITLE, blocks)
@@ -75,43 +80,13 @@ class LogitParts:
         word = distinct(value.axes[1].labels)[column]
         return (doc.Line(word, chain),) if chain.relations else ()
 
-    def claims(self) -> Iterator[doc.Sentence | None]:
-        """Say which part is the largest, and which that of a head, with what this head reads."""
-        if self.ctx.is_padding:
-            return
-        yield largest_part(self.joined, self.ctx)
-        heads = [i for i, part in enumerate(self.found.parts) if part.of.role is roles.HEAD_OUTPUT]
-        numbers = [self.ctx.number(self.joined, i) for i in heads[:2]]
-        if len(numbers) == 2 and abs(numbers[0].value) > abs(numbers[1].value):
-            part = self.found.parts[heads[0]]
-            of_head: doc.Sentence = ("Of the heads, the largest part is ", numbers[0])
-            yield (*of_head, f" ({label(part.of)}).", *self.reads(part))
-
-    def reads(self, part: AttributedPart) -> doc.Sentence:
-        """Say to which token a head gives most of its attention, if to one."""
-        most = self.most_read(part)
-        if most is None:
-            return ()
-        row, column = most
-        whose = " of the encoder" * (part.of.place.sub_layer == "cross_attention")
-        share: doc.Sentence = (doc.Percent(row.printed(column)), " of its attention to ")
-        return (" It gives ", *share, *row.name(column), f"{whose}.")
-
     def attends(self, part: AttributedPart) -> tuple[str, str]:
         """The token that a head gives most of its attention to, and the share."""
-        most = self.most_read(part)
+        most = most_attended(self.ctx, part)
         if most is None:
             return "—", "—"
         row, column = most
         return row.labels[column], percent(row.printed(column))
-
-    def most_read(self, part: AttributedPart) -> tuple[FollowedRow, int] | None:
-        """The attention weights of a head for the followed token, and the largest, if one is."""
-        is_head = part.of.role is roles.HEAD_OUTPUT
-        weights = self.ctx.value(part.of.place, roles.WEIGHTS) if is_head else None
-        row = FollowedRow.of(weights, self.ctx) if weights else None
-        ranked = row.ranked() if row else []
-        return (row, ranked[0]) if row and ranked else None
 
 
 class SummaryTeacher(Teacher):

@@ -14,7 +14,7 @@ from tracer.decoder.patches import Experiment, Site, patched
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
-from tracer.lesson.texts.answers import answers
+from tracer.lesson.texts.answers import predictions
 from tracer.lesson.texts.attribution import AttributionTeacher
 from tracer.lesson.texts.attribution_pictures import maps
 from tracer.lesson.texts.comparison import alignment
@@ -50,8 +50,8 @@ def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
     is_uncapped = split.entry.value.role is roles.UNCAPPED_LOGITS
     what = "the uncapped logit" if is_uncapped else "the logit"
     direction: doc.Sentence = (
-        "The direction has a number for each column of the head's output: what 1 in this column "
-        f"adds to {what}, if later sub-layers add the same and each norm keeps its divisor.",
+        f"The direction says how much {what} rises per unit of each column of the head's output, "
+        "with everything later held fixed.",
     )
     title = (f"Head {part.of.place.head}", f"What it adds to {what}")
     yield replace(
@@ -112,5 +112,4 @@ def _contrasted(teacher: SummaryTeacher, tokens: tuple[str, ...]) -> Iterator[do
         sites = (Site(part.of),)
         yield doc.Paragraph(REPLACED)
         experiment = Experiment(comparison, names, sites, patched(comparison, sites))
-    for section in answers(experiment):
-        yield from section.blocks
+    yield from predictions(experiment)

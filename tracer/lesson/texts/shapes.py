@@ -53,7 +53,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
     shape = next((matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT), None)
     query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
-    only = "This text counts numbers; it computes none. "
+    only = "Shapes only; no values are computed. "
     if shape:
         _, tokens, width = shape
         read = (
@@ -264,10 +264,9 @@ IN_SENTENCES = {
 
 
 def _near(count: int) -> str:
-    """`, 362,368 more than 2 million`."""
-    millions = round(count / MILLION)
-    off = count - millions * MILLION
-    return f", {abs(off):,} {'more' if off > 0 else 'fewer'} than {millions:,} million" * bool(off)
+    """`, about 2.4 million`."""
+    tenths = round(10 * count / MILLION)
+    return f", about {tenths / 10:,.1f} million" * (tenths * MILLION != 10 * count)
 
 
 def _growth(survey: Survey) -> Iterator[doc.Sentence]:

@@ -26,6 +26,7 @@ from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, para
 from tracer.lesson.texts.before_and_after import largest_changes
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
+from tracer.lesson.texts.loss_meaning import compared_losses
 from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.repetition import sections_of
@@ -169,6 +170,10 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
+    if sections:
+        sections[-1] = replace(
+            sections[-1], blocks=(*sections[-1].blocks, *compared_losses(learned))
+        )
     for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
 
@@ -181,18 +186,24 @@ def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
 
 
 def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
-    """A text of a few words, from the scenario's beginning on, as far as it goes."""
+    """The text goes on for a few words, or begins as the scenario asks, as far as it goes.
+
+    A text beside an encoder's is its translation, which is written from the first token on.
+    """
     scenario = found.scenario
     if scenario.vocabulary is None or scenario.has_typed_heads:
         return
+    begins = scenario.generation.start or scenario.encoder
     options = GenerationOptions(
-        scenario.beginning,
+        scenario.beginning if begins else scenario.tokens,
         min(MOST_TURNS, scenario.generation.max_tokens),
         cached=not scenario.looks_ahead,
         as_far_as_possible=True,
     )
     said = generate(found.name, scenario, options)
-    for section in generated_text(said, worked=False, cached=False, full=full).sections:
+    text = generated_text(said, worked=False, cached=False, full=full)
+    yield doc.Section(None, "The text", text.introduction, GENERATION)
+    for section in text.sections:
         yield replace(section, part=GENERATION)
 
 
