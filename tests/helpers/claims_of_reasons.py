@@ -411,12 +411,6 @@ def stacked(at: Judge, said: Said) -> None:
     assert len(shapes) == 1 and "position" in at.values
 
 
-def hidden_states(at: Judge, said: Said) -> None:
-    capped = at.values.get("logits.uncapped", at.result)
-    product = at.values.get("logits.unscaled", capped)
-    assert at.address == "logits" and "output" in product["operands"]
-
-
 def epsilon(at: Judge, said: Said) -> None:
     norm = norm_of(at)
     assert has_epsilon(norm)
@@ -716,7 +710,6 @@ CLAIMS: dict[str, Check] = {
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
     "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
-    "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
     r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (

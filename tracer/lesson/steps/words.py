@@ -200,10 +200,6 @@ def _why_divided(step: Step) -> Iterator[doc.Sentence]:
         )
 
 
-HIDDEN_STATE: doc.Sentence = (
-    "To continue the text, only the hidden state of its last token is needed.",
-)
-
 P, T = Symbol("p"), Symbol("t")
 
 NEGATIVE: doc.Sentence = (
@@ -281,7 +277,7 @@ LOGITS_STEP = StepKind(
         "at the logits", _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss
     ),
     sign=_logits_sign,
-    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
+    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step)),
     claim=_largest_logit,
 )
 

@@ -46,15 +46,20 @@ THE_MASK_STAYS: doc.Sentence = (
 
 
 def generated_text(
-    generated: Generated, *, worked: bool, cached: bool, full: bool = True
+    generated: Generated, *, worked: bool, cached: bool, full: bool = True, turns: bool = True
 ) -> doc.Document:
     """The text and each word's probability, then turn by turn: what goes in, what comes out.
 
-    With `cached`, each turn after the first shows the new token only.
+    With `cached`, each turn after the first shows the new token only; `turns` can be left out.
     """
     sections: list[doc.Section] = []
     first = generated.steps[0].trace
     explained = full and not cached
+    compared = [_compared(first)] if explained else []
+    answer = tuple(_answer(generated))
+    if not turns:
+        answer = (*answer, *(_why(first) if explained else ()))
+        return doc.Document(first.name, first.scenario.title, answer, tuple(compared))
     for number, generation_step in enumerate(generated.steps, 1):
         found = generation_step.trace
         why = _why(found) if explained and number == 1 else []
@@ -66,11 +71,7 @@ def generated_text(
                 sections.append(teacher.section(step))
             elif step.kind is SAMPLING_STEP:
                 sections.append(replace(teacher.section(step), number=None))
-    compared = [_compared(first)] if explained else []
-    answer = tuple(_answer(generated))
-    return doc.Document(
-        first.name, first.scenario.title, answer, (*sections, *compared), whole=True
-    )
+    return doc.Document(first.name, first.scenario.title, answer, (*sections, *compared))
 
 
 def _answer(generated: Generated) -> Iterator[doc.Block]:

@@ -103,7 +103,7 @@ def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
     else:
         title = KIND_OF_LOSS[main.trace.scenario.loss.kind].title
         yield from _or_why_not(title, TRAINING, _loss(main))
-    yield from _or_why_not("The text", GENERATION, _generated(main.trace, main.full))
+    yield from _or_why_not("The text", GENERATION, _generated(main))
 
 
 def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple[doc.Section, ...]:
@@ -185,12 +185,12 @@ def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
         yield replace(section, part=section.part or TRAINING)
 
 
-def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
+def _generated(main: Teacher) -> Iterator[doc.Section]:
     """The text goes on for a few words, or begins as the scenario asks, as far as it goes.
 
     A text beside an encoder's is its translation, which is written from the first token on.
     """
-    scenario = found.scenario
+    found, scenario = main.trace, main.trace.scenario
     if scenario.vocabulary is None or scenario.has_typed_heads:
         return
     begins = scenario.generation.start or scenario.encoder
@@ -201,7 +201,8 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
         as_far_as_possible=True,
     )
     said = generate(found.name, scenario, options)
-    text = generated_text(said, worked=False, cached=False, full=full)
+    turns = main.detail is Detail.FULL
+    text = generated_text(said, worked=False, cached=False, full=main.full, turns=turns)
     yield doc.Section(None, "The text", text.introduction, GENERATION)
     for section in text.sections:
         yield replace(section, part=GENERATION)
