@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.helpers.claims_of_steps import prediction
 from tests.helpers.judge import NOISE, UNNAMED, Check, Judge, Said, number
 
 
@@ -12,7 +13,11 @@ def share(said: str, shown: str) -> bool:
 
 
 def predicted_first(at: Judge, said: Said) -> None:
-    assert not at.heading and said["who"] == at.who and not at.pinned("probabilities")
+    if at.heading:  # the prediction's own step says no more of a word that is certain
+        assert said["p"] is None and said["next"] is None
+        at.made["prediction"] += 1
+        return prediction(at, said)
+    assert said["who"] == at.who and not at.pinned("probabilities")
     assert at.tokens[at.followed] != at.padding
     row = at.row(at.values["probabilities"])
     clear = row.clear()

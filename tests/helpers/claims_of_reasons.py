@@ -409,6 +409,34 @@ def stacked(at: Judge, said: Said) -> None:
     ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
     shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
     assert len(shapes) == 1 and "position" in at.values
+    assert said["shape"] == " × ".join(map(str, at.values["input"]["shape"]))
+
+
+def layer_by_layer(at: Judge, said: Said) -> None:
+    """x⁽¹⁾ is what leaves the first layer: the last residual connection or norm in it."""
+    assert at.heading == "Stacking layers"
+    leaving = [at.values["input"]["symbol"]]
+    for layer in range(1, at.layers + 1):
+        form = re.compile(rf"layer{layer}\.\w+\.(residual|norm|norm_after|output)")
+        leaving.append([v["symbol"] for a, v in at.values.items() if form.fullmatch(a)][-1])
+    raised = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    names = [f"x⁽{str(i).translate(raised)}⁾" for i in range(len(leaving))]
+    meant = dict(zip(names, leaving, strict=True))
+    told = dict(re.findall(r"(x⁽\S+⁾) is (\S+?)(?=, | and |$)", said["named"]))
+    assert told.items() <= meant.items() and {names[0], names[-1]} <= set(told)
+    chain = said["chain"].split(" → ")
+    goes_on = at.layers == 1
+    assert bool(said["more"]) == goes_on and (chain[-1] == "x⁽ᴸ⁾") == goes_on
+    assert [name for name in chain if name not in ("…", "x⁽ᴸ⁾")] == list(told)
+
+
+def all_keys(at: Judge, said: Said) -> None:
+    """The scores read keys of several tokens, of the encoder's in cross-attention."""
+    assert at.address.endswith(".scores") and ".block" not in at.address
+    dot = at.near("dot") or at.result
+    keys = next(at.values[a] for a in dot["operands"] if at.values[a]["symbol"] == said["keys"])
+    assert len(keys["data"]) > 1
+    assert (said["whose"] == "the encoder's tokens") == ("cross_attention" in at.address)
 
 
 def epsilon(at: Judge, said: Said) -> None:
@@ -618,7 +646,7 @@ def several_alike(at: Judge, said: Said) -> None:
         if value["operation"] == "given" and PARAMETER.search(address):
             place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
             alike.setdefault((place, *value["shape"]), []).append(address)
-    assert at.heading == "Learned parameters"
+    assert at.heading == ""
     assert set(re.split(", | or ", said["where"])) == {
         f"{noun}s"
         for noun in ("head", "layer", "expert")
@@ -693,7 +721,9 @@ CLAIMS: dict[str, Check] = {
         bool(re.search(r"\.ffn\.(\w+\.)?hidden$", at.address))
         and not any(operand.endswith(".b_1") for operand in at.result["operands"])
     ),
-    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has its own weights; positions are added only once, before the first layer.": stacked,
+    "Layers can be stacked because each returns vectors of the same shape as it reads, here {shape:[0-9 ×]+}. Each has its own weights. Positions are added only once, before the first layer.": stacked,
+    "Layer by layer: {chain:[^,]+}, where {named:[^;]+}[more:; L is the number of layers].": layer_by_layer,
+    "The rows of {keys} are the keys of {whose:all tokens|the encoder's tokens}.": all_keys,
     "This model has no cross-attention, because it has no encoder to attend to. Models that only continue a text, such as GPT, need no encoder; for a translation, an encoder can read the source text.": lambda at, _: (
         at.heading == "No cross-attention"
         and "encoder" not in at.spec
@@ -705,8 +735,8 @@ CLAIMS: dict[str, Check] = {
     "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (
         at.heading == "Stacking layers" and gathers(at, at.spec["layers"][:1])
     ),
-    "{numbers:Training can adjust these numbers; each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
-        at.heading == "Learned parameters"
+    "{numbers:Training can adjust these numbers. Each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
+        at.heading == ""
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
     "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,

@@ -228,6 +228,12 @@ def before_all_sections(at: Judge) -> bool:
     return at.heading == ""
 
 
+def stages_with_encoder(at: Judge) -> bool:
+    """Among the stages of training, of a decoder that attends to an encoder."""
+    crosses = any("cross_attention" in layer for layer in at.scenario.get("layers", []))
+    return crosses and at.heading in ("", "One step of training", "What training does")
+
+
 def in_the_summary(at: Judge) -> bool:
     return at.heading == "Summary"
 
@@ -318,6 +324,12 @@ REASONS: dict[str, Condition] = {
         "binary"
     ),
     # Training.
+    "Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
+        stages_with_encoder(at) and bool(at.scenario["encoder"].get("layers"))
+    ),
+    "Forward: encoder → decoder → loss. Backward: loss → decoder; the encoder's vectors are given and stay as they are.": lambda at: (
+        stages_with_encoder(at) and not at.scenario["encoder"].get("layers")
+    ),
     "Training repeats these stages, each time with the changed parameters.": headed(
         "^$|^One step of training$"
     ),

@@ -113,7 +113,7 @@ ASKED = (
     ("lens", 2),
     ("run --layer 1 --head 1", 3),
     ("run --layer 2 --head 4", 5),
-    ("tutorial --layer 2 --head 2 --format terminal", 5),
+    ("tutorial --layer 2 --head 2 --detail full --format terminal", 5),
     ("tutorial --format terminal", 5),
 )
 
