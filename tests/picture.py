@@ -114,7 +114,7 @@ def tutorial() -> str:
         step, end = drawn_column(right, Path(name), COLUMN + 2 * MARGIN)
     width, height = 2 * COLUMN + 3 * MARGIN, max(middle, end) + MARGIN
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    paper = f'<rect class="page" width="{width}" height="{height}"/>'
+    paper = f'<rect class="page" style="stroke: #d0d7de" width="{width}" height="{height}"/>'
     picture = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
     return "\n".join((picture, paper, beginning, step, "</svg>\n"))
 

@@ -82,6 +82,15 @@ def test_each_option_that_they_name_is_one() -> None:
         assert set(re.findall(r"--[a-z][a-z-]*", text_of(page))) - known == set(), page
 
 
+def test_each_key_in_a_table_of_scenarios_is_one() -> None:
+    schema = text_of(ROOT / "scenarios" / "schema.json")
+    rows = re.findall(r"^\| (`.*`.*?) \|", text_of(DOCS / "scenarios.md"), re.MULTILINE)
+    code = " ".join(re.findall("`.*?`", " ".join(rows)))
+    keys = set(re.findall(r"[A-Za-z_]\w+(?=[:`])", code)) - {"true"}
+    assert {key for key in keys if f'"{key}"' not in schema} == set()
+    assert "residual_scale" in keys
+
+
 def test_every_command_is_listed() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", text_of(DOCS / "commands.md"), re.MULTILINE)
     assert set(COMMANDS) <= set(listed)
