@@ -290,7 +290,7 @@ def test_equal_words_are_said_together() -> None:
 def test_what_happens_at_the_followed_token(second: str) -> None:
     text = printed("compare", "pizza", "--text", second, width=5000)
     runs = (document("pizza"), document("-", stdin=reading(second)))
-    assert "Its attention changes most in head" in text
+    assert "Its attention changes most in " in text
     assert list(faults_of_token(text, *runs, [{}, {}])) == []
     changed = re.sub(r" gets (\d)", r" gets 1\1", text)
     assert list(faults_of_token(changed, *runs, [{}, {}])) != []
