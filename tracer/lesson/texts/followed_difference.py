@@ -11,6 +11,7 @@ from tracer.decoder import roles
 from tracer.decoder.comparison import TOLERANCE, Alignment, Comparison, Floats, gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.lens_of_rows import layer_ends, residual_points
+from tracer.decoder.roles import Place
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
@@ -64,10 +65,10 @@ def followed_difference(comparison: Comparison) -> Iterator[doc.Section]:
     if since is None:
         return
     token = _in_both(distinct(first.tokens)[own], distinct(second.tokens)[other])
-    bars = tuple(doc.Bar(label(ctx, value.place), two_digits(off)) for value, off in found)
+    bars = tuple(doc.Bar(_label(ctx, value.place), two_digits(off)) for value, off in found)
     figure = doc.Figure(f"{first.name}.differences", "The differences of the token's row")
-    begins = "The row differs from the input on."
-    if since.layer:
+    begins = f"The row differs from {_label(ctx, since) if since.layer else 'the input'} on."
+    if since.layer and not first.scenario.on_demand:
         begins = f"The row first differs after {phrase(ctx, since)}."
     blocks: tuple[doc.Block, ...] = (
         doc.Paragraph(("The largest difference in the row of ", *token, " at each point:")),
@@ -75,6 +76,13 @@ def followed_difference(comparison: Comparison) -> Iterator[doc.Section]:
         doc.Paragraph((begins, *_moved_most(comparison))),
     )
     yield doc.Section(None, "At the followed token", blocks)
+
+
+def _label(ctx: LessonContext, place: Place) -> str:
+    """`layer 3, FFN`; of a trained model, whose sub-layers are not compared, `layer 3`."""
+    if place.layer and ctx.trace.scenario.on_demand:
+        return f"layer {place.layer}"
+    return label(ctx, place)
 
 
 def _points(first: Trace) -> list[Value]:
