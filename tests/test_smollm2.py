@@ -89,7 +89,8 @@ def test_every_equation_is_true(command: str) -> None:
 def test_it_says_paris_and_goes_on() -> None:
     assert "the model predicts “␣Paris” with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
-    assert "“The capital of France is Paris.”" in text
+    said = "After “The capital of France is”, the model writes “␣Paris.”."
+    assert said in text
 
 
 def test_the_parts_of_paris_are_those_of_plain_numpy(plain: dict[str, Any]) -> None:

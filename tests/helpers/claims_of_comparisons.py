@@ -13,9 +13,9 @@ from tests.helpers.judge import as_shown
 from tests.helpers.terminal_page import NUMBER
 
 SIGNS = r" Here, z is the logit of a word and p its probability\."
-DIFFERS = r"(?:differs from the input on|first differs after (?P<where>.+? layer \d+|layer \d+))"
+DIFFERS = r"(?:differs from (?:the input|layer \d+) on|first differs after (?P<where>.+? layer \d+|layer \d+))"
 MOVES = (
-    r"(?: Its attention changes most in head (?P<head>\d+)(?P<crosses> of cross-attention)? in layer "
+    r"(?: Its attention changes most in (?P<crosses>cross-attention )?head (?P<head>\d+) of layer "
     rf"(?P<layer>\d+): “(?P<key>.+?)”(?: \(“(?P<other>.+?)” in the second run\))? gets (?P<before>{NUMBER}) % in the first run and "
     rf"(?P<after>{NUMBER}) % in the second\.)?"
 )

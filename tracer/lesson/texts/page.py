@@ -283,7 +283,8 @@ def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value,
 def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
     """Yield the numbers of all texts; a matrix that several texts show counts once."""
     matrices = set()
-    for block in (b for document in documents for s in document.sections for b in s.blocks):
+    texts = ((d.introduction, *(section.blocks for section in d.sections)) for d in documents)
+    for block in (block for text in texts for blocks in text for block in blocks):
         match block:
             case doc.Matrix(cells=cells):
                 corners = found((cells[0][0], cells[-1][-1]), Number)
