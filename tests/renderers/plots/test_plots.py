@@ -359,15 +359,15 @@ def kinds(text: str, folder: Path, *arguments: str) -> set[str]:
     return {path.stem.rpartition(".")[2] for path in folder.glob("*.svg")} - {"model", "weights"}
 
 
-EVERY = {"arcs", "softmax", "arrows", "curve", "profile"}
+EVERY = {"arcs", "softmax", "arrows", "curve", "profile", "plane"}
 
 CASES = {
     "usual": ([["1", "2"], ["0.5", "-1"], ["3", "0"]], EVERY),
     "equal": ([["1", "1"], ["1", "1"], ["1", "1"]], EVERY),
-    "zero": ([["0", "0"], ["0", "0"]], EVERY),
-    "one token": ([["1", "2"]], {"curve", "profile"}),
+    "zero": ([["0", "0"], ["0", "0"]], EVERY - {"plane"}),  # nothing moves
+    "one token": ([["1", "2"]], {"curve", "profile", "plane"}),
     "thirteen tokens": ([["1", "2"]] * 13, {"curve", "profile"}),
-    "one column": ([["1"], ["2"]], EVERY - {"arrows", "profile"}),
+    "one column": ([["1"], ["2"]], EVERY - {"arrows", "profile", "plane"}),
     "seventeen columns": ([["0.1"] * 17] * 2, {"arcs", "softmax"}),
     "tiny": ([["1e-40", "0"], ["1e-40", "1e-39"]], EVERY),
     "large": ([["150", "0"], ["-3", "200"]], EVERY - {"curve"}),
@@ -388,7 +388,7 @@ def test_a_worksheet_has_no_illustrations(tmp_path: Path) -> None:
 def test_long_names_of_an_axis_are_whole() -> None:
     """Those of the query's column and of the key's are too long for one line together."""
     names = ("what is looked for", "what is there"), ("a", "b")
-    arrow = doc.Arrow("query", Number.of(1), Number.of(2))
-    plot = plot_of(doc.Arrows(doc.Figure("name", "Title"), arrow, (arrow,), names))
+    arrow = doc.Trail("query", (doc.Point("", Number.of(1), Number.of(2)),))
+    plot = plot_of(doc.Plane(doc.Figure("name", "Title"), arrow, (arrow,), names))
     said = [plain(mark.words) for mark in plot.marks if isinstance(mark, Label)]
     assert {*names[0], "a, b"} < set(said)

@@ -15,6 +15,7 @@ from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.temperatures import temperatures
 from tracer.names import count, distinct
 
 KEPT, DISCARDED = "kept", "discarded"
@@ -61,6 +62,9 @@ def generated_text(
             sections += [
                 each if worked else replace(each, number=None) for each in sections_of_steps
             ]
+        if first and generation_step.sampling:
+            others = temperatures(found, generation_step.sampling)
+            sections += [replace(each, part=sections[-1].part) for each in others]
     scenario = generated.steps[0].trace.scenario
     text = (
         doc.Paragraph((doc.Name(scenario.written(generated.text)),)),
