@@ -11,7 +11,7 @@ from tracer.decoder import roles
 from tracer.decoder.operations import Interleave
 from tracer.decoder.roles import WaveRoles
 from tracer.decoder.value import Value
-from tracer.formula.expression import Number, Product, Symbol
+from tracer.formula.expression import MatrixProduct, Number, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.illustrations import (
@@ -58,7 +58,7 @@ ONLY_THEIR_DISTANCE = (
 )
 
 
-DOT_PRODUCT = Product((Symbol("P", "i"), Symbol("P", "j")))
+DOT_PRODUCT = MatrixProduct(Symbol("P", "i"), Symbol("P", "j"))
 
 
 def _dot_products(step: Step, ctx: LessonContext, value: Value) -> Iterator[doc.Block]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
+from math import dist
+from statistics import fmean
 
 from tracer.lesson.document import Plane, Point, Trail
 from tracer.names import name_text
@@ -86,12 +88,18 @@ class _Plane:
             yield from self.names(trail)
 
     def regions(self) -> Iterator[Mark]:
-        """The borders of each region, and its word in its middle."""
+        """The borders of each region, and its word in it, away from the points."""
         for region in self.plane.regions:
             corners = tuple(self.spot(*corner) for corner in region.corners)
             yield Path("axis", (*corners, corners[0]), 1)
-            x, y = (sum(along) / len(corners) for along in zip(*corners, strict=True))
-            yield Label((f"“{shortened(region.word, LONGEST)}”",), x, y, color="faint")
+            middle = _between(*corners)
+            free = max((_between(middle, middle, each) for each in corners), key=self.distance)
+            yield Label((f"“{shortened(region.word, LONGEST)}”",), *free, color="faint")
+
+    def distance(self, spot: Spot) -> float:
+        """How far it is to the nearest point of a trail."""
+        points = (self.spot(*_floats(p)) for trail in self.trails for p in trail.points)
+        return min(dist(spot, each) for each in points)
 
     def axes(self) -> Iterator[Mark]:
         """The axes through the origin, each with its name at its end, and the note below."""
@@ -148,6 +156,11 @@ class _Plane:
 
 def _floats(point: Point) -> Spot:
     return float(point.x.value), float(point.y.value)
+
+
+def _between(*spots: Spot) -> Spot:
+    """The middle of some spots."""
+    return fmean(x for x, _ in spots), fmean(y for _, y in spots)
 
 
 def _lines(names: Sequence[str]) -> list[str]:
