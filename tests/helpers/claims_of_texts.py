@@ -414,9 +414,9 @@ CLAIMS: dict[str, Check] = {
     "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
     "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
-    "The probabilities of the[most: most probable] words at several temperatures T, and the word that the same random number selects:": lambda at, said: (
+    "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
         "sampling.draw" in at.values
-        and (said["most"] is not None) == (len(at.values["sampling.logits"]["data"][0]) > 8)
+        and not (said["most"] and len(at.values["sampling.logits"]["data"][0]) <= 8)
     ),
     "The waves become longer from pair to pair: short waves tell neighboring positions apart, long waves distant ones.": waves_or_table,
     "Here the vectors come from a table, so that a model can learn them like the embeddings.": waves_or_table,
