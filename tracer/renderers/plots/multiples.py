@@ -26,11 +26,17 @@ from tracer.renderers.rows import cells, shortened
 from tracer.renderers.signed import share_of_largest
 from tracer.renderers.text import number_text
 
-WIDE = 560
+WIDE = 600
 """The width of a plot, unless one map is wider."""
 
-CELL, BETWEEN, GAP = 19, 1, 18
+CELL, BETWEEN, GAP = 20, 1, 18
 """The height and the least width of a cell; between two cells; between two maps."""
+
+MOST_NAMES = 3
+"""So many columns with the largest number are named one by one."""
+
+KEPT = "\N{NO-BREAK SPACE}"
+"""A space at which no line is broken."""
 
 
 def plot_of(maps: HeatMaps) -> Plot:
@@ -66,7 +72,8 @@ def _largest(of: Multiple, maps: HeatMaps) -> str:
         for name, number in zip(maps.columns, row, strict=True)
         if number.value == largest.value
     ]
-    return f"in {plain(of.title)} {' and '.join(names)} ({number_text(largest)})"
+    where = " and ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} tokens"
+    return f"in {plain(of.title)} {where} ({number_text(largest)})"
 
 
 def _value(number: Number) -> Decimal:
@@ -141,7 +148,9 @@ class _Layout:
             shown = f"Blue: positive; orange: negative; deepest color: {deepest} in size."
         words = [f"Rows: {figure.axes[0]}; columns: {figure.axes[1]}.", shown]
         if self.numbered:
-            names = ", ".join(f"{i + 1} {name_text(n)}" for i, n in enumerate(self.maps.columns))
-            words += wrap(f"Columns: {names}.", int(WIDE / LETTER))
+            names = (f"{i} {name_text(name)}" for i, name in enumerate(self.maps.columns, 1))
+            whole = ", ".join(name.replace(" ", KEPT) for name in names)
+            lines = wrap(f"Columns: {whole}.", int(WIDE / LETTER))
+            words += [line.replace(KEPT, " ") for line in lines]
         for i, line in enumerate(words):
             yield Label((line,), 0, top + LINE * i, "start", "faint")

@@ -93,7 +93,9 @@ class _Plane:
             corners = tuple(self.spot(*corner) for corner in region.corners)
             yield Path("axis", (*corners, corners[0]), 1)
             middle = _between(*corners)
-            free = max((_between(middle, middle, each) for each in corners), key=self.distance)
+            free = max(
+                (_between(middle, middle, middle, each) for each in corners), key=self.distance
+            )
             yield Label((f"“{shortened(region.word, LONGEST)}”",), *free, color="faint")
 
     def distance(self, spot: Spot) -> float:
