@@ -488,6 +488,20 @@ def test_only_what_can_be_seen_is_drawn(case: str, tmp_path: Path) -> None:
     assert kinds(scenario(vectors, f"mask: {mask}\n"), tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("width", "more", "expected"),
+    [
+        (4, "", {"waves", "heat", "distance"}),
+        (3, "", {"waves", "heat"}),  # the last sine has no cosine
+        (4, "given: {position: [[1, 2, 3, 4], [0, 0, 1, 0]]}\n", {"heat"}),
+    ],
+)
+def test_positions(width: int, more: str, expected: set[str], tmp_path: Path) -> None:
+    vectors = [[str(i + j) for j in range(width)] for i in range(2)]
+    found = kinds(scenario(vectors, f"positions: {{sinusoidal: {{start: 1}}}}\n{more}"), tmp_path)
+    assert found & {"waves", "heat", "distance"} == expected
+
+
 def test_a_worksheet_has_no_illustrations(tmp_path: Path) -> None:
     assert kinds(scenario(CASES["usual"][0]), tmp_path, "--blanks") == set()
 
