@@ -139,21 +139,20 @@ class _Plane:
     def names(self, trail: Trail) -> Iterator[Label]:
         """The name at the last point, and along the followed path those of the others."""
         *before, last = trail.points
-        yield self.name(trail, trail.name, last)
+        yield self.name(trail, shortened(trail.name, LONGEST), last)
         for point in before if trail is self.plane.followed else ():
             yield self.name(trail, point.name, point)
 
     def name(self, trail: Trail, name: str, at: Point) -> Label:
         """A name outside of a point, moved away from the names that stand there."""
-        shown, tip = shortened(name, LONGEST), self.spot(*_floats(at))
-        width = LETTER * cells(shown)
+        width, tip = LETTER * cells(name), self.spot(*_floats(at))
         left = tip[0] + OUTWARD if tip[0] >= 0 else tip[0] - OUTWARD - width
         away = -1 if tip[1] <= 0 else 1
         places = ((left, tip[1] + away * (4 + LINE * i)) for i in count())
         place = next(p for p in places if not any(_meet(p, width, *other) for other in self.taken))
         self.taken.append((place, width))
         bold = trail is self.plane.followed
-        return Label((shown,), place[0], place[1], "start", self.color(trail), bold=bold)
+        return Label((name,), place[0], place[1], "start", self.color(trail), bold=bold)
 
 
 def _floats(point: Point) -> Spot:
