@@ -216,6 +216,16 @@ def waves_or_table(at: Judge, said: Said) -> None:
     assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
 
 
+def depends_on_the_distance(at: Judge, said: Said) -> None:
+    """With a sine and a cosine of each angle: sin a sin b + cos a cos b = cos(a − b)."""
+    sin, cos = (at.values[f"position.{wave}"] for wave in ("sin", "cos"))
+    assert said["who"] == at.who and at.address == "position"
+    assert not any(map(at.pinned, ("position", "position.sin", "position.cos", "position.angle")))
+    columns = zip(*at.result["data"], strict=True)
+    pairs = (zip(*each["data"], strict=True) for each in (sin, cos))
+    assert list(columns) == [column for pair in zip(*pairs, strict=True) for column in pair]
+
+
 def ids(at: Judge, said: Said) -> None:
     found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
@@ -407,6 +417,11 @@ CLAIMS: dict[str, Check] = {
     "Each token is represented by a vector, its embedding.": embedded,
     "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
+    "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
+    "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
+        "sampling.draw" in at.values
+        and not (said["most"] and len(at.values["sampling.logits"]["data"][0]) <= 8)
+    ),
     "The waves become longer from pair to pair: short waves tell neighboring positions apart, long waves distant ones.": waves_or_table,
     "Here the vectors come from a table, so that a model can learn them like the embeddings.": waves_or_table,
     "The embeddings are multiplied by {by:√d_model, where d_model is the number of features|s, a constant of the model}.": lambda at, said: (

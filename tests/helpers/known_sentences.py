@@ -284,6 +284,7 @@ REASONS: dict[str, Condition] = {
     # Definitions, and what a table or a diagram has.
     "The rank of a word is 1 plus the number of words with a larger logit.": always,
     "The logit as the sum of its parts, the largest first:": always,
+    "A word that is not kept has the probability 0.": headed("^Other temperatures$"),
     "The parts of the heads, a row for each layer:": always,
     "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
     "The same model in formulas:": before_all_sections,

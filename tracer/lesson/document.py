@@ -216,7 +216,7 @@ class Groups(Illustration):
 
 @dataclass(frozen=True)
 class Point(Node):
-    """A named point of a graph."""
+    """A named point of a graph or a plane."""
 
     name: str
     x: Number
@@ -245,25 +245,55 @@ class Graph(Illustration):
 
 
 @dataclass(frozen=True)
-class Arrow(Node):
-    """A vector in a plane, and whose it is."""
+class Trail(Node):
+    """Points of a plane, one after the other, and whose they are."""
 
     name: str
-    x: Number
-    y: Number
+    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
-class Arrows(Illustration):
-    """A query and keys as arrows from the origin of a plane; the note says of which columns.
+class Region(Node):
+    """The part of a plane in which a word is the most probable one, by its corners."""
 
-    An axis has the names of its column in both, or one name if they are the same.
+    word: str
+    corners: Samples
+
+
+@dataclass(frozen=True)
+class Plane(Illustration):
+    """Vectors in the plane of two columns: arrows from point to point; one point is an arrow's tip.
+
+    Such an arrow begins at the origin. The note says which columns they are. An axis has the names
+    of its column in all vectors, or one name if they are the same.
     """
 
-    query: Arrow
-    keys: tuple[Arrow, ...]
+    followed: Trail
+    others: tuple[Trail, ...]
     axes: tuple[tuple[str, ...], tuple[str, ...]]
     note: str = ""
+    regions: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True)
+class Multiple(Node):
+    """Numbers as the colored cells of a small heat map, and its title."""
+
+    title: Sign
+    cells: tuple[tuple[Number, ...], ...]
+
+
+@dataclass(frozen=True)
+class HeatMaps(Illustration):
+    """Small heat maps beside each other, with the same rows and columns.
+
+    The numbers are shares; with a scale of the figure, they are signed, as those of a matrix.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    maps: tuple[Multiple, ...]
+    followed: int
 
 
 @dataclass(frozen=True)
@@ -379,7 +409,7 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
-Drawing: TypeAlias = Arcs | Groups | Graph | Arrows
+Drawing: TypeAlias = Arcs | Groups | Graph | Plane | HeatMaps
 """The illustrations."""
 
 Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars | Drawing

@@ -14,6 +14,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.texts.picture import NAMES
+from tracer.lesson.texts.plane import paths
 from tracer.lesson.wiring import sub_layer_results, summands
 from tracer.names import distinct, name_text
 
@@ -39,7 +40,10 @@ def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     ]
     before: doc.Sentence = ("The numbers of ", ctx.name, f" at the input and {where}:")
     table = doc.Table.of(("feature", "input", *stations), rows)
-    return (doc.Paragraph(before), table, *_profile(ctx, value, stations)) if stations else ()
+    if not stations:
+        return ()
+    drawn = *_profile(ctx, value, stations), *paths(ctx, {"input": value, **stations})
+    return (doc.Paragraph(before), table, *drawn)
 
 
 def _profile(ctx: LessonContext, value: Value, stations: dict[str, Value]) -> list[doc.Block]:

@@ -17,6 +17,7 @@ from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.temperatures import temperatures
 from tracer.names import count, distinct
 
 KEPT, DISCARDED = "kept", "discarded"
@@ -71,6 +72,9 @@ def generated_text(
                 sections.append(teacher.section(step))
             elif step.kind is SAMPLING_STEP:
                 sections.append(replace(teacher.section(step), number=None))
+        if full and number == 1 and generation_step.sampling:
+            others = temperatures(found, generation_step.sampling)
+            sections += [replace(each, part=sections[-1].part) for each in others]
     return doc.Document(first.name, first.scenario.title, answer, (*sections, *compared))
 
 
