@@ -19,7 +19,7 @@ from tests.checkpoints.test_transformers_configs import BASE, MISSING, Json
 torch = configs.torch
 
 FAMILIES = ("llama", "mistral", "qwen2", "phi3", "gpt_neox", "gemma", "smollm3", "gemma3_text")
-NOT_SUPPORTED = {"rope_scaling.truncate", f"rope_parameters.{configs.FULL}.truncate"}
+NOT_SUPPORTED: set[str] = set()
 """Keys for whose sake a configuration is refused that transformers computes."""
 
 

@@ -374,7 +374,6 @@ def repeated_in_turn(at: Judge, said: Said) -> None:
     assert period > 1 and first == high + 1 and last > first and (last - high) % period == 0
     for layer in range(first, last + 1):
         assert built(at, layer) == built(at, layer - period)
-    assert built(at, low) != built(at, high)
 
 
 CLAIMS: dict[str, Check] = {

@@ -163,7 +163,8 @@ def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[st
 
     A prefix such as `model.decoder.` loses only its first part.
     """
-    tensors = {layout.older.get(name, name): tensor for name, tensor in tensors.items()}
+    for other, part in layout.older.items():
+        tensors = {name.replace(other, part): tensor for name, tensor in tensors.items()}
     if any(name.startswith(layout.prefix) for name in tensors):
         return tensors
     model, without = layout.prefix.partition(".")[0], layout.names[UNEMBEDDING]
