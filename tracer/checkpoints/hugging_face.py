@@ -63,8 +63,8 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         family = newer
     for other, key in family.same.items():
         settings.also_called(key, other)
-    if family.rotary or family.alibi:
-        settings.assume(family.context, family.missing_context)
+    if missing := _missing_context(family):
+        settings.assume(family.context, missing)
     architecture = _architecture(settings, name, family)
     family.check(settings)
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
@@ -163,7 +163,7 @@ def _architecture(
         d_k=_head_size(settings, family, share),
         hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context),
+        context=settings.whole(family.context, _missing_context(family)),
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
         activation=settings.one_of(activation_key, activations, activation)
@@ -224,6 +224,11 @@ def _encoder(
         d_k=max(1, decoder.width // heads),
         hidden=settings.whole(keys.hidden),
     )
+
+
+def _missing_context(family: HuggingFaceFamily) -> int | None:
+    """Return the longest text of a config without its key; None if positions are a table."""
+    return family.missing_context if family.rotary or family.alibi else None
 
 
 def _shares_norm(settings: CheckpointSettings, family: HuggingFaceFamily) -> bool:

@@ -49,9 +49,8 @@ class CheckpointSettings:
             self._values.setdefault(self._prefix + key, self.get(other))
 
     def assume(self, key: str, value: object) -> None:
-        """Read a missing key, or one with null, as a value."""
-        if self.get(key) is None:
-            self._values[self._prefix + key] = value
+        """Read a missing key as a value."""
+        self._values.setdefault(self._prefix + key, value)
 
     def repeats(self, key: str, number: float) -> None:
         """Pass a key that nothing else reads, if it repeats a number."""
