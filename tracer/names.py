@@ -36,7 +36,8 @@ def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     So is one that would then be like another: of a, a, a (1) the last is a (1) (3).
     """
     found, numbered = tuple(names), set[int]()
-    while len(times := Counter(found)) < len(found):
+    while len(set(found)) < len(found):
+        times = Counter(found)
         numbered |= {i for i, name in enumerate(found) if times[name] > 1}
         found = tuple(
             f"{name} ({i + 1})" if i in numbered else name for i, name in enumerate(names)

@@ -9,12 +9,14 @@ from functools import cache
 from itertools import cycle, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
+from tests.helpers import tiny_models
 from tests.helpers.claims_of_comparisons import faults
 from tests.helpers.command import printed, problems, run
 from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table, faults_of_token
@@ -25,6 +27,8 @@ from tests.helpers.sentences import unbroken
 from tests.helpers.strict_json import refuse
 from tests.helpers.terminal_page import Prose, read_blocks
 from tests.helpers.truth import without_pictures
+from tracer.checkpoints.extras import isolated_library
+from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.comparison import _share_of_row
 
 ONLY_JSON = ("--format", "json")
@@ -361,3 +365,19 @@ def test_a_large_row_does_not_hide_the_others() -> None:
     second = np.array([[1000.0, -900], [-0.5, 0.25]])
     assert max(map(_share_of_row, first, second)) == 2
     assert _share_of_row(np.zeros(2), np.full(2, 1e-12)) == 0
+
+
+@pytest.mark.parametrize("name", ["gguf llama", "folder llama"])
+def test_two_scenarios_of_one_checkpoint_open_it_once(tmp_path: Path, name: str) -> None:
+    path = tiny_models.model(tmp_path, name)
+    first = Path(tiny_models.naming(path, text="the a")).rename(tmp_path / "first.yaml")
+    second = tiny_models.naming(path, text="the is")
+    with (
+        patch("tracer.scenario.trained.open_checkpoint", wraps=open_checkpoint) as opens,
+        patch(
+            "tracer.checkpoints.tokenizer_json.isolated_library", wraps=isolated_library
+        ) as starts,
+    ):
+        assert run("compare", str(first), second).exit_code == 0
+    opens.assert_called_once_with(path)
+    starts.assert_called_once()

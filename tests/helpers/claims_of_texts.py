@@ -361,6 +361,16 @@ def own_probabilities(at: Judge, said: Said) -> None:
 # --- at a glance, before and after ---------------------------------------------------------------
 
 
+def built(at: Judge, layer: int) -> dict[str, Any]:
+    """The operations of a layer and their shapes."""
+    before = f"layer{layer}."
+    return {
+        address.removeprefix(before): (value["operation"], value["shape"])
+        for address, value in at.values.items()
+        if address.startswith(before)
+    }
+
+
 def repeated(at: Judge, said: Said) -> None:
     """Those layers have the same operations, of the same shapes."""
     first, like = int(said["first"]), int(said["like"])
@@ -368,15 +378,16 @@ def repeated(at: Judge, said: Said) -> None:
     assert first == like + 1 and last >= first
     assert (last > first) == said[""].startswith("Layers")
 
-    def built(layer: int) -> dict[str, Any]:
-        before = f"layer{layer}."
-        return {
-            address.removeprefix(before): (value["operation"], value["shape"])
-            for address, value in at.values.items()
-            if address.startswith(before)
-        }
+    assert all(built(at, layer) == built(at, like) for layer in range(first, last + 1))
 
-    assert all(built(layer) == built(like) for layer in range(first, last + 1))
+
+def repeated_in_turn(at: Judge, said: Said) -> None:
+    """Those layers have the operations of so many before them, in turn, of the same shapes."""
+    first, last, low, high = (int(said[key]) for key in ("first", "last", "low", "high"))
+    period = high - low + 1
+    assert period > 1 and first == high + 1 and last > first and (last - high) % period == 0
+    for layer in range(first, last + 1):
+        assert built(at, layer) == built(at, layer - period)
 
 
 CLAIMS: dict[str, Check] = {
@@ -460,6 +471,7 @@ CLAIMS: dict[str, Check] = {
     "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
     "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
     "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
+    "Layers {first:int} to {last:int} repeat layers {low:int} to {high:int} in turn, each with its own weights.": repeated_in_turn,
     "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (
         said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
         and at.values["input"]["shape"] == at.values["output"]["shape"]

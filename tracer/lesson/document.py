@@ -342,13 +342,35 @@ class SubLayerPicture(Node):
 
 
 @dataclass(frozen=True)
+class LayerCycle(Node):
+    """Layers `first` to `last`, which follow each other again and again up to layer `end`.
+
+    `others` are the first and last step of those that are not drawn.
+    """
+
+    first: int
+    last: int
+    end: int
+    others: tuple[int, int]
+
+    @property
+    def times(self) -> int:
+        """How often they follow each other, those that are drawn included."""
+        return (self.end - self.first + 1) // (self.last - self.first + 1)
+
+
+@dataclass(frozen=True)
 class LayerPicture(Node):
-    """A layer that stands for all up to `last`; `others` are the first and last step of those."""
+    """A layer that stands for all up to `last`; `others` are the first and last step of those.
+
+    `cycle` is set for the last layer of one.
+    """
 
     first: int
     last: int
     parts: tuple[SubLayerPicture, ...]
     others: tuple[int, int] | None = None
+    cycle: LayerCycle | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load
 
 if TYPE_CHECKING:
+    from tracer.checkpoints.opening import Checkpoint
     from tracer.decoder.training import Training
     from tracer.scenario.optimizer import Optimizer
 
@@ -138,6 +139,7 @@ class Engine:
         self.read = once(self._read)
         self.load = once(self._load)
         self.compute = once(self._compute)
+        self.opened: dict[Path, Checkpoint] = {}
         self.costs: dict[Subject, Cost] = {}
         self.products = 0
 
@@ -197,7 +199,7 @@ class Engine:
             return found
 
     def _read(self, scenario: str, folder: Path) -> Loaded:
-        return load(scenario, folder)
+        return load(scenario, folder, self.opened)
 
     def _load(self, subject: Subject) -> Loaded:
         return overridden(self.read(subject.scenario, subject.folder), subject)
