@@ -90,12 +90,19 @@ class Choices(Node):
     several: bool
 
 
+NO_CHOICES = Choices((), (), several=False)
+
+
 @dataclass(frozen=True)
 class Question(Paragraph):
-    """A question with its answer; a worksheet's key has the answer, a page asks it with choices."""
+    """A question with its answer, which may have worked lines.
+
+    A worksheet's key has the answer and its lines; a page asks with choices.
+    """
 
     answer: Sentence
     choices: Choices
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -407,13 +414,17 @@ class Section(Node):
 
 @dataclass(frozen=True)
 class Document(Node):
-    """A text about a scenario, by its short name; unless `whole`, it shows no title."""
+    """A text about a scenario, by its short name; unless `whole`, it shows no title.
+
+    A long text `has_contents`, a list of its sections.
+    """
 
     scenario: str
     title: str
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
+    has_contents: bool = True
 
     @property
     def paragraphs(self) -> Iterator[Paragraph]:

@@ -31,7 +31,9 @@ class EqualNumbers:
         """The printed digits of each number."""
         self._begins = dict[Name, int]()
         for i, section in enumerate(document.sections):
-            self._read(section.blocks, i)
+            # The answer to a question can be of a pass with a change.
+            blocks = (block for block in section.blocks if not isinstance(block, doc.Question))
+            self._read(tuple(blocks), i)
 
     def one(self, number: Number) -> Name | None:
         """Return the representative of equal numbers; None for a number of no trace."""
