@@ -183,7 +183,7 @@ def _of_block(block: doc.Block, level: int) -> float:
             rows = ceil(sum(map(_rows_of, lines)))
             return rows * (OF_A_LINE if level < PRODUCTS else OF_BLANK_PRODUCTS)
         case doc.Matrix():
-            return len(block.cells) + 1.5
+            return len(block.cells) * (OF_A_LINE if level == MATRIX else 1) + 1.5
         case doc.Paragraph(parts):
             letters = sum(len(part) if isinstance(part, str) else OF_A_SIGN for part in parts)
             return ceil(letters / LETTERS) + 0.3

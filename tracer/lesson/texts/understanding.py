@@ -20,9 +20,15 @@ from tracer.decoder.value import TOKEN, Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc, entries
 from tracer.lesson.context import LessonContext, joined, listed
-from tracer.lesson.steps.attention import PROJECTION_STEP, SOFTMAX_STEP, WEIGHTED_SUM_STEP
+from tracer.lesson.steps.attention import (
+    PROJECTION_STEP,
+    SCORES_STEP,
+    SOFTMAX_STEP,
+    WEIGHTED_SUM_STEP,
+)
 from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.ffn import ACTIVATION_STEP
+from tracer.lesson.steps.inputs import INPUT_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.words import LOGITS_STEP
@@ -45,6 +51,11 @@ SUB_LAYERS = {
     "cross_attention": "cross-attention",
     "ffn": "the feed-forward network",
 }
+DOUBLED = (
+    *(roles.EMBEDDING, roles.INPUT, roles.QUERY, roles.RESIDUAL, roles.NORM),
+    *(roles.HIDDEN, roles.ACTIVATION, roles.OUTPUT),
+)
+"""Values of which a row can be doubled: what else a step reads does not depend on them."""
 Ask: TypeAlias = Callable[[Step, LessonContext, Random], doc.Question | None]
 
 
@@ -60,7 +71,7 @@ def questions_about(
     def next_word(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
         return most_probable_word(ctx, title) if step.kind is LOGITS_STEP else None
 
-    kinds: list[tuple[Ask, bool]] = [(ask, True) for ask in (next_word, largest_weight, zero_units)]
+    kinds: list[tuple[Ask, bool]] = [(ask, True) for ask in (next_word, largest_weight)]
     kinds += [(ask, False) for ask in CHANGES]
     forward = [step for step in steps if step.place.phase == "forward"]
     waiting = [(ask, first, _shuffled(forward, drawn)) for ask, first in _shuffled(kinds, drawn)]
@@ -102,21 +113,6 @@ def largest_weight(step: Step, ctx: LessonContext, drawn: Random) -> doc.Questio
     return doc.Question(asks, ("That of ", doc.Name(row.labels[ranked[0]]), "."), choices)
 
 
-def zero_units(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
-    """Ask which hidden units ReLU sets to 0."""
-    if step.kind is not ACTIVATION_STEP or step.last.operation != el.Activate("relu"):
-        return None
-    row = FollowedRow.of(step.last.output, ctx)
-    zero = tuple(i for i in range(len(row.labels)) if not row.printed(i).value)
-    asks: doc.Sentence = (
-        *("Before you compute them: which numbers of ", ctx.name, " in "),
-        *(ctx.symbols[step.last.output.address], " are 0?"),
-    )
-    names = [row.labels[i] for i in zero]
-    answer: doc.Sentence = (*listed(names), ".") if names else ("None of them.",)
-    return doc.Question(asks, answer, doc.Choices(row.labels, zero, several=True))
-
-
 # --- what a change changes -----------------------------------------------------------------------
 
 
@@ -139,8 +135,8 @@ def double_a_weight(step: Step, ctx: LessonContext, drawn: Random) -> doc.Questi
 
 def silence_a_head(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
     """Ask for a number of the attention output if one head outputs zeros."""
-    heads = ctx.heads_of(step.place)
-    if step.kind is not PROJECTION_STEP or heads < 2:
+    heads = ctx.heads_of(step.place) if step.kind is PROJECTION_STEP else 0
+    if heads < 2:
         return None
     head = 1 + int(drawn.random() * heads)
     what: doc.Sentence = (f"head {head} outputs only zeros",)
@@ -174,26 +170,29 @@ def attend_to_one_token(step: Step, ctx: LessonContext, drawn: Random) -> doc.Qu
 def double_what_is_read(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
     """Ask for a number of a step's result if the followed token's row that it reads is doubled."""
     own = {record.output for record in step.records}
-    read = next((v for record in step.records for v in record.inputs if v not in own), None)
-    if read is None or read.role.parameter or not (read.per_token and len(read.axes) == 2):
+    inputs = (value for record in step.records for value in record.inputs if value not in own)
+    read = [value for value in inputs if value.axes and not value.role.parameter]
+    alone = len({*read}) == 1 or step.kind in (SCORES_STEP, INPUT_STEP)
+    if not read or not alone or read[0].role not in DOUBLED or not step.last.output.per_token:
         return None
-    if step.kind is WEIGHTED_SUM_STEP or not step.last.output.per_token or not ctx.follows(read):
-        return None  # the weights would no longer add up to 1
-    numbers = np.array(read.numbers)
-    numbers[ctx.row(read)] *= 2
-    what: doc.Sentence = ("all numbers of ", ctx.name, " in ", ctx.symbols[read.address])
-    what = (*what, " are doubled, and nothing else before this step")
-    return _changed_number({read.address: numbers.tolist()}, what, step, ctx, drawn)
+    first = read[0]
+    numbers = np.array(first.numbers)
+    numbers[ctx.row(first)] *= 2
+    what: doc.Sentence = (ctx.name, " in ", ctx.symbols[first.address], " are doubled")
+    what = ("all numbers of ", *what)
+    return _changed_number({first.address: numbers.tolist()}, what, step, ctx, drawn)
 
 
 def remove_the_mask(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
     """Ask which tokens' attention weights change without the mask."""
-    weights, part = step.last.output, ctx.attention_at(step.place)
     in_first_layer = step.place.layer == 1 and step.place.sub_layer == "attention"
-    masked = ctx.value(step.place, roles.MASKED)
-    if step.kind is not SOFTMAX_STEP or not in_first_layer or part is None or masked is None:
+    if step.kind is not SOFTMAX_STEP or not in_first_layer:
         return None
-    changed = _again(ctx, {"mask": "none"}) if part.mask is None else None
+    weights, part = step.last.output, ctx.attention_at(step.place)
+    masked = ctx.value(step.place, roles.MASKED)
+    if part is None or masked is None or part.mask is not None:
+        return None
+    changed = _again(ctx, {"mask": "none"})
     after = changed.values.get(weights.address) if changed else None
     if changed is None or after is None or after.shape != weights.shape:
         return None
@@ -255,6 +254,27 @@ def exchange_tokens(step: Step, ctx: LessonContext, drawn: Random) -> doc.Questi
     return doc.Question(asks, answer, doc.Choices(("yes", "no"), (int(same),), several=False))
 
 
+def turn_signs(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
+    """Ask which hidden units ReLU sets to 0 if all numbers that it reads change sign."""
+    value, hidden = step.last.output, step.last.inputs[0]
+    if step.kind is not ACTIVATION_STEP or step.last.operation != el.Activate("relu"):
+        return None
+    numbers = np.array(hidden.numbers)
+    numbers[ctx.row(hidden)] *= -1
+    changed = _with_given(ctx, {hidden.address: numbers.tolist()})
+    if changed is None:
+        return None
+    names, row = distinct(value.axes[1].labels), changed[value.address].array[ctx.row(value)]
+    zero = tuple(i for i, number in enumerate(row) if not number)
+    asks: doc.Sentence = (
+        *("Suppose that all numbers of ", ctx.name, " in ", ctx.symbols[hidden.address]),
+        *(" change their sign. Which numbers of ", ctx.name, " in "),
+        *(ctx.symbols[value.address], " are 0 then?"),
+    )
+    answer: doc.Sentence = (*listed([names[i] for i in zero]), ".") if zero else ("None of them.",)
+    return doc.Question(asks, answer, doc.Choices(names, zero, several=True))
+
+
 CHANGES: tuple[Ask, ...] = (
     double_a_weight,
     silence_a_head,
@@ -263,6 +283,7 @@ CHANGES: tuple[Ask, ...] = (
     double_what_is_read,
     remove_the_mask,
     exchange_tokens,
+    turn_signs,
 )
 
 
