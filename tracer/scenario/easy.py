@@ -15,7 +15,7 @@ from tracer.scenario.reader import YamlPath
 from tracer.scenario.rounding import Rounding, Zeros
 from tracer.scenario.varying import redrawn
 
-SMALL = tuple(map(Decimal, (-1, 0, 0, 1, 1, 2)))
+SMALL = tuple(map(Decimal, (-1, 0, 0, 1, 0, 1)))
 """What numbers are drawn from."""
 DECIMALS = 2
 

@@ -127,7 +127,10 @@ class Judge:
     def mask(self, answer: str, symbol: str) -> None:
         address = self.value(symbol)["address"]
         after = reference({**self.scenario, "mask": "none"})[address]
-        differs = (np.abs(after - self.plain[address]) > SAME).any(axis=1)
+        differs = [
+            np.abs(new - old).max() > SAME
+            for new, old in zip(after, self.plain[address], strict=True)
+        ]
         names = distinct(self.values[address]["axes"][0]["labels"])
         rows, _, example = answer.partition(". For example, the weight that ")
         assert re.findall("`(.*?)`", rows) == [n for n, d in zip(names, differs, strict=True) if d]
@@ -175,7 +178,7 @@ class Judge:
         return distinct(self.value(symbol)["axes"][1]["labels"])
 
     def followed(self, symbol: str, of: dict[str, Array] | None = None) -> Array:
-        return (self.plain if of is None else of)[self.value(symbol)["address"]][-1]
+        return np.asarray((self.plain if of is None else of)[self.value(symbol)["address"]][-1])
 
 
 def close(shown: str, number: float) -> bool:

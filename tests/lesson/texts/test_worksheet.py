@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,11 +16,23 @@ from tests.helpers.student import worked_out
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
 from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
+from tracer.decoder.forward import Trace
 from tracer.errors import TracerError
 from tracer.formula.expression import Blank, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.entries import labels
-from tracer.lesson.texts.blanks import MATRIX, PRODUCTS, RESULTS, key, with_blanks
+from tracer.lesson.texts.blanks import (
+    GOALS,
+    LINES,
+    MATRIX,
+    PRODUCTS,
+    RESULTS,
+    WHAT_IF,
+    key,
+    with_blanks,
+)
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.worksheet import Worksheet, worksheet
 from tracer.node import found, rewritten
 from tracer.renderers import Format, render
 from tracer.scenario.carry import Carry
@@ -238,6 +251,83 @@ def test_random_scenarios(scenario: Scenario, level: int, seed: int, form: str) 
 )
 def test_a_student_works_out_random_scenarios(scenario: Scenario, level: int, seed: int) -> None:
     solvable(random_sheet(scenario, level, seed)[1])
+
+
+# --- exercises -----------------------------------------------------------------------------------
+
+
+def exercises(of: Trace, level: int, seed: int, pages: int = 6) -> Worksheet:
+    teacher = Teacher(of, full=False)
+    return worksheet(teacher, teacher.steps, level=level, seed=seed, pages=pages)
+
+
+def without_questions(sheet: doc.Document) -> doc.Document:
+    """Their answers are nowhere on paper."""
+    sections = [
+        replace(s, blocks=tuple(b for b in s.blocks if not isinstance(b, doc.Question)))
+        for s in sheet.sections
+    ]
+    return replace(sheet, sections=tuple(sections))
+
+
+def has_what_it_needs(made: Worksheet, level: int) -> None:
+    """The key fills the sheet, and a student who has nothing else comes to the key."""
+    sheet = without_questions(made.sheet)
+    hidden(sheet)
+    key = render(made.key, Format.MARKDOWN)
+    if level <= PRODUCTS:
+        in_order(sheet)
+        assert worked_out(render(sheet, Format.MARKDOWN)) == answers(key)
+    assert set(blanks(sheet)) == answers(key).keys()
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "pizza"])
+def test_exercises_have_what_they_need(name: str) -> None:
+    for level in range(RESULTS, GOALS + 1):
+        has_what_it_needs(exercises(bundled(name), level, seed=level), level)
+
+
+@MANY
+@given(
+    scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=2, max_tokens=3),
+    level=st.integers(RESULTS, GOALS),
+    seed=st.integers(0, 9),
+)
+def test_random_exercises_have_what_they_need(scenario: Scenario, level: int, seed: int) -> None:
+    of = traced_or_rejected(scenario)
+    try:
+        made = exercises(of, level, seed)
+    except TracerError:
+        reject()
+    has_what_it_needs(made, level)
+
+
+def test_each_row_that_lines_read_is_shown_once(alex: doc.Document) -> None:
+    sheet = exercises(bundled("alex"), RESULTS, 1).sheet
+    rows = [
+        (number.entry.value.address, number.entry.at)
+        for section in sheet.sections
+        for matrix in found(section.blocks, doc.Matrix)
+        for cell in found(matrix.cells, Blank | Number)
+        for number in [cell.answer if isinstance(cell, Blank) else cell]
+        if number.entry
+    ]
+    assert len(rows) == len(set(rows)) > 50
+
+
+def test_at_level_5_no_line_is_shown_and_at_6_no_formula() -> None:
+    for level in (LINES, GOALS):
+        sheet, key = vars(exercises(bundled("alex"), level, 1)).values()
+        worked = [line for line in found(sheet.sections[0].blocks, doc.Line) if line.label]
+        assert worked == []
+        assert any(found(sheet, doc.Formula)) == (level == LINES)
+        assert any(line.label for line in found(key.sections[0].blocks, doc.Line))
+
+
+def test_every_exercise_has_a_blank() -> None:
+    for seed in range(4):
+        for section in exercises(bundled("alex"), RESULTS, seed).sheet.sections:
+            assert blanks(section) or section.title == WHAT_IF
 
 
 @pytest.mark.parametrize("carry", Carry)

@@ -157,10 +157,14 @@ class _Sheet:
         sides = [rewritten(side, Number, self._again) for side in chain.sides[: put_in + 1]]
         chosen = drawn and _has_result(chain) and self._may_go(chain.sides[-1])
         self.put_in = _carried_on(sides[-1])
-        leaves_products = self.level in (PRODUCTS, MATRIX) and not self.is_whole
+        first = worked
+        if self.level >= LINES:
+            first = len(chain.sides) - 1
+        elif self.level >= PRODUCTS and not self.is_whole:
+            first = put_in + 1
         for at in range(put_in + 1, len(chain.sides)):
             side = chain.sides[at]
-            goes = chosen and (at >= worked or leaves_products)
+            goes = chosen and at >= first
             written = self._follows(chain.sides[at - 1], sides[-1], side) if goes else None
             sides.append(written or rewritten(side, Number, self._carried))
         return doc.Line(line.label, Chain(tuple(sides), chain.relations))

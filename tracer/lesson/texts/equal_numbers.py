@@ -92,9 +92,12 @@ class EqualNumbers:
 
 
 def _results(blocks: tuple[doc.Block, ...]) -> Iterator[Number]:
+    """The results of the lines, and the numbers of the matrices below the first of them."""
+    has_lines = False
     for block in blocks:
         if isinstance(block, doc.Working):
+            has_lines = True
             for line in block.lines:
                 yield from found(line.chain.sides[-1:], Number)
-        elif isinstance(block, doc.Matrix):
+        elif isinstance(block, doc.Matrix) and has_lines:
             yield from found(block.cells, Number)

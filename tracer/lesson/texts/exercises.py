@@ -112,11 +112,18 @@ def _exercise(teacher: Teacher, step: Step, has_result: bool) -> Exercise | None
         work = [block for record in step.records for block in teacher.learned(record, step)]
     else:
         work = [block for record in step.records for block in teacher.record(record, step, False)]
-    if not any(isinstance(block, doc.Working) for block in work):
+    if not any(map(_computes, found(tuple(work), doc.Line))):
         return None
     result = [teacher.matrix(value)] if has_result and len(value.axes) == 2 else []
     goal = step.kind.goal_of(step, ctx)
     return Exercise(step, sentences.title(step, ctx), goal, tuple(work), tuple(result))
+
+
+def _computes(line: doc.Line) -> bool:
+    """Return whether a line comes to a number other than one that it reads, as ReLU can."""
+    *_, result = line.chain.sides
+    read = {number.value for number in found(line.chain.sides[:-1], Number) if number.entry}
+    return isinstance(result, Number) and result.value not in read
 
 
 def _operands(
@@ -138,7 +145,10 @@ def _operands(
         new = {row for row in read if (value, row) not in shown}
         shown |= {(value, row) for row in new}
         if new and value not in there:
-            written.append(_rows(teacher.matrix(value), new if len(value.axes) == 2 else None))
+            step = teacher.step_of.get(value.address)
+            figure = teacher.figure(value, step) if step else None
+            matrix = teacher.matrix(value, figure)
+            written.append(_rows(matrix, new if len(value.axes) == 2 else None))
     return written
 
 

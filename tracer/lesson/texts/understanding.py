@@ -304,7 +304,8 @@ def _changed_number(
     if changed is None or isinstance(step.last.operation, op.Pinned):
         return None
     columns = distinct(value.axes[1].labels)
-    column = one_of(range(len(columns)), drawn)
+    row = changed[value.address].array[ctx.row(value)]
+    column = one_of([j for j, each in enumerate(row) if each] or range(len(columns)), drawn)
     number = entries.number(changed.pencil, changed[value.address], (ctx.row(value), column))
     asks: doc.Sentence = (
         *("Suppose that ", *what, ". What is ", doc.Name(columns[column]), " of ", ctx.name),

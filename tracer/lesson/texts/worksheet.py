@@ -141,5 +141,5 @@ def _results(working: doc.Working, section: doc.Section) -> doc.Block:
 def _with_choices(question: doc.Question) -> doc.Question:
     """Return a question with its choices; and with room, where the answer has lines."""
     boxes = [part for label in question.choices.labels for part in (" ( ) ", doc.Name(label))]
-    room = [" Answer: ____________"] if question.lines or not boxes else []
+    room = [" Answer: ________"] if question.lines or not boxes else []
     return replace(question, parts=(*question.parts, *boxes, *room))
