@@ -308,7 +308,8 @@ def test_each_row_that_lines_read_is_shown_once(alex: doc.Document) -> None:
         (number.entry.value.address, number.entry.at)
         for section in sheet.sections
         for matrix in found(section.blocks, doc.Matrix)
-        for cell in found(matrix.cells, Blank | Number)
+        for row in matrix.cells
+        for cell in row
         for number in [cell.answer if isinstance(cell, Blank) else cell]
         if number.entry
     ]

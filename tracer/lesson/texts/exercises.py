@@ -14,6 +14,7 @@ from math import ceil
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
+from tracer.lesson.entries import labels
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
@@ -120,10 +121,16 @@ def _exercise(teacher: Teacher, step: Step, has_result: bool) -> Exercise | None
 
 
 def _computes(line: doc.Line) -> bool:
-    """Return whether a line comes to a number other than one that it reads, as ReLU can."""
-    *_, result = line.chain.sides
-    read = {number.value for number in found(line.chain.sides[:-1], Number) if number.entry}
-    return isinstance(result, Number) and result.value not in read
+    """Return whether a line comes to a number; not to the one that it reads, as ReLU can."""
+    *before, result = line.chain.sides
+    if not isinstance(result, Number) or result.entry is None:
+        return False
+    read = found(tuple(before), Number)
+    return all(
+        number.value != result.value or labels(number.entry) != labels(result.entry)
+        for number in read
+        if number.entry
+    )
 
 
 def _operands(
