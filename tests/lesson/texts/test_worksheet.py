@@ -316,6 +316,15 @@ def test_each_row_that_lines_read_is_shown_once(alex: doc.Document) -> None:
     assert len(rows) == len(set(rows)) > 50
 
 
+def test_at_level_4_the_rows_of_all_tokens_are_shown() -> None:
+    of = bundled("alex")
+    for matrix in found(exercises(of, MATRIX, 1).sheet.sections, doc.Matrix):
+        (cell, *_) = matrix.cells[0]
+        number = cell.answer if isinstance(cell, Blank) else cell
+        assert number.entry
+        assert not number.entry.value.per_token or len(matrix.rows) == len(of.tokens)
+
+
 def test_at_level_5_no_line_is_shown_and_at_6_no_formula() -> None:
     for level in (LINES, GOALS):
         sheet, key = vars(exercises(bundled("alex"), level, 1)).values()

@@ -101,8 +101,10 @@ class _Sheet:
         """The blanks in the lines of this section, by their digits: sentences tell of them."""
         self.is_whole = False
         """Whether each line of this section is left out."""
+        self.has_matrix = False
+        """Whether the matrix of this section is left out, and each line of its row."""
         self.chosen: Iterator[bool] = iter(())
-        """Whether each next line of this section is left out."""
+        """Whether each next line of this section is left out, if not every one is."""
         self.last: doc.Working | None = None
         """The last calculation of this section."""
         self.put_in = dict[str, int]()
@@ -111,13 +113,14 @@ class _Sheet:
     def section(self, at: int, section: doc.Section) -> doc.Section:
         self.here, self.before = {}, self.blanks
         asks = section.title != WHAT_IF and any(found(section.blocks, doc.Question))
-        self.is_whole = asks or at == self.step or self.level >= LINES
+        self.is_whole = asks or self.level >= LINES
         workings = [block for block in section.blocks if isinstance(block, doc.Working)]
         self.chosen = iter(self._chosen([line for each in workings for line in each.lines]))
         self.last = workings[-1] if workings else None
+        self.has_matrix = at == self.step
         blocks = list[doc.Block]()
         for block in section.blocks:
-            whole = at == self.step and any(isinstance(b, doc.Working) for b in blocks)
+            whole = self.has_matrix and any(isinstance(b, doc.Working) for b in blocks)
             blocks.append(self.block(block, whole))
         return replace(section, blocks=tuple(blocks))
 
@@ -132,8 +135,10 @@ class _Sheet:
     def block(self, block: doc.Block, whole: bool = False) -> doc.Block:
         match block:
             case doc.Working(lines):
-                is_cut = self.level >= GOALS and block is not self.last
-                return doc.Working(tuple(self._line(line, is_cut) for line in lines))
+                if self.level >= GOALS and block is not self.last:
+                    return block  # it is not on the sheet
+                every = self.is_whole or (self.has_matrix and block is self.last)
+                return doc.Working(tuple(self._line(line, every) for line in lines))
             case doc.Question():
                 return block
             case doc.Matrix() if whole:
@@ -148,19 +153,19 @@ class _Sheet:
                 same: doc.Block = rewritten(block, Number, self._told if is_told else self._again)
                 return same
 
-    def _line(self, line: doc.Line, is_cut: bool) -> doc.Line:
-        """A line; if it is chosen and not `is_cut` from the sheet, without what it comes to."""
+    def _line(self, line: doc.Line, every: bool) -> doc.Line:
+        """A line; if it is chosen, or `every` line is, without what it comes to."""
         chain = line.chain
         put_in, worked = _parts(chain)
-        has_room = self.is_whole or self.blanks - self.before < MOST_BLANKS
-        drawn = (next(self.chosen) or self.is_whole) and has_room and not is_cut
+        has_room = self.blanks - self.before < MOST_BLANKS
+        drawn = every or (next(self.chosen) and has_room)
         sides = [rewritten(side, Number, self._again) for side in chain.sides[: put_in + 1]]
         chosen = drawn and _has_result(chain) and self._may_go(chain.sides[-1])
         self.put_in = _carried_on(sides[-1])
         first = worked
         if self.level >= LINES:
             first = len(chain.sides) - 1
-        elif self.level >= PRODUCTS and not self.is_whole:
+        elif self.level >= PRODUCTS and not every:
             first = put_in + 1
         for at in range(put_in + 1, len(chain.sides)):
             side = chain.sides[at]

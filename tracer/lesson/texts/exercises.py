@@ -155,7 +155,11 @@ def _operands(
             step = teacher.step_of.get(value.address)
             figure = teacher.figure(value, step) if step else None
             matrix = teacher.matrix(value, figure)
-            written.append(_rows(matrix, new if len(value.axes) == 2 else None))
+            # The rows of other tokens are computed from theirs.
+            needed = new if len(value.axes) == 2 and not exercise.result else None
+            written.append(_rows(matrix, needed))
+            if needed is None:
+                shown |= {(value, row) for row in range(value.shape[0])}
     return written
 
 
