@@ -158,6 +158,8 @@ def attend_to_one_token(step: Step, ctx: LessonContext, drawn: Random) -> doc.Qu
         return None
     row = ctx.row(weights)
     seen = [j for j, weight in enumerate(weights.read((row,))) if weight]
+    if not seen:  # of a padding token that sees only padding
+        return None
     token = one_of(seen, drawn)
     numbers = np.array(weights.numbers)
     numbers[row] = [Decimal(j == token) for j in range(len(numbers[row]))]
