@@ -308,6 +308,28 @@ def test_the_larger_a_share_the_fuller_its_cell() -> None:
 
 
 @needs_pdflatex
+@pytest.mark.parametrize("name", ["alex", "pizza"])
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("step attention", 1),
+        ("step softmax --level 1", 1),
+        ("step ffn --level 3", 1),
+        ("step scores --level 4", 1),
+        ("step norm --level 5", 1),
+        ("tutorial", 6),
+    ],
+)
+def test_a_worksheet_fits_its_pages(words: str, most: int, name: str, tmp_path: Path) -> None:
+    scenario = (name,) if words == "tutorial" else ("--scenario", name)
+    how = ("--blanks", "--format", "latex", "--standalone")
+    log = typeset(tmp_path, printed(*words.split(), *scenario, *how))
+    (pages,) = re.findall(r"\((\d+) pages?,", log)
+    assert int(pages) <= most
+    assert overlaps(tmp_path) == []
+
+
+@needs_pdflatex
 @pytest.mark.parametrize("level", ["1", "3"])
 def test_worksheets_and_their_keys(level: str, tmp_path: Path) -> None:
     key = tmp_path / "key.tex"

@@ -90,12 +90,19 @@ class Choices(Node):
     several: bool
 
 
+NO_CHOICES = Choices((), (), several=False)
+
+
 @dataclass(frozen=True)
 class Question(Paragraph):
-    """A question with its answer; a worksheet's key has the answer, a page asks it with choices."""
+    """A question with its answer, which may have worked lines.
+
+    A worksheet's key has the answer and its lines; a page asks with choices.
+    """
 
     answer: Sentence
     choices: Choices
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -475,7 +482,7 @@ class Section(Node):
 class Document(Node):
     """A text about a scenario, by its short name; unless `whole`, it shows no title.
 
-    One that lists its own parts is printed without `contents`.
+    A long text `has_contents`, a list of its sections.
     """
 
     scenario: str
@@ -483,7 +490,7 @@ class Document(Node):
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
-    contents: bool = True
+    has_contents: bool = True
 
     @property
     def paragraphs(self) -> Iterator[Paragraph]:

@@ -60,7 +60,8 @@ class Outline:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.headings = list(_headings(document))
-        worth_it = document.contents and document.whole and len(self.headings) >= WORTH_CONTENTS
+        wanted = document.whole and document.has_contents
+        worth_it = wanted and len(self.headings) >= WORTH_CONTENTS
         self.contents = self.headings if worth_it else []
         """The headings in the table of contents."""
         self.over = defaultdict[int, list[Heading]](list)

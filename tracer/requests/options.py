@@ -35,7 +35,7 @@ _LOSS = Rule("numbers of the loss", lambda r: r.is_of_loss)
 _WHOLE = Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
 _TRAIN = Rule("--train", lambda r: getattr(r, "train", True))
 ATTRIBUTE = Rule("--attribute", lambda r: getattr(r, "attribute", True))
-BLANKS = Rule("--blanks", lambda r: getattr(r, "blanks", True))
+_BLANKS = Rule("--blanks", lambda r: getattr(r, "blanks", True))
 _WRITES = Rule("--output, --figures, --save or --key", lambda r: r.writes)
 _SCREEN = Rule("the screen, not --output", lambda r: r.output is None)
 
@@ -76,8 +76,19 @@ TRAIN = values.flag(
     "after training.",
     rule=_WHOLE,
 )
+BLANKS = values.flag("Leave out numbers: a worksheet to fill in.", rule=TEXT)
+LEVEL = values.count(
+    "How hard a worksheet is. It leaves out: the results of lines, in a model with small whole "
+    "numbers and one head (1); the results of lines (2); also products (3); also the matrix of "
+    "one step (4); whole lines (5); also formulas (6). Default: 2.",
+    most=6,
+    rule=_BLANKS,
+)
+KEY = values.option(
+    *("Write the key of the worksheet to this file.", "FILE", values.file_name), rule=_BLANKS
+)
 SEED = values.count(
-    "Draw words, or the blanks of a worksheet, from this seed.", least=None, rule=BLANKS
+    "Draw words, or the blanks of a worksheet, from this seed.", least=None, rule=_BLANKS
 )
 VARY = values.count(
     "Replace the scenario's numbers with random ones. The same seed gives the same numbers.",

@@ -43,6 +43,8 @@ class Subject:
     folder: Path = Path()
     options: PassOptions = FORWARD
     vary: int | None = None
+    easy: int | None = None
+    """The seed of the small whole numbers of a worksheet."""
     decimals: int | None = None
     carry: Carry | None = None
     given: tuple[str, ...] = ()
@@ -61,6 +63,10 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         from tracer.decoder.variant import variant
 
         scenario = variant(loaded.name, scenario, subject.vary)
+    if subject.easy is not None:
+        from tracer.decoder.variant import easy_variant
+
+        scenario = easy_variant(loaded.name, scenario, f"{subject.easy} {subject.vary}")
     asked = {"decimals": subject.decimals, "carry": subject.carry}
     changes = {name: setting for name, setting in asked.items() if setting is not None}
     rounding = scenario.rounding.model_copy(update=changes)

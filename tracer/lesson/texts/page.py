@@ -169,7 +169,7 @@ def page(
         if main is None:
             return model_summary(found, other, full=full, terms=None)
         if other == token:
-            return replace(main, contents=True)
+            return replace(main, has_contents=True)
         teacher = Teacher(found, other, refers=whole, full=full, detail=detail)
         of_pass = [s for s in main.sections if s.number and s.trace is found]
         return worked_for(teacher, chosen, of_pass)

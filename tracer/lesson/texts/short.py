@@ -29,7 +29,9 @@ def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.D
     if summary := teacher.author.summary():
         sections += (doc.Section(None, SUMMARY, summary),)
     introduction = (*asked, *teacher.introduction(), *answer(teacher))
-    return doc.Document(found.name, found.scenario.title, introduction, sections, contents=False)
+    return doc.Document(
+        found.name, found.scenario.title, introduction, sections, has_contents=False
+    )
 
 
 def _asked(teacher: Teacher) -> list[doc.Sentence]:

@@ -67,7 +67,7 @@ def tutorial(
     common = architecture(teacher) if whole and full else ()
     summary = _summary(teacher, whole)
     sections = (*worked.sections, *common, *further, *summary)
-    return replace(worked, sections=sections, contents=not whole or detail is Detail.FULL)
+    return replace(worked, sections=sections, has_contents=not whole or detail is Detail.FULL)
 
 
 def worked_for(
