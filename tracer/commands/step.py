@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracer.decoder.forward import Trace
+from tracer.lesson.code.library import Library
 from tracer.lesson.document import Section
 from tracer.lesson.texts.given_changes import what_changes_in
 from tracer.lesson.texts.selection import of_encoder
@@ -32,6 +33,7 @@ class Step(options.Illustrated, ForwardRequest):
     sequence: int | None = options.SEQUENCE
     no_mask: bool = options.NO_MASK
     terms: Terms | None = options.TERMS
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracer.decoder.forward import Trace
+from tracer.lesson.code.library import Library
 from tracer.lesson.document import Document, Section, Sentence
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.questions import with_questions
@@ -36,6 +37,7 @@ class Tutorial(options.Illustrated, ForwardRequest):
     layer: int | None = options.LAYER
     head: int | None = options.HEAD
     train: bool = options.TRAIN
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
     blanks: bool = values.flag("Leave out numbers: a worksheet to fill in.", rule=options.TEXT)
     level: int | None = values.count(
