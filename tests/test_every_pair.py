@@ -48,7 +48,7 @@ REFUSED = (
     ("generate", None, "no embedding for the token"),
     ("check", None, "no such figures file"),
     ("compare", None, "share none at the beginning or at the end"),
-    (None, "gpt2-small", "the code of a model of this size for some steps only"),
+    (None, "gpt2-small", "of a model of this size, shows only lines beside some steps"),
     ("step", "experts", "this scenario has no step 'softmax'"),
 )
 """Of which command (of all: None), of which scenario, and why."""

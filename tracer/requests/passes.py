@@ -170,11 +170,12 @@ class ForwardRequest(PassRequest):
             message = "these steps have no mask; try the step mask, softmax or attention"
             raise TracerError(Problem(message, address="--no-mask"))
         whole = chosen == every
-        if self.code and found.scenario.on_demand and (whole or self.format is Format.CODE):
-            message = "shows the code of a model of this size for some steps only: --layer 1"
+        if self.code and (whole or self.format is Format.CODE) and found.scenario.on_demand:
+            message = "of a model of this size, shows only lines beside some steps: add --layer 1"
             raise TracerError(Problem(message, address="--code"))
         if self.code and self.format is Format.CODE:
-            return program(found, chosen, self.code)
+            with_loss = self.is_tutorial and whole
+            return program(found, chosen, self.code, with_loss=with_loss)
         if whole and found.scenario.on_demand and not self.format.is_binary:
             from tracer.lesson.texts.model_summary import model_summary, summarized_records
 

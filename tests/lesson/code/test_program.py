@@ -17,6 +17,8 @@ from tests.helpers.programs import (
 )
 from tests.helpers.traces import bundled, traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
 from tracer.errors import TracerError
 from tracer.lesson.code.library import Library
 from tracer.lesson.code.program import Program
@@ -34,18 +36,27 @@ def available(library: Library) -> Library:
     return library
 
 
+def with_loss(of: Trace) -> Trace:
+    """The same pass with the loss, if it has one."""
+    try:
+        return trace(of.name, of.scenario, PassOptions(loss=has_loss(of.scenario)))
+    except TracerError as error:
+        assert "too unlikely" in str(error) or "too small" in str(error), error
+        return of
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(spec=whole_scenarios())
 def test_a_program_prints_the_numbers_of_the_text(library: Library, spec: Any) -> None:
     available(library)
-    trace = traced_or_rejected(spec)
+    found_pass = with_loss(traced_or_rejected(spec))
     try:
-        found = list(differences(trace, library))
+        found = list(differences(found_pass, library))
     except TracerError as error:
         assert "range of float64" in str(error)
         return
-    assume(not found or not is_beside_a_tie(trace))
+    assume(not found or not is_beside_a_tie(found_pass))
     assert found == []
 
 
@@ -59,11 +70,11 @@ def test_the_program_of_a_bundled_scenario(name: str, carry: Carry, library: Lib
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(spec=whole_scenarios(carry="never"), seed=st.integers(0, 9))
 def test_lines_beside_the_text_are_the_program_if_nothing_is_rounded(spec: Any, seed: int) -> None:
-    trace = traced_or_rejected(spec)
-    every = steps(trace.records)
-    code = Program(trace, every, Library.NUMPY)
+    found = traced_or_rejected(spec)
+    every = steps(found.records)
+    code = Program(found, every, Library.NUMPY)
     try:
-        whole = program_of(trace, Library.NUMPY)
+        whole = program_of(found, Library.NUMPY)
     except TracerError:
         return
     step = every[seed % len(every)]
@@ -73,9 +84,9 @@ def test_lines_beside_the_text_are_the_program_if_nothing_is_rounded(spec: Any, 
 
 def test_a_step_has_few_short_lines() -> None:
     for name in TYPED:
-        trace = bundled(name)
-        every = steps(trace.records)
-        code = Program(trace, every, Library.NUMPY)
+        found = bundled(name)
+        every = steps(found.records)
+        code = Program(found, every, Library.NUMPY)
         for step in every:
             lines = code.lines(step)
             assert len(lines) <= 3 or step.kind.name in ("block", "rotary"), lines
@@ -108,6 +119,14 @@ def test_the_command_prints_a_program_that_prints_the_chosen_steps() -> None:
     (title,) = printed_by(program)
     assert title == "9 · Head 1 · Softmax: the attention weights"
     assert "W_O" not in program
+
+
+def test_a_tutorial_has_the_loss_as_code() -> None:
+    told = printed("tutorial", "pizza", "--code", "numpy")
+    program = printed("tutorial", "pizza", "--code", "numpy", "-f", "code")
+    assert "\nlosses = -np.log(p[[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])\nloss = losses.mean()\n" in told
+    assert "\nloss = rounded(losses.mean())\n" in program
+    assert "loss" not in printed("run", "pizza", "--code", "numpy", "-f", "code")
 
 
 @pytest.mark.parametrize("format", ["terminal", "markdown", "latex"])

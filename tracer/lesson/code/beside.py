@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracer.decoder.forward import Trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
 from tracer.lesson import document as doc
 from tracer.lesson.code.library import Library
 from tracer.lesson.code.program import Program
@@ -19,29 +20,62 @@ KEEPS_DIGITS: doc.Sentence = (
 )
 
 
-def program(trace: Trace, chosen: Sequence[Step], library: Library) -> str:
+def program(
+    found: Trace, chosen: Sequence[Step], library: Library, *, with_loss: bool = False
+) -> str:
     """Return a program that prints the results of the chosen steps of a pass.
+
+    `with_loss` adds the loss, if the pass has one, as a tutorial does.
 
     Raises:
         TracerError: a number is beyond the range of float64.
     """
-    ctx = LessonContext(trace, 0, {})
-    titles = {step: f"{step.number} · {title(step, ctx.at(step.place))}" for step in chosen}
-    return Program(trace, steps(trace.records), library).text(titles)
+    scenario = found.scenario
+    if with_loss and has_loss(scenario) and not scenario.training:
+        earlier = EarlierPasses(unpatched=found)
+        found = trace(found.name, scenario, PassOptions(loss=True), earlier=earlier)
+        chosen = steps(found.records)
+    named = {step: f"{step.number} · {words}" for words, step in _titles(found, chosen)}
+    return Program(found, steps(found.records), library).text(named)
 
 
-def with_code(document: doc.Document, trace: Trace, library: Library) -> doc.Document:
-    """Return a text with the lines that compute each step at the end of its section."""
-    every = steps(trace.records)
-    program = Program(trace, every, library)
-    notes = doc.paragraphs(KEEPS_DIGITS if trace.pencil.rounds else None)
+def _titles(found: Trace, chosen: Sequence[Step]) -> Iterator[tuple[str, Step]]:
+    """Steps with their titles."""
+    ctx = LessonContext(found, 0, {})
+    return ((title(step, ctx.at(step.place)), step) for step in chosen)
+
+
+def with_code(document: doc.Document, found: Trace, library: Library) -> doc.Document:
+    """Return a text with the lines that compute each step at the end of its section.
+
+    The sections are those of a pass, or of the same pass with more steps, such as its loss.
+    """
+    lines: dict[int, dict[int | str, list[str]]] = {}
+    notes = doc.paragraphs(KEEPS_DIGITS if found.pencil.rounds else None)
     sections: list[doc.Section] = []
     for section in document.sections:
-        is_step = section.trace is trace and section.number is not None
-        lines = program.lines(every[section.number - 1]) if is_step and section.number else []
-        if lines:
-            listing = doc.Listing(tuple(lines))
-            section = replace(section, blocks=(*section.blocks, listing, *notes))
-            notes = ()
+        own = section.trace
+        if own and _goes_on(found, own):
+            if id(own) not in lines:
+                lines[id(own)] = _lines(own, library)
+            if written := lines[id(own)].get(section.number or section.title):
+                listing = doc.Listing(tuple(written))
+                section = replace(section, blocks=(*section.blocks, listing, *notes))
+                notes = ()
         sections.append(section)
     return replace(document, sections=tuple(sections))
+
+
+def _lines(found: Trace, library: Library) -> dict[int | str, list[str]]:
+    """The lines of each step of a pass, by its number and by its title."""
+    every = steps(found.records)
+    code = Program(found, every, library)
+    by_number: dict[int | str, list[str]] = {step.number: code.lines(step) for step in every}
+    return by_number | {name: by_number[step.number] for name, step in _titles(found, every)}
+
+
+def _goes_on(found: Trace, other: Trace) -> bool:
+    """Whether a pass has all steps of another one."""
+    return other is found or (
+        other.tokens == found.tokens and found.values.keys() <= other.values.keys()
+    )

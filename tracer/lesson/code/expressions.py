@@ -334,6 +334,8 @@ class Expressions:
         of = self.operand(a)
         if others:
             of = self.rounded_part(multiplied([self.vector(a), self.vector(others[0])]))
+        elif isinstance(operation, op.Counted) and len(operation.counted) == a.shape[0]:
+            of = self.vector(a)
         elif operation.of():
             of = indexed(self.vector(a), places(operation.of()))
         terms = self.terms(operation, a)

@@ -27,7 +27,7 @@ LONGEST = 64
 WIDEST = 76
 """The most characters of a line, unless a word has more."""
 
-ALONE = ("variance", "mean_square")
+ALONE = ("variance", "mean_square", "loss.token")
 """The ends of the names of values that always have a line of their own."""
 
 NUMBERS = op.Given | op.Pinned | op.PowerOfTwo

@@ -25,6 +25,7 @@ NAMES = {
     **{"hidden": "h", "activation": "a", "unembedding.W_U": "W_U", "unembedding.b_U": "b_U"},
     **{"probabilities": "p", "latent": "C", "latent.query": "C_Q", "joined_query": "Q_joined"},
     **{"joined_key": "K_joined", "router.weights": "gates", "router.logits": "router_logits"},
+    **{"loss.token": "losses", "loss.perplexity": "perplexity"},
     **{"router": "W_router", "router.probabilities": "shares", "router.chosen": "chosen"},
     **{"shared_gate": "w_shared", "shared_gate.logit": "gate_logit"},
 }
