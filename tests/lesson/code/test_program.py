@@ -141,8 +141,6 @@ def test_each_format_shows_the_same_lines(format: str) -> None:
     [
         ("run alex -f code", "--code numpy or --code pytorch"),
         ("compare alex alex -f code", "--code numpy or --code pytorch"),
-        ("run alex --code numpy -f json", "--format code, not --format json"),
-        ("tutorial alex --code numpy --train", "the forward pass, not --train"),
     ],
 )
 def test_code_is_refused_where_there_is_none(arguments: str, expected: str) -> None:
