@@ -119,7 +119,7 @@ class Expressions:
             case op.MixExperts(rows):
                 return self.mixed(rows, inputs, output)
             case op.ArgMax():
-                return self.words_of(called_on(self.operand(inputs[1]), "argmax", self.axis(1)))
+                return self.words_of(method(self.operand(inputs[1]), "argmax", self.axis(1)))
             case op.Pick():
                 cumulative, draw = self.operand(inputs[0]), self.operand(inputs[1])
                 below = f"({cumulative.text}[-1] <= {draw.text}).sum()"
@@ -391,11 +391,10 @@ class Expressions:
     def frequencies(self, operation: op.DivTerm, inputs: tuple[Value, ...]) -> Snippet:
         """base^(-2k/d) for each pair k, divided by its factor, if any."""
         base = self.operand(inputs[0]) if operation.base is None else number(operation.base)
-        doubled = called(f"{self.words.module}.arange", f"0, {operation.width}, 2")
-        width = number(Decimal(operation.width))
-        powers = raised(base, divided(negative(Snippet(doubled.text)), width))
+        doubled = Snippet(f"{self.words.module}.arange(0, {operation.width}, 2)")
+        powers = raised(base, divided(negative(doubled), number(Decimal(operation.width))))
         if not operation.factors:
-            return Snippet(powers.text, powers.binds)
+            return powers
         factors = ", ".join(number(factor).text for factor in operation.factors)
         return divided(powers, Snippet(f"{self.words.array}([{factors}])"))
 
@@ -518,11 +517,6 @@ def _place(at: Places) -> str:
     start, stop = ("" if end is None else str(end) for end in (at.start, at.stop))
     step = "" if at.step is None else f":{at.step}"
     return f"{'' if start == '0' else start}:{stop}{step}"
-
-
-def called_on(of: Snippet, name: str, *arguments: str) -> Snippet:
-    """a.f(b), with a number that is no array any more."""
-    return method(of, name, *arguments)
 
 
 def column_of(vector: Snippet) -> Snippet:
