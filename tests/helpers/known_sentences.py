@@ -281,6 +281,9 @@ def always(at: Judge) -> bool:
 
 REASONS: dict[str, Condition] = {
     "The probability of its word:": lambda at: not at.address,
+    "The code keeps all digits, and the text rounds, so that last digits can differ.": lambda at: (
+        at.rounding["carry"] != "never"
+    ),
     # Definitions, and what a table or a diagram has.
     "The rank of a word is 1 plus the number of words with a larger logit.": always,
     "The logit as the sum of its parts, the largest first:": always,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.decoder.forward import Trace
+from tracer.lesson.code.library import Library
 from tracer.lesson.document import Section
 from tracer.lesson.texts.given_changes import what_changes_in
 from tracer.lesson.texts.selection import of_encoder
@@ -37,6 +38,7 @@ class Step(options.Illustrated, WorksheetRequest):
     sequence: int | None = options.SEQUENCE
     no_mask: bool = options.NO_MASK
     terms: Terms | None = options.TERMS
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
     blanks: bool = options.BLANKS
     level: int | None = options.LEVEL

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
+from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document
 from tracer.lesson.steps.kind import Step
@@ -32,6 +33,7 @@ class Tutorial(options.Illustrated, WorksheetRequest):
     layer: int | None = options.LAYER
     head: int | None = options.HEAD
     train: bool = options.TRAIN
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
     blanks: bool = options.BLANKS
     level: int | None = options.LEVEL

@@ -120,6 +120,13 @@ class Working(Node):
 
 
 @dataclass(frozen=True)
+class Listing(Node):
+    """Lines of Python that compute a step."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Figure(Node):
     """A block as a figure: file name without ending, title, names of its rows and columns.
 
@@ -441,7 +448,10 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
 Drawing: TypeAlias = Arcs | Groups | Graph | Plane | HeatMaps
 """The illustrations."""
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars | Drawing
+Text: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Listing
+"""The blocks that are no pictures."""
+
+Block: TypeAlias = Text | Picture | Curve | Bars | Drawing
 
 
 @dataclass(frozen=True)

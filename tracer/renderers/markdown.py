@@ -159,6 +159,8 @@ class _Page:
             case doc.Table(header, rows, marked):
                 cells = [[self._cell(cell) for cell in row] for row in rows]
                 return _table([name and escaped(name) for name in header], cells, marked, "---")
+            case doc.Listing(lines):
+                return fenced(lines, "python")
             case doc.Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
             case doc.Curve():
@@ -266,10 +268,10 @@ def _displays(working: doc.Working) -> str:
     return "\n\n".join(map(_displays, (doc.Working(lines[:half]), doc.Working(lines[half:]))))
 
 
-def fenced(lines: Sequence[str]) -> str:
+def fenced(lines: Sequence[str], language: str = "text") -> str:
     """Lines in a fence that is longer than any run of backticks in them."""
     fence = "`" * max(3, _longest_run(lines) + 1)
-    return "\n".join([f"{fence}text", *lines, fence])
+    return "\n".join([f"{fence}{language}", *lines, fence])
 
 
 def _written(lines: Sequence[doc.Line]) -> list[str]:

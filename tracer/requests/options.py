@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
 from tracer.renderers import Format, HeadingLevel
 from tracer.requests import completion, values
@@ -22,6 +23,14 @@ NAME_OF_SCENARIO = values.some("a file, the name of a scenario, or -")
 _BINARY = Rule(
     "run, step, lens, loss or train and --output, where it is {format}",
     lambda r: not r.format.is_binary or (r.prints_arrays and r.output is not None),
+)
+_CODE = Rule(
+    "steps of the forward pass, not --train or --attribute, as a text or with --format code, "
+    "not --format {format}",
+    lambda r: (
+        not (r.train or getattr(r, "attribute", None))
+        and (not r.format.is_data or r.format is Format.CODE)
+    ),
 )
 TEXT = Rule("a text, not --format {format}", lambda r: not r.format.is_data)
 _MARKDOWN = Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
@@ -107,6 +116,12 @@ TERMS = values.option(
     "N",
     values.terms,
 )
+CODE = values.choice(
+    "Show the lines that compute each step with this library, numpy or pytorch. With --format "
+    "code: only the program, which prints the numbers of the text.",
+    *("LIBRARY", Library),
+    rule=_CODE,
+)
 GIVEN = values.option(
     'Use these numbers instead of computing them: "input=[[1,2],[3,4]]". One number fills a '
     'value (ADDRESS=0) or the row of a token ("ADDRESS[TOKEN]=0"); mean is the mean over the '
@@ -125,7 +140,7 @@ DETAIL = values.choice(
 )
 FORMAT = values.choice(
     "The format: terminal, markdown, latex or json; for the numbers of a pass also npz or "
-    "safetensors.",
+    "safetensors; with --code also code.",
     *("FORMAT", Format),
     default=Format.TERMINAL,
     short="-f",

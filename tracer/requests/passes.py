@@ -11,6 +11,7 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
+from tracer.lesson.code.beside import program, with_code
 from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document, Section, Sentence, paragraphs
 from tracer.lesson.steps.attention import UNMASKED_STEP
@@ -177,6 +178,12 @@ class ForwardRequest(PassRequest):
             message = "these steps have no mask; try the step mask, softmax or attention"
             raise TracerError(Problem(message, address="--no-mask"))
         whole = chosen == every
+        if self.code and (whole or self.format is Format.CODE) and found.scenario.on_demand:
+            message = "of a model of this size, shows only lines beside some steps: add --layer 1"
+            raise TracerError(Problem(message, address="--code"))
+        if self.code and self.format is Format.CODE:
+            with_loss = self.is_tutorial and whole
+            return program(found, chosen, self.code, with_loss=with_loss)
         if whole and found.scenario.on_demand and not self.format.is_binary:
             from tracer.lesson.texts.model_summary import model_summary, summarized_records
 
@@ -190,7 +197,11 @@ class ForwardRequest(PassRequest):
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token
             return self.data(computed, shown, of, chosen, whole=self.is_whole)
-        return self.worked(computed, chosen, token)
+        return self.beside_code(self.worked(computed, chosen, token), found)
+
+    def beside_code(self, text: Document, found: Trace) -> Document:
+        """Return a text with the code of its steps, if it is requested."""
+        return with_code(text, found, self.code) if self.code else text
 
     def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
         """Return the steps, worked for one token."""

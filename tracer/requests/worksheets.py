@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tracer.decoder.forward import Trace
+from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.texts.blanks import RESULTS, WHOLE_NUMBERS
 from tracer.lesson.texts.selection import of_encoder, steps
@@ -53,6 +54,8 @@ class WorksheetRequest(ForwardRequest):
         """Explain the pass, or make a worksheet about it."""
         if not self.blanks:
             return super().answer(engine)
+        if self.code:
+            raise TracerError(Problem("works only without --blanks", address="--code"))
         length = len(engine.load(self.subject).scenario.tokens)
         engine.charge(self.subject, QUESTIONS + engine.text, length)
         computed = self.with_training(self.compute(engine), engine)
