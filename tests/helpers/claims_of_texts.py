@@ -162,9 +162,9 @@ def as_in(at: Judge, said: Said) -> None:
 
 
 def kind_of(heading: str) -> str:
-    """`LayerNorm` of `21. LayerNorm after attention` or `30. Final LayerNorm`, wherever it is."""
+    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`."""
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub("^Final | (?:after|before|of) .+", "", title)
+    return re.sub("^(?:Embedding|Final) | (?:after|before|of) .+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:
