@@ -25,7 +25,10 @@ BLOCK = (
 )
 NORMS = ("norm", "norm_after", "embedding_norm", "final_norm", "query_norm", "key_norm")
 WAVES = ("index", "div_term", "angle", "sin", "cos")
-SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
+SCALED = (
+    *("base", "unscaled", "turns", "ramp_start", "ramp_end", "ramp"),
+    *("attention_factor", "scaled_sin", "scaled_cos"),
+)
 
 
 # --- what a section is of, as the scenario says it ------------------------------------------------

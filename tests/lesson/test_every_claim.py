@@ -425,6 +425,22 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
         assert wrong("generate", spec, "--kv-cache", *more) == []
 
 
+def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
+    """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
+    head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
+    scaling = {"kind": "yarn", "factor": 2, "original_max_position_embeddings": 100}
+    own = {"tokens": ["a", "b"], "embeddings": [[1, 0], [0, 1]]}
+    plain = {"kind": "layer_norm"}
+    for factor in ({}, {"attention_factor": "1.25"}):
+        encoder = {
+            **{**own, "embedding_norm": {**plain, "gain": [1, 2]}, "final_norm": plain},
+            "positions": {"rotary": {"scaling": {**scaling, **factor, "truncate": False}}},
+            "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+        }
+        spec = {"title": "Two towers", **own, "embedding_norm": plain, "encoder": encoder}
+        assert wrong("run", spec) == []
+
+
 LOSSES = (
     {"kind": "squared", "target": ["0.5", 1]},
     {"kind": "squared", "target": [[1, 0], ["0.5", 1]], "reduction": "sum"},
