@@ -102,8 +102,8 @@ _TYPED = (
 """What scores are divided by, also where it is given; the temperature, a random number."""
 
 
-_QUERIES = r"(Q|A[₀-₉])\S*"
-"""Queries, or the parts of one."""
+_QUERIES = r"(Q|A[₀-₉])\S*|\[Q\S* Q_R\S*\]"
+"""Queries, with a rotary part or not, or the parts of one."""
 
 
 def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
