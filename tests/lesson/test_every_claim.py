@@ -441,6 +441,15 @@ def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> 
         assert wrong("run", spec) == []
 
 
+def test_weights_that_are_smaller_than_any_float() -> None:
+    head = {"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}
+    spec = {
+        **{"title": "Scores of 1600 and 1", "tokens": ["a", "b"], "embeddings": [[40], [1]]},
+        "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+    }
+    assert wrong("tutorial", {**spec, "rounding": {"carry": "never", "decimals": 2}}) == []
+
+
 LOSSES = (
     {"kind": "squared", "target": ["0.5", 1]},
     {"kind": "squared", "target": [[1, 0], ["0.5", 1]], "reduction": "sum"},
