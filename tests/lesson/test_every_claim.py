@@ -423,6 +423,8 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
     }
     for more in ((), ("--worked",), ("--worked", "--max-tokens", "1")):
         assert wrong("generate", spec, "--kv-cache", *more) == []
+    rotated = {**spec, "positions": {"rotary": {"start": 2}}}
+    assert wrong("generate", rotated, "--kv-cache", "--worked") == []
 
 
 def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
