@@ -522,6 +522,7 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
+    assert len(words) > 1
     smoothing = float(at.spec.get("loss", {}).get("smoothing", 0))
     of_each = smoothing / len(words)
     for row, target, asked in zip(
