@@ -141,6 +141,27 @@ def test_layers_rotate_by_angles_of_their_own(command: str) -> None:
     assert re.search(r"rotate( back)?\(.*, θ₂\)", text)
 
 
+MASKS_OF_THEIR_OWN = """
+title: The first and the third layer have one mask, the second another
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.25, 1]}
+mask: [[0, -inf], [-7, 0]]
+rounding: {carry: line, decimals: 2}
+layers:
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+  - attention: {mask: causal, heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+"""
+
+
+def test_a_mask_is_the_one_of_the_step_that_is_named() -> None:
+    text = printed("run", "-", "--format", "terminal", stdin=MASKS_OF_THEIR_OWN, width=120)
+    assert text.count(" + (-7) ") == 2
+    assert_continuous(text)
+    of_another = re.sub(r"As in step 7\.(?=\n\n    a: .*-7)", "As in step 17.", text)
+    assert [found.number for found in misplaced(of_another)] == ["-7"]
+
+
 # --- the judge of continuity ---------------------------------------------------------------------
 
 GOOD = """

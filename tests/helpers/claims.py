@@ -154,7 +154,8 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     """What is wrong with a sentence, if anything is."""
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
-    line = line.replace(OF_ENCODER, "") if at.outside else line
+    if at.outside:
+        line = re.sub(rf"\((\w+){OF_ENCODER}\)²", r"\1²", line).replace(OF_ENCODER, "")
     if line in KNOWN:
         if seen is not None:
             seen[line] += 1

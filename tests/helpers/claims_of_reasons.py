@@ -25,7 +25,10 @@ BLOCK = (
 )
 NORMS = ("norm", "norm_after", "embedding_norm", "final_norm", "query_norm", "key_norm")
 WAVES = ("index", "div_term", "angle", "sin", "cos")
-SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
+SCALED = (
+    *("base", "unscaled", "turns", "ramp_start", "ramp_end", "ramp"),
+    *("attention_factor", "scaled_sin", "scaled_cos"),
+)
 
 
 # --- what a section is of, as the scenario says it ------------------------------------------------
@@ -541,6 +544,7 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
+    assert len(words) > 1
     smoothing = float(at.spec.get("loss", {}).get("smoothing", 0))
     of_each = smoothing / len(words)
     for row, target, asked in zip(

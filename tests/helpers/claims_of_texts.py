@@ -119,7 +119,8 @@ def carried(at: Judge, said: Said) -> None:
 def worked_without_the_mask(at: Judge, said: Said) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
-    later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
+    rows = [[number(str(weight)) for weight in row] for row in at.result["data"]]
+    later = [sum(row[i + 1 :]) for i, row in enumerate(rows)]
     rounded = len(later) * 10.0 ** -at.rounding["decimals"]  # it is chosen before that
     assert later[at.token] >= max(later) - rounded
 
@@ -162,9 +163,9 @@ def as_in(at: Judge, said: Said) -> None:
 
 
 def kind_of(heading: str) -> str:
-    """`LayerNorm` of `21. LayerNorm after attention` or `30. Final LayerNorm`, wherever it is."""
+    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`."""
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub("^Final | (?:after|before|of) .+", "", title)
+    return re.sub("^(?:Embedding|Final) | (?:after|before|of) .+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:

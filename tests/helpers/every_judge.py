@@ -25,8 +25,9 @@ from tests.helpers.truth import false_equations, unreadable, without_pictures
 REFUSED = (
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
     "the mask shows later tokens|nothing is learned|passes on no gradient|has no slope|"
-    "needs a vocabulary|needs the embeddings|is not in the vocabulary|no embedding|numbers alone|"
-    "given as .* numbers, expected|cannot train|needs at least one layer|the text is longer now|"
+    "needs a vocabulary|drawn from a vocabulary|needs the embeddings|is not in the vocabulary|"
+    "no embedding|numbers alone|given as .* numbers, expected|cannot train|"
+    "needs at least one layer|the text is longer now|"
     "layer \\d+ leaves .* the vocabulary needs|a given gradient holds for one step|"
     "no trained parameter acts on this value|logits: no such value|given, so it has no parts|"
     "the soft cap is not linear"

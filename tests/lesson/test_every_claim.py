@@ -37,7 +37,7 @@ WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
-    "the mask shows later tokens"
+    "the mask shows later tokens|probability is too small to compute with"
 )
 MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
@@ -430,6 +430,58 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
     }
     for more in ((), ("--worked",), ("--worked", "--max-tokens", "1")):
         assert wrong("generate", spec, "--kv-cache", *more) == []
+    rotated = {**spec, "positions": {"rotary": {"start": 2}}}
+    assert wrong("generate", rotated, "--kv-cache", "--worked") == []
+
+
+def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
+    """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
+    head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
+    scaling = {"kind": "yarn", "factor": 2, "original_max_position_embeddings": 100}
+    own = {"tokens": ["a", "b"], "embeddings": [[1, 0], [0, 1]]}
+    plain = {"kind": "layer_norm"}
+    for factor in ({}, {"attention_factor": "1.25"}):
+        encoder = {
+            **{**own, "embedding_norm": {**plain, "gain": [1, 2]}, "final_norm": plain},
+            "positions": {"rotary": {"scaling": {**scaling, **factor, "truncate": False}}},
+            "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+        }
+        spec = {"title": "Two towers", **own, "embedding_norm": plain, "encoder": encoder}
+        assert wrong("run", spec) == []
+
+
+def test_weights_that_are_smaller_than_any_float() -> None:
+    head = {"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}
+    spec = {
+        **{"title": "Scores of 1600 and 1", "tokens": ["a", "b"], "embeddings": [[40], [1]]},
+        "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+    }
+    assert wrong("tutorial", {**spec, "rounding": {"carry": "never", "decimals": 2}}) == []
+
+
+def test_an_expert_of_other_tokens_than_the_followed_one() -> None:
+    """What raising its weights changes is told as well, also where a product is the last value."""
+    experts = [
+        {name: [[1, "0.5"], [more, 1]] for name in ("W_1", "W_2", "W_3")} for more in (0, "0.25")
+    ]
+    ffn = {"router": [[2, 0], [0, 2]], "experts": experts, "top": 1}
+    spec = {
+        **{"title": "Two experts", "tokens": ["a", "b"], "embeddings": {"a": [1, 0], "b": [0, 1]}},
+        **{"layers": [{"ffn": {**ffn, "norm": "none"}}], "vocabulary": ["a", "b"]},
+        **{"unembedding": {"W_U": [[1, 0], [0, 1]]}, "targets": ["b", "a"]},
+    }
+    assert wrong("train", spec) == []
+
+
+def test_a_vocabulary_of_one_word() -> None:
+    """Its probability is 1, or 0.9 where the sum has fewer digits than the exponential."""
+    spec = {
+        **{"title": "One word", "tokens": ["a"], "embeddings": {"a": [1]}, "layers": []},
+        **{"vocabulary": ["a"], "unembedding": {"W_U": [[-1]]}, "targets": ["a"]},
+        "rounding": {"carry": "line", "decimals": 1, "digits": {"*.exp": {"significant": 5}}},
+    }
+    assert "-0." in printed("train", "-", stdin=to_yaml(spec))
+    assert wrong("train", spec) == []
 
 
 LOSSES = (

@@ -155,9 +155,12 @@ class StepKind:
         return reasons(step, ctx) if callable(reasons) else reasons
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
-        """Return the claims about the result; none for given values and for padding."""
-        value = step.last.output
-        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not ctx.follows(value)
+        """Return the claims about the result; none for given values and for padding.
+
+        In a forward pass they are about the followed token's row, in a backward pass about weights.
+        """
+        has_row = step.place.phase != "forward" or ctx.follows(step.last.output)
+        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not has_row
         return self.claim(step, ctx) if self.claim and not silent else None
 
     def illustrations_of(self, step: Step, ctx: LessonContext) -> list[Block]:

@@ -260,7 +260,8 @@ def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         *("Differentiated together, softmax and cross-entropy leave just ", _missed(operation)),
         ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
     )
-    return (left, NEGATIVE) if only_correct else (left,)
+    has_others = rows.shape[1] > 1  # a single word is certain, whatever its logit
+    return (left, NEGATIVE) if only_correct and has_others else (left,)
 
 
 LOGITS_STEP = StepKind(
