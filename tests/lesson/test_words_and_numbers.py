@@ -234,7 +234,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     ),
     "a sink without the mask": (
         numbers("a, b", a="1", b="4").replace(ONE_HEAD, f"layers: [{LAYER}, {LAYER}]\n"),
-        ("tutorial",),
+        ("tutorial", "--detail", "full"),
         ("This section follows the token “a” in layer 1.", "W_Q has 1 × 1 = 1 parameter."),
         "without the mask.\n\ns has 1 parameter",
     ),
@@ -352,7 +352,7 @@ ONE_OF_EACH = numbers("a", a="1").replace(
 
 
 def test_one_is_no_plural() -> None:
-    text = told("tutorial", "-", "--format", "terminal", stdin=ONE_OF_EACH)
+    text = told("tutorial", "-", "--detail", "full", "--format", "terminal", stdin=ONE_OF_EACH)
     assert "to 1 hidden unit." in text and "of each token to 1 number." in text
     assert "1 × 1 = 1 parameter." in text
     for plural in ("1 hidden units", "1 numbers", "1 parameters", "1 positions", "1 predictions"):

@@ -226,7 +226,7 @@ def test_letters_that_the_font_does_not_have(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["alex", "pizza"])
 def test_references_lead_to_their_steps(name: str) -> None:
-    latex = in_latex(name)
+    latex = printed("tutorial", name, *("--detail", "full", "--format", "latex", "--standalone"))
     title = re.compile(r"\\sub(?:sub)?section\*\{([0-9]+)\. .*\}\\label\{(.*)\}")
     labels = {label: number for number, label in title.findall(latex)}
     references = re.findall(r"\\hyperref\[(.*?)\]\{step~([0-9]+)\}", latex)

@@ -40,6 +40,7 @@ REFUSED = {
     "terminal, not "
     "latex",
     "tutorial alex --blanks -f json": "--blanks: works only with a text, not --format json",
+    "run alex --detail short -f json": "--detail: works only with a text, not --format json",
     "tutorial alex --level 2": "--level: works only with --blanks",
     "tutorial alex --key key.md": "--key: works only with --blanks",
     "tutorial alex --seed 2": "--seed: works only with --blanks",

@@ -130,14 +130,14 @@ GIVEN = values.option(
     None,
     (),
 )
-
-# How it is shown.
 DETAIL = values.choice(
     "The answer and one head (short), everything once (normal), or every step (full).",
     *("LENGTH", Detail),
     default=Detail.FULL,
     rule=TEXT,
 )
+
+# How it is shown.
 FORMAT = values.choice(
     "The format: terminal, markdown, latex or json; for the numbers of a pass also npz or "
     "safetensors; with --code also code.",

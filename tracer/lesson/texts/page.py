@@ -185,10 +185,13 @@ def page(
         unmasked = found.unmasked
         added = _places(documents[token], after)
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
-    sources = sources_of(documents, whole=not found.scenario.on_demand)
     if training:
         every += steps(training.steps[0].records)[len(every) :]  # the backward pass
     results = {step.number: _result(step, len(found.tokens)) for step in every}
+    whole_pass = not found.scenario.on_demand
+    # The diagram colors all results, also those that the text leaves out.
+    drawn = [step.last.output for step in steps(found.records)] if whole_pass else []
+    sources = sources_of(documents, whole=whole_pass, drawn=drawn)
     return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
 
 
@@ -266,13 +269,16 @@ def _softmaxes(section: doc.Section, after: dict[int, Step]) -> list[int]:
 # --- where numbers come from ---------------------------------------------------------------------
 
 
-def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, PageSource]:
-    """Return the sources of all numbers shown; with `whole`, of all their operands as well.
+def sources_of(
+    documents: Sequence[doc.Document], *, whole: bool, drawn: Sequence[Value] = ()
+) -> dict[Value, PageSource]:
+    """Return the sources of all numbers shown or `drawn`; with `whole`, of their operands as well.
 
     A copy has its original in any case. Equal values of two passes share one source.
     """
     met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
+    waiting += [Entry(value, at) for value in drawn for at in np.ndindex(value.shape)]
     while waiting:
         entry = waiting.pop()
         if met.add(entry) and (whole or met.is_copy(entry)):
