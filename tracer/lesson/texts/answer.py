@@ -12,10 +12,12 @@ from tracer.decoder.operations import Pinned
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import SOFTMAX_STEP
 from tracer.lesson.steps.attention_claims import largest_shares
 from tracer.lesson.steps.claims import FollowedRow, is_named
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.teacher import Teacher
@@ -38,6 +40,10 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
     outcome = [*_words(ctx, predicts)] if predicts else [*_vector(ctx)]
     is_said = bool(outcome) and isinstance(outcome[0], doc.Paragraph)
+    if teacher.detail is not Detail.FULL:
+        last = [step for step in teacher.steps if step.kind is PREDICTION_STEP]
+        said = [*([head] if head and attends else []), *(last if predicts and is_said else [])]
+        teacher.answered.update(step.number for step in said)
     return (*outcome[:is_said], *attends, *outcome[is_said:])
 
 

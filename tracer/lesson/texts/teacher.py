@@ -89,6 +89,8 @@ class Teacher:
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
         """What was said of the tokens that each mask hides."""
+        self.answered: set[int] = set()
+        """The numbers of the steps whose claims the answer has made; a shorter text has no more."""
         self.captions: set[str] = set()
         self.counted_shapes: set[tuple[int, ...]] = set()
         self.has_explained_rows = self.ctx.alone
@@ -223,6 +225,8 @@ class Teacher:
         written = [block for r in step.records for block in self.record(r, step, again)]
         if step.kind.outcome:
             outcome = step.kind.outcome(step, ctx)
+            if step.number in self.answered:
+                outcome = [block for block in outcome if not isinstance(block, doc.Paragraph)]
             return [*written, *outcome, *step.kind.illustrations_of(step, ctx)]
         value = step.last.output
         written += self.result(value, step)
@@ -234,8 +238,8 @@ class Teacher:
     def claim(self, step: Step) -> doc.Sentence | None:
         """The claim about a step's result; what a mask hides once, since heads share it."""
         ctx = self.ctx.at(step.place)
-        if self.detail is Detail.SHORT and step.kind.picture:
-            return None  # the answer has said it
+        if step.number in self.answered:
+            return None
         claim = step.kind.claim_of(step, ctx)
         if step.kind is not MASK_STEP:
             return claim
