@@ -27,6 +27,7 @@ OF_ANOTHER_STEP = (
     r".* is computed as in step \d+(, from .*)?\.",
     r"As in step \d+\.",
 )
+WITHOUT_INDEX = re.compile("[ᴱ¹²³⁴⁵]|\\\\(?=[\\[\\]])")
 OF_SHORT = (
     "The head reads a query, and a key and a value of each token:",
     # A short text asks, and shows numbers of the first steps where these are read.
@@ -61,11 +62,19 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
 
 
 def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
-    """The sentences, lines and rows of a shorter text that the full one does not have."""
+    """The sentences, lines and rows of a shorter text that the full one does not have.
+
+    A reason may stand at another step than in the full text, with the symbols of that one.
+    """
     full, shorter = (pieces(length, name, stdin) for length in ("full", detail))
     known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
-    there = set(full)
-    return [each for each in shorter if each not in there and not known.fullmatch(each)]
+    there = set(full) | {WITHOUT_INDEX.sub("", each) for each in full}
+    return [
+        each
+        for each in shorter
+        if each not in there and WITHOUT_INDEX.sub("", each) not in there
+        if not known.fullmatch(each)
+    ]
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:

@@ -25,10 +25,11 @@ def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.D
     """What comes out for a token (counted from 0), and the head that gathers most for it."""
     teacher = Teacher(found, token, full=False, detail=Detail.SHORT, terms=terms)
     asked = teacher.author.intro() or doc.paragraphs(*_asked(teacher))
+    first = answer(teacher)
     sections = teacher.with_signs(tuple(_head(teacher)))
     if summary := teacher.author.summary():
         sections += (doc.Section(None, SUMMARY, summary),)
-    introduction = (*asked, *teacher.introduction(), *answer(teacher))
+    introduction = (*asked, *teacher.introduction(), *first)
     return doc.Document(
         found.name, found.scenario.title, introduction, sections, has_contents=False
     )
