@@ -40,6 +40,15 @@ def leads(at: Judge, said: Said) -> None:
     assert said[""] == word_paths.leads(as_shown(prediction(at)[1]), path(at))
 
 
+def ends(at: Judge, said: Said) -> None:
+    """The rank and the probability of the prediction, which no word exceeds."""
+    column, word = prediction(at)
+    printed = at.row(at.values["probabilities"]).shown[column]
+    assert (said["who"], said["word"], said["most"]) == (at.who, as_shown(word), None)
+    assert int(said["rank"]) == path(at)[-1][1] == 1
+    assert exact(said["share"]) == 100 * exact(printed)
+
+
 def moves_most(at: Judge, said: Said) -> None:
     assert [said[""]] == word_paths.moved(path(at))
 
@@ -167,6 +176,7 @@ CLAIMS: dict[str, Check] = {
     **dict.fromkeys(word_paths.FORMS, leads),
     "The rank of “{word:any}” after each sub-layer, and the word that each layer would predict with its probability:": of_the_prediction,
     "The rank, the logit and the probability of “{word:any}” after “{who:any}”, [first:before the first layer and ]after each sub-layer:": of_the_prediction,
+    word_paths.ENDS: ends,
     word_paths.MOVED: moves_most,
     "The [capped:uncapped ]logit of “{word:any}” after “{who:any}” is {n}. It is the sum of what {kinds:text} add[s].": is_a_sum,
     "The largest part[size: in size] is {n} ({name:text}).[ This head gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_part,

@@ -66,7 +66,10 @@ def _guessing(trace: Trace) -> Iterator[doc.Block]:
     even = factor * Decimal(words).ln()
     logarithm = ex.Call("ln", (ex.Number.of(words),))
     product = ex.Product((ex.Number.of(factor), logarithm))
-    does = "better" if trace[LOSS.name].computed[()] < even else "worse"
+    own_loss = number(trace.pencil, trace[LOSS.name], ())
+    does = "better" if own_loss.value < even else "worse"
+    if own_loss.value == round_half_away(even, own_loss.places):
+        does = "no better"
     said: doc.Sentence = (
         f"Guessing evenly among the {words} words of the vocabulary would give ",
         *(product if factor > 1 else logarithm, " ≈ ", _rounded(even, trace)),
