@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,8 @@ class LessonContext:
     encoder_token: int | None = None
     """The token that is followed in the encoder; None for its last."""
     in_encoder: bool = False
+    chosen_columns: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    """The columns to show of some values, in place of their largest."""
 
     @cached_property
     def sources(self) -> Mapping[Value, Value]:
@@ -221,6 +223,8 @@ class LessonContext:
 
         Of numbers for words, these are the largest, in that order; of others the largest in size.
         """
+        if value in self.chosen_columns:
+            return self.chosen_columns[value]
         width = value.shape[-1] if value.axes else 0
         if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
             return range(width)
