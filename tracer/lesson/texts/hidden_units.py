@@ -32,13 +32,14 @@ def sections(story: Story) -> Iterator[doc.Section]:
     """The largest units of some FFNs: of that which wrote most to the head's token, and later."""
     if story.parts is None:
         return
-    token = story.ctx.token
+    to_logit: doc.Sentence = (f" to the {story.logit_is} of ", story.word.name)
     of_token = [p for p in story.parts.parts if reads_units(story, p)][:FFNS]
-    found = [(part, token) for part in of_token]
+    found = [(part, story.ctx.token, to_logit) for part in of_token]
     if story.head and story.sources:
+        to_head: doc.Sentence = (f" to what {story.head.name} takes from there",)
         earlier = [p for p in story.sources.parts[:1] if reads_units(story, p)]
-        found = [*((part, story.head.source) for part in earlier), *found]
-    blocks = [block for part, at in found for block in _units(story, part, at)]
+        found = [*((part, story.head.source, to_head) for part in earlier), *found]
+    blocks = [block for each in found for block in _units(story, *each)]
     if blocks:
         yield doc.Section(None, "Hidden units and their words", (doc.Paragraph(ABOUT), *blocks))
 
@@ -58,8 +59,10 @@ def product_of(story: Story, part: AttributedPart) -> Record | None:
     return next((r for r in is_product if r.inputs[0] is part.of), None)
 
 
-def _units(story: Story, part: AttributedPart, token: int) -> Iterator[doc.Block]:
-    """The units of an FFN with the largest terms, their numbers and words."""
+def _units(
+    story: Story, part: AttributedPart, token: int, to_what: doc.Sentence
+) -> Iterator[doc.Block]:
+    """The units of an FFN with the largest terms of what it adds, their numbers and words."""
     record = product_of(story, part)
     assert record and part.terms
     terms, hidden = np.asarray(part.terms.array[0]), part.of
@@ -74,7 +77,7 @@ def _units(story: Story, part: AttributedPart, token: int) -> Iterator[doc.Block
     yield doc.Paragraph(
         (
             *("At ", doc.Name(story.ctx.names[token]), f", the FFN of layer {hidden.place.layer} "),
-            *("adds ", total, *_to_what(story, token), ". The largest terms of its "),
+            *("adds ", total, *to_what, ". The largest terms of its "),
             f"{len(terms):,} hidden units:",
         )
     )
@@ -92,14 +95,6 @@ def _units(story: Story, part: AttributedPart, token: int) -> Iterator[doc.Block
         yield doc.Paragraph(
             ("None of these units has ", story.word.name, f" among the first {WORDS} words.")
         )
-
-
-def _to_what(story: Story, token: int) -> doc.Sentence:
-    """What an FFN adds to, at the followed token or at the one that the head reads."""
-    if token == story.ctx.token:
-        return (f" to the {story.logit_is} of ", story.word.name)
-    assert story.head
-    return (f" to what {story.head.name} takes from there",)
 
 
 def terms_for_half(terms: Floats) -> int | None:

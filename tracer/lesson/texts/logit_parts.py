@@ -16,7 +16,7 @@ from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.attribution import largest_part
 from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.kind import Step
@@ -26,7 +26,7 @@ from tracer.lesson.texts.lens import percent
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
-from tracer.names import distinct
+from tracer.names import distinct, name_text
 
 TITLE = "The parts of the logit"
 OF_PARTS: doc.Sentence = ("The logit as the sum of its parts, the largest first:",)
@@ -56,7 +56,7 @@ def parts_of_prediction(
 class Lead:
     """How far a word's logit is above that of another: the difference that each part makes."""
 
-    title: str
+    word: doc.Name
     of_parts: tuple[Number, ...]
 
     @property
@@ -84,7 +84,12 @@ class LogitParts:
         """The same with what the parts add to the difference of the logit and that of others."""
         shown = {*self.writer.terms.of(self.joined.numbers), *(i for x in leads for i in x.largest)}
         pictures = maps(self.found, self.writer)
-        blocks = (*self.introduction(full=full), self.table(sorted(shown), leads), *pictures)
+        blocks = (
+            *self.introduction(full=full),
+            *doc.paragraphs(self.over(leads)),
+            self.table(sorted(shown), leads),
+            *pictures,
+        )
         return doc.Section(None, TITLE, blocks)
 
     def introduction(self, *, full: bool) -> tuple[doc.Block, ...]:
@@ -92,9 +97,19 @@ class LogitParts:
         held = HELD if full and holds_divisors(self.found.trace) else None
         return doc.paragraphs(introduction(self.ctx, self.found), held)
 
+    def over(self, leads: Sequence[Lead]) -> doc.Sentence:
+        """Say what the columns of the differences show, and that of the attention."""
+        reads = "Reads: the token that a head attends to most."
+        if not leads:
+            return (reads,)
+        own = doc.Name(distinct(self.found.entry.value.axes[1].labels)[self.found.entry.at[1]])
+        others = joined([(lead.word,) for lead in leads], "or")
+        return ("Over: how much more a part adds to ", own, " than to ", *others, f". {reads}")
+
     def table(self, shown: Iterable[int], leads: Sequence[Lead] = ()) -> doc.Table:
         """Some parts, with the differences that they make and what the heads read."""
-        header = ("part", "adds", *(lead.title for lead in leads), "attends most to", "share")
+        over = (f"over {name_text(lead.word.text)}" for lead in leads)
+        header = ("part", "adds", *over, "attends most to" if not leads else "reads", "share")
         rows: list[tuple[str | Number, ...]] = [
             (
                 *(label(part.of), self.ctx.number(self.joined, i)),

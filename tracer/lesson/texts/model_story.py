@@ -31,7 +31,6 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.texts.logit_parts import Lead, SummaryTeacher
 from tracer.lesson.texts.word_path import sub_layer_at
-from tracer.names import name_text
 from tracer.scenario.trained import FromCheckpoint
 
 SPLIT = (roles.HEAD_OUTPUT, *HIDDEN_LAYERS)
@@ -181,7 +180,7 @@ class Story:
         every = range(len(self.rivals))
         return [
             Lead(
-                f"more than to {name_text(self.rivals[i].name.text)}",
+                self.rivals[i].name,
                 tuple(self.printed(self.lead_of(part, i)) for part in self.parts.parts),
             )
             for i in every
