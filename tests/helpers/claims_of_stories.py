@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -39,6 +39,9 @@ def is_share(printed: str, computed: float) -> bool:
     """Whether a percentage is that of a probability that is printed with the digits it has."""
     step = 10.0 ** (int(exact(printed).as_tuple().exponent) - 2)
     return abs(float(exact(printed)) / 100 - computed) <= max(0.51 * step, 0.00051)
+
+
+_pattern = cache(pattern_of)
 
 
 def reads_one(weights: Array) -> bool:
@@ -98,7 +101,9 @@ class ModelStory:
     @cached_property
     def weights(self) -> Array:
         """How much of its attention the last token gives to each token in that head."""
-        return self.m.values["layer{}.attention.head{}.weights".format(*self.head)][-1]
+        layer, head = self.head
+        found: Array = self.m.values[f"layer{layer}.attention.head{head}.weights"][-1]
+        return found
 
     @property
     def source(self) -> int:
@@ -176,13 +181,13 @@ class ModelStory:
 
     def judged(self, sentence: str) -> Iterator[str]:
         """What is wrong with a sentence."""
-        if any(pattern_of(each).fullmatch(sentence) for each in OF_RANKS):
+        if any(_pattern(each).fullmatch(sentence) for each in OF_RANKS):
             path = named_path(self)
             due = [word_paths.leads(self.m.words[self.word], path), *word_paths.moved(path)]
             yield from [] if sentence in due else [f"{sentence} [not {due}]"]
             return
         for template, check in CLAIMS.items():
-            if match := pattern_of(template).fullmatch(sentence):
+            if match := _pattern(template).fullmatch(sentence):
                 self.met.add(template)
                 try:
                     holds = check(self, {k: v or "" for k, v in match.groupdict().items()})
@@ -192,7 +197,7 @@ class ModelStory:
                     yield from [] if holds is None or holds else [f"{sentence} [false]"]
                 return
         known = sentence in KNOWN or any(each.pattern.fullmatch(sentence) for each in FORMS)
-        if not known and not any(pattern_of(each).fullmatch(sentence) for each in GENERAL):
+        if not known and not any(_pattern(each).fullmatch(sentence) for each in GENERAL):
             yield f"{sentence} [unknown]"
 
     # --- tables ----------------------------------------------------------------------------------
@@ -249,7 +254,8 @@ def _column(label: str, names: list[str]) -> int:
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """The blocks of each section, by its title; those before the first by none."""
     title, blocks = "", list[str]()
-    for block in text.strip("\n").split("\n\n"):
+    _, *rest = text.strip("\n").split("\n\n")  # without the title of the whole
+    for block in rest:
         lines = block.strip("\n").split("\n")
         if len(lines) > 1 and re.fullmatch("[═─]+", lines[1]):
             yield title, blocks
@@ -752,7 +758,6 @@ MATRICES: dict[str, Callable[[ModelStory], Array]] = {
 """The matrices of the head that is worked, and the logits."""
 
 GENERAL = (
-    "tiny",
     "A head's output is a weighted sum of values. Its part is the sum of what it takes from each source token: the attention weight times the dot product of the value and the direction.",
     *(
         "The dot product of each value with the direction:",

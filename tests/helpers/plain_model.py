@@ -145,7 +145,8 @@ class PlainModel:
         """The numbers of the hidden units that W₂ reads."""
         place = f"layer{layer}.ffn"
         name = "gated" if f"{place}.gated" in self.values else "activation"
-        return self.values[f"{place}.{name}"][token]
+        found: Array = self.values[f"{place}.{name}"][token]
+        return found
 
     def parts(self, column: int) -> dict[str, float]:
         """What each component adds to a logit after the last token."""
