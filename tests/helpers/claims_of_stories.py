@@ -121,6 +121,11 @@ class ModelStory:
         return self.m.sources(*self.head, self.source, self.word)
 
     @cached_property
+    def through(self) -> list[int]:
+        """The rank of the word after each point before, as the head reads that token."""
+        return self.m.read_by_head(*self.head, self.source, self.word)
+
+    @cached_property
     def output(self) -> str:
         """The address of the head's output."""
         return "layer{}.attention.head{}.output".format(*self.head)
@@ -434,7 +439,7 @@ def writers(s: ModelStory, rows: list[list[str]], before: str) -> None:
 
 def rank_table(s: ModelStory, rows: list[list[str]], before: str) -> None:
     directly = [rank for _, rank, *_ in s.m.path(s.source, s.word)]
-    through = s.m.read_by_head(*s.head, s.source, s.word)
+    through = s.through
     assert len(rows) == s.head[0]
     for n, row in enumerate(rows):
         assert row == [str(n or "—"), f"{directly[2 * n]:,}", f"{through[2 * n]:,}"]
@@ -443,7 +448,7 @@ def rank_table(s: ModelStory, rows: list[list[str]], before: str) -> None:
 def when_it_begins(s: ModelStory, said: Said) -> bool:
     layer, at = s.head[0], 2 * s.head[0] - 2
     directly = s.m.path(s.source, s.word)[at][1]
-    through = s.m.read_by_head(*s.head, s.source, s.word)[at]
+    through = s.through[at]
     assert (int(said["layer"]), said["name"]) == (layer, s.name)
     assert (said["word"], said["source"]) == (s.m.words[s.word], s.m.tokens[s.source])
     return (said["a"], said["b"]) == (ordinal(directly), ordinal(through))
@@ -708,6 +713,9 @@ CLAIMS: dict[str, Callable[[ModelStory, Said], bool | None]] = {
     "None of these units has “{word:name}” among the first 5 words.": none_has_it,
     "{n:int} of {all:int} head[s] give[s] at least 90 % of the attention of “{who:name}” to the first token, “{first:name}”.": looks_at_first,
     "In {n:int} of {all:int} such head[s], the first token has the shortest value vector.": shortest,
+    "For the rotation, “{who:name}” is at position {n:int}, counted from 0.": lambda s, said: (
+        (said["who"], int(said["n"])) == (s.m.tokens[-1], len(s.m.ids) - 1)
+    ),
     "This section follows “{source:name}”, which “{who:name}” attends to most.": follows_source,
     "“{who:name}” gives {share} % of its attention to “{most:name}”[ and {q} % to “{second:name}”].": gives,
     "The largest score of “{who:name}” is that for the key of “{most:name}” with {x}[, followed by “{second:name}” with {y}].": scores_most,

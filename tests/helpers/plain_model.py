@@ -38,6 +38,7 @@ class PlainModel:
         self.layers = len(self.spec["layers"])
         self.logits = self.values["logits"][-1]
         self.p = self.values["probabilities"][-1]
+        self.paths: dict[tuple[int, int], list[tuple[str, int, int, float]]] = {}
         self.predicted = int(np.argmax(self.logits))
 
     def again(self, replaced: Mapping[str, Array]) -> PlainModel:
@@ -91,14 +92,15 @@ class PlainModel:
 
     def path(self, token: int, column: int) -> list[tuple[str, int, int, float]]:
         """Each point of a token: where, the rank of a word, the leader, and the leader's share."""
-        found = []
-        for where, x in self.points(token):
-            z = self.normalized(x, self.spec["final_norm"]) @ self.w_u
-            powers = np.exp(z - z.max())
-            leader = int(np.argmax(z))
-            share = float(powers[leader] / powers.sum())
-            found.append((where, 1 + int((z > z[column]).sum()), leader, share))
-        return found
+        if (token, column) not in self.paths:
+            names, vectors = zip(*self.points(token), strict=True)
+            z = self.normalized(np.stack(vectors), self.spec["final_norm"]) @ self.w_u
+            leaders = np.argmax(z, axis=1)
+            shares = 1 / np.exp(z - z.max(axis=1, keepdims=True)).sum(axis=1)
+            ranks = 1 + (z > z[:, [column]]).sum(axis=1)
+            rows = (names, ranks.tolist(), leaders.tolist(), shares.tolist())
+            self.paths[token, column] = list(zip(*rows, strict=True))
+        return self.paths[token, column]
 
     def points(self, token: int) -> Iterator[tuple[str, Array]]:
         """What a token's vector is before the layers and after each sub-layer."""

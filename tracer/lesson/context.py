@@ -40,6 +40,8 @@ class LessonContext:
     in_encoder: bool = False
     chosen_columns: Mapping[Value, Sequence[int]] = field(default_factory=dict)
     """The columns to show of some values, in place of their largest."""
+    chosen_rows: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    """The rows to show of some values, in place of all."""
 
     @cached_property
     def sources(self) -> Mapping[Value, Value]:
@@ -237,6 +239,8 @@ class LessonContext:
 
     def rows(self, value: Value) -> Sequence[int]:
         """The rows to show: all, or of too many the followed token's."""
+        if value in self.chosen_rows:
+            return self.chosen_rows[value]
         if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
             return range(value.shape[0])
         follows = value.per_token and self.follows(value)

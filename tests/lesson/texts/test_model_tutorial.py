@@ -20,6 +20,10 @@ from tests.helpers.plain_model import PlainModel
 from tests.helpers.sentences import unbroken
 from tests.helpers.tiny_models import scenario
 from tracer.checkpoints.opening import open_checkpoint, packaged
+from tracer.decoder.forward import trace
+from tracer.lesson.texts.model_tutorial import model_tutorial
+from tracer.renderers import Format, render
+from tracer.scenario.loading import load
 
 WIDE, NARROW = 5000, 100
 OTHER = "the he, is"
@@ -31,14 +35,19 @@ TENSORS: dict[str, Callable[[], tiny.Tensors]] = {
 }
 
 
-def tutorial(file: str, *options: str, width: int = WIDE) -> str:
-    return printed("tutorial", file, *options, "--format", "terminal", width=width)
+def tutorial(file: str, *options: str) -> str:
+    return printed("tutorial", file, *options, "--format", "terminal", width=WIDE)
 
 
 def faults(file: str, model: PlainModel, other: PlainModel) -> tuple[list[str], set[str]]:
     """What is false in a tutorial, and what it has of sentences, tables and matrices."""
-    story = ModelStory(tutorial(file), model, other)
-    narrow = ModelStory(tutorial(file, width=NARROW), model, other)
+    loaded = load(file)
+    found = trace(loaded.name, loaded.scenario)
+    document = model_tutorial(found, len(found.tokens) - 1, full=True, terms=None)
+    story, narrow = (
+        ModelStory(render(document, Format.TERMINAL, width=width), model, other)
+        for width in (WIDE, NARROW)
+    )
     return [*story.faults(), *narrow.faults_of_matrices()], story.met | narrow.met
 
 
@@ -140,18 +149,20 @@ def test_false_statements_are_found(tmp_path: Path) -> None:
 def test_the_answer_comes_first_and_the_query_before_its_key(llama: str) -> None:
     titles = re.findall(r"^#+ (.+)$", printed("tutorial", llama), re.MULTILINE)
     assert re.fullmatch("Why “.+” and not “.+”\\?", titles[1]) and titles[-1] == "Summary"
-    head = next(i for i, title in enumerate(titles) if title.endswith(", step by step"))
-    assert titles[head + 1 : head + 11] == [
-        *("Query", "Rotary query", "Key", "Rotary key", "Attention scores", "Mask"),
-        *("Softmax: the attention weights", "Value", "Weighted sum of the values"),
-        "What it adds to the logit",
+    head = next(i for i, title in enumerate(titles) if title.endswith(": query, keys and values"))
+    assert titles[head + 1 : head + 6] == ["Query", "Rotary query", "Key", "Rotary key", "Value"]
+    assert titles[head + 6].endswith(", step by step")
+    assert titles[head + 7 : head + 11] == [
+        *("Attention scores", "Mask"),
+        *("Softmax: the attention weights", "Weighted sum of the values"),
     ]
+    assert re.fullmatch("What head . of layer . adds to the logit", titles[head + 11])
 
 
 def test_no_symbol_carries_a_serial_number(llama: str) -> None:
     """In the head that is worked, n is what it reads and u the direction."""
     text = tutorial(llama)
-    head = text[text.index("step by step") : text.index("\nOutput\n")]
+    head = text[text.index(": query, keys and values\n") : text.index("\nOutput\n")]
     assert not re.search(r"\b[nupctx][₀-₉]", head) and re.search(r"= n \(5 × 32\)", head)
 
 

@@ -11,10 +11,13 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.comparison import Floats
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Rotate
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS
+from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.inputs import at_position
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.attribution import AttributionTeacher
@@ -29,12 +32,12 @@ ONE_DIRECTION = (
 )
 
 
-QUERIES, KEYS, SCORES, VALUES, OUTPUT = range(5)
+QUERIES, KEYS, VALUES, SCORES, OUTPUT = range(5)
 """The order in which a reader needs what a head computes."""
 
 
 def sections(story: Story) -> Iterator[doc.Section]:
-    """What the head computes for the followed token, and what it takes from each token."""
+    """The query, keys and values of the head; what it computes of them; what it adds."""
     head = story.head
     if head is None or story.parts is None:
         return
@@ -51,6 +54,8 @@ def _opening(worked: HeadTeacher) -> Iterator[doc.Sentence]:
     norm = ", after its norm" * (read.role in (roles.NORM, roles.RMS_NORM))
     symbol = worked.ctx.symbols[read.address]
     yield (symbol, f" is what attention in layer {layer} reads: a vector for each token{norm}.")
+    if angles := angles_of(worked):
+        yield ("For the rotation,", *at_position(angles, worked.ctx))
     if worked.ctx.chosen_columns:
         columns, which = count(terms.shown, "column"), "largest" if terms.largest else "first"
         yield (
@@ -59,6 +64,16 @@ def _opening(worked: HeadTeacher) -> Iterator[doc.Sentence]:
             f"most to the logit. Long sums show their {which} {count(terms.shown, 'term')}; the "
             "bracket gives the number and the sum of the others.",
         )
+
+
+def angles_of(worked: HeadTeacher) -> Step | None:
+    """The step that computes the angles by which the queries are rotated, if they are."""
+    record = worked.trace.producers[worked.queries]
+    if not isinstance(record.operation, Rotate):
+        return None
+    step = worked.step_of[record.inputs[1].address]
+    counts = step.records[0].output  # the positions, unless they are given
+    return step if counts.per_token and len(counts.axes) == 1 else None
 
 
 class HeadTeacher(Teacher):
@@ -73,7 +88,8 @@ class HeadTeacher(Teacher):
             story.trace, story.ctx.token, full=story.teacher.full, terms=story.teacher.writer.terms
         )
         self.head = head
-        self.part = f"{head.name[0].upper()}{head.name[1:]}, step by step"
+        name = f"{head.name[0].upper()}{head.name[1:]}"
+        self.inputs, self.part = f"{name}: query, keys and values", f"{name}, step by step"
         output, producers = head.part.of, story.trace.producers
         _, self.values = producers[output].inputs
         dot, query = (self.ctx.value(head.place, role) for role in (roles.DOT, roles.QUERY))
@@ -84,6 +100,7 @@ class HeadTeacher(Teacher):
             self.ctx,
             symbols=numberless(self.ctx.symbols, [self.read]),
             chosen_columns=self.columns(story),
+            chosen_rows=dict(self.rows()),
         )
         self.writer = Writer(self.ctx, self.writer.terms)
 
@@ -93,7 +110,7 @@ class HeadTeacher(Teacher):
         return tuple(_of_head(self.trace, v) for v in (self.queries, self.keys, self.values))
 
     def side(self, value: Value) -> int:
-        """Where a value stands in the order: query, key, scores and softmax, value, output."""
+        """Where a value stands in the order: query, key, value, scores and softmax, output."""
         if value is self.head.part.of:
             return OUTPUT
         sides = zip((QUERIES, KEYS, VALUES), self.sides, strict=True)
@@ -101,7 +118,7 @@ class HeadTeacher(Teacher):
 
     @property
     def in_order(self) -> list[Step]:
-        """Query, key, scores, softmax, value, weighted sum."""
+        """Query, key, value, scores, softmax, weighted sum."""
         of_head = _of_head(self.trace, self.head.part.of)
         own = (step for step in self.steps if step.last.output in of_head)
         return sorted(own, key=lambda step: self.side(step.last.output))
@@ -109,7 +126,8 @@ class HeadTeacher(Teacher):
     def section(self, step: Step) -> doc.Section:
         """A step of the head, which needs no number and no head in its title.
 
-        Of keys and values, those of the token that the followed one reads most are worked.
+        Of keys and values, those of the token that the followed one reads most are worked. A mask
+        that hides nothing from the followed token is not shown.
         """
         title, ctx, source = sentences.named(step), self.ctx, self.head.source
         of_source = step.last.output.per_token and self.side(step.last.output) in (KEYS, VALUES)
@@ -123,8 +141,26 @@ class HeadTeacher(Teacher):
                 " attends to most.",
             )
             blocks = (*blocks[:1], doc.Paragraph(followed), *blocks[1:])
-        whole = replace(found, blocks=blocks, part=self.part)
+        if (
+            step.kind is MASK_STEP
+            and not step.last.inputs[1].array[ctx.row(step.last.output)].any()
+        ):
+            blocks = tuple(block for block in blocks if not isinstance(block, doc.Matrix))
+        part = self.part if self.side(step.last.output) in (SCORES, OUTPUT) else self.inputs
+        whole = replace(found, blocks=blocks, part=part)
         return replace(whole, number=None, title=title, within=(title,))
+
+    def rows(self) -> Iterator[tuple[Value, Sequence[int]]]:
+        """Only the followed token's rows of what is not read of other tokens."""
+        for value in (*_of_head(self.trace, self.head.part.of), self.ctx.mask_at(self.head.place)):
+            is_read = value and self.side(value) in (KEYS, VALUES)
+            is_pattern = self.full and value and value.role is roles.WEIGHTS
+            if value and value.per_token and not is_read and not is_pattern:
+                yield value, [self.ctx.row(value)]
+
+    def other_rows(self, value: Value) -> list[doc.Block]:
+        """That other rows are computed in the same way, if they are shown."""
+        return [] if value in self.ctx.chosen_rows else super().other_rows(value)
 
     def columns(self, story: Story) -> dict[Value, Sequence[int]]:
         """The columns of queries, keys and values that are shown, where there are many."""
@@ -191,14 +227,15 @@ def _what_it_adds(story: Story, worked: HeadTeacher) -> doc.Section:
         teacher.ctx,
         symbols=numberless(names, [v for v in own if v.address in names]),
         chosen_columns=worked.ctx.chosen_columns,
+        chosen_rows=worked.ctx.chosen_rows,
     )
     teacher.writer = Writer(teacher.ctx, worked.writer.terms)
     teacher.tables |= {worked.values, *([weights] if weights else [])}
     goal, *blocks = teacher.section(teacher.step_of[part.total.address]).blocks
-    title = f"What it adds to the {story.logit_is}"
+    title = f"What {worked.head.name} adds to the {story.logit_is}"
     direction = doc.Paragraph((ONE_DIRECTION.format(story.logit_is),))
     return doc.Section(
-        *(None, title, (goal, direction, *blocks), worked.part, (title,)),
+        *(None, title, (goal, direction, *blocks), title, (title,)),
         *(worked.head.place.layer, worked.head.place.head),
         trace=split.trace,
     )
