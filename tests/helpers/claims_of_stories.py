@@ -284,12 +284,14 @@ def predicts(s: ModelStory, said: Said) -> None:
     second = s.rivals[0]
     assert said["second"] == s.m.words[second]
     assert is_share(said["p"], s.m.p[s.word]) and is_share(said["q"], s.m.p[second])
+    assert is_rounded(said["z"], s.m.logits[s.word])
 
 
 def of_the_head(s: ModelStory, said: Said) -> None:
     (layer, head), (before, after) = s.head, s.around
     when = "Before the first layer" if layer == 1 else f"After layer {layer - 1}"
     assert (said["when"], said["before"]) == (when, ordinal(before))
+    assert said["n"] == f"{len(s.m.words):,}"
     assert (int(said["layer"]), int(said["head"])) == (layer, head)
     assert is_share(said["share"], s.weights[s.source])
     assert {said["source"], said["again"] or said["source"]} == {s.m.tokens[s.source]}
@@ -699,8 +701,8 @@ UNITS_OF = "At “{who:name}”, the FFN of layer {layer:int} adds {x} [takes:to
 CLAIMS: dict[str, Callable[[ModelStory, Said], bool | None]] = {
     "The model reads “{text:name}” as {n:int} tokens and computes a probability for each of {words} possible next tokens. This text asks why it predicts “{word:name}” after “{who:name}”.": reads,
     "The sign ␣ in a token stands for a space.": lambda s, said: "␣" in "".join(s.m.tokens),
-    "After “{who:name}”, “{word:name}” is the most probable token, with {p} %. The runner-up is “{second:name}” with {q} %.": predicts,
-    f"{{when:text}}, “{{:name}}” ranks {{before:{RANK}}}. In layer {{layer:int}}, head {{head:int}} gives {{share}} % of its attention to “{{source:name}}” and adds {{part:[-0-9.]+}} to the logit of “{{:name}}”[which:, of which {{term}} comes from “{{again:name}}”]. After {{where:text}}, “{{:name}}” ranks {{after:{RANK}}}[later:; the sub-layers after it raise it to first].": of_the_head,
+    "After “{who:name}”, “{word:name}” is the most probable token, with {p} %. Its logit, from which the softmax computes this probability, is {z:[-0-9.]+[0-9]}. The runner-up is “{second:name}” with {q} %.": predicts,
+    f"{{when:text}}, “{{:name}}” ranks {{before:{RANK}}} of {{n}} words. In layer {{layer:int}}, head {{head:int}} gives {{share}} % of its attention to “{{source:name}}” and adds {{part:[-0-9.]+}} to the logit of “{{:name}}”[which:, of which {{term}} comes from “{{again:name}}”]. After {{where:text}}, “{{:name}}” ranks {{after:{RANK}}}[later:; the sub-layers after it raise it to first].": of_the_head,
     "The logit of “{word:name}” is {d} higher than that of “{other:name}”. The largest part of this difference is {x} ({label:text}).[itself: The largest part of the logit itself, {own} ({most:text}), says less about the choice: the same component adds {too} to the logit of “{=other}”.]": leads,
     f"Without {{name:text}} (its output set to 0 for all tokens), the logit of “{{word:name}}” is {{z}} instead of {{was:[-0-9]+.[0-9]+}}[still:, and the model still predicts it, with {{p}} %.][then:. Then “{{=word}}” ranks {{rank:{RANK}}}, with {{p2}} %, and the model predicts “{{instead:name}}”.][changes: The logit changes by {{more:more|less}} than the head's part, because later sub-layers and norms then compute with other numbers, too.]": without,
     "After “{text:name}”, the model predicts “{new:name}”. If only {name:text} takes its output from that pass, the model predicts “{mixed:name}” here[too:, too].": with_other,

@@ -54,7 +54,8 @@ def _predicted(story: Story) -> Iterator[doc.Inline]:
     """The word and its probability, and the runner-up with its own."""
     word = story.word
     yield from ("After ", story.ctx.name, ", ", word.name, " is the most probable token, with ")
-    yield from (doc.Percent(story.number(word.probability)), ".")
+    yield from (doc.Percent(story.number(word.probability)), ". Its logit, from which the softmax ")
+    yield from ("computes this probability, is ", story.number(word.logit), ".")
     if story.rivals and story.rivals[0].is_alone and word.is_alone:
         second = story.rivals[0]
         yield from (" The runner-up is ", second.name, " with ")
@@ -69,7 +70,8 @@ def _head(story: Story) -> Iterator[doc.Inline]:
     if around:
         before, _ = around
         rank = ordinal(before.rank)
-        yield from (f"{_after(story, before)}, ", story.word.name, f" ranks {rank}. ")
+        yield from (f"{_after(story, before)}, ", story.word.name, f" ranks {rank} of ")
+        yield f"{story.word.logit.value.shape[1]:,} words. "
     of_encoder = " of the encoder" if head.place.sub_layer == "cross_attention" else ""
     part, term = story.number(Entry(head.part.total, (0,))), story.number(head.term)
     yield f"In layer {head.place.layer}, head {head.place.head}{of_cross(head.place)} gives "

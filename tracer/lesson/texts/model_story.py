@@ -58,6 +58,11 @@ class WordAfter:
         return self.found[roles.LOGITS.name]
 
     @property
+    def logit(self) -> Entry:
+        """Its logit."""
+        return Entry(self._logits, self.entry.at)
+
+    @property
     def entry(self) -> Entry:
         """Its logit: where logits are capped, that before the cap."""
         value = self.found.values.get(roles.UNCAPPED_LOGITS.name, self._logits)
