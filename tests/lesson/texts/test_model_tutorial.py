@@ -162,7 +162,7 @@ def test_the_answer_comes_first_and_the_query_before_its_key(llama: str) -> None
 def test_no_symbol_carries_a_serial_number(llama: str) -> None:
     """In the head that is worked, n is what it reads and u the direction."""
     text = tutorial(llama)
-    head = text[text.index(": query, keys and values\n") : text.index("\nOutput\n")]
+    head = text[text.index(": query, keys and values\n") : text.index(" · Logits")]
     assert not re.search(r"\b[nupctx][₀-₉]", head) and re.search(r"= n \(5 × 32\)", head)
 
 

@@ -235,7 +235,8 @@ def _what_it_adds(story: Story, worked: HeadTeacher) -> doc.Section:
     title = f"What {worked.head.name} adds to the {story.logit_is}"
     direction = doc.Paragraph((ONE_DIRECTION.format(story.logit_is),))
     return doc.Section(
-        *(None, title, (goal, direction, *blocks), title, (title,)),
-        *(worked.head.place.layer, worked.head.place.head),
+        *(None, title, (goal, direction, *blocks)),
+        layer=worked.head.place.layer,
+        head=worked.head.place.head,
         trace=split.trace,
     )
