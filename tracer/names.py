@@ -111,3 +111,10 @@ def visible(words: str) -> str:
         c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
         for i, c in enumerate(words)
     )
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2,079th`, `12th`."""
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number:,}{'th' if is_teen else endings.get(number % 10, 'th')}"

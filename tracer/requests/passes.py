@@ -191,8 +191,11 @@ class ForwardRequest(PassRequest):
                 records = summarized_records(every)
                 explained = [step for step in every if step.last in records]
                 return self.data(computed, records, token, explained, whole=True)
-            as_tutorial, full = self.is_tutorial, not self.brief
-            return model_summary(found, token, full=full, terms=self.terms, as_tutorial=as_tutorial)
+            if self.is_tutorial:
+                from tracer.lesson.texts.model_tutorial import model_tutorial
+
+                return model_tutorial(found, token, full=not self.brief, terms=self.terms)
+            return model_summary(found, token, full=not self.brief, terms=self.terms)
         if self.format.is_data:
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token
