@@ -191,11 +191,12 @@ class ForwardRequest(PassRequest):
                 records = summarized_records(every)
                 explained = [step for step in every if step.last in records]
                 return self.data(computed, records, token, explained, whole=True)
-            if self.is_tutorial:
+            full, terms, detail = not self.brief, self.terms, self.detail
+            if self.is_tutorial or detail is Detail.SHORT:
                 from tracer.lesson.texts.model_tutorial import model_tutorial
 
-                return model_tutorial(found, token, full=not self.brief, terms=self.terms)
-            return model_summary(found, token, full=not self.brief, terms=self.terms)
+                return model_tutorial(found, token, full=full, terms=terms, detail=detail)
+            return model_summary(found, token, full=full, terms=terms)
         if self.format.is_data:
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token

@@ -22,6 +22,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.attribution import AttributionTeacher
 from tracer.lesson.texts.model_story import DecisiveHead, Story
+from tracer.lesson.texts.short import READS
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
 from tracer.names import count
@@ -46,6 +47,19 @@ def sections(story: Story) -> Iterator[doc.Section]:
     yield replace(first, blocks=(*doc.paragraphs(*_opening(worked)), *first.blocks))
     yield from others
     yield _what_it_adds(story, worked)
+
+
+def from_the_scores(story: Story) -> Iterator[doc.Section]:
+    """What the head reads, and its steps from the scores on."""
+    head = story.head
+    if head is None or story.parts is None:
+        return
+    worked = HeadTeacher(story, head)
+    read = map(worked.matrix, (worked.queries, worked.keys, worked.values))
+    yield doc.Section(None, worked.part, (doc.Paragraph(READS), *read), trace=story.trace)
+    for step in worked.in_order:
+        if worked.side(step.last.output) >= SCORES and step.kind is not MASK_STEP:
+            yield replace(worked.section(step), part=None)
 
 
 def _opening(worked: HeadTeacher) -> Iterator[doc.Sentence]:
