@@ -27,7 +27,7 @@ OF_ANOTHER_STEP = (
     r".* is computed as in step \d+(, from .*)?\.",
     r"As in step \d+\.",
 )
-WITHOUT_INDEX = re.compile("[ᴱ¹²³⁴⁵]|\\\\(?=[\\[\\]])")
+WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
 OF_SHORT = (
     "The head reads a query, and a key and a value of each token:",
     # A short text asks, and shows numbers of the first steps where these are read.
@@ -78,7 +78,7 @@ def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:
-    """Paragraphs, worked lines and rows of tables, without titles, headers and links."""
+    """Sentences, worked lines and rows of tables, without titles, headers and links."""
     ran = run("tutorial", name, "--detail", detail, "--format", "markdown", stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
@@ -86,7 +86,8 @@ def pieces(detail: str, name: str, stdin: str) -> list[str]:
     without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", ran.stdout)
     without_headers = re.sub(r"\|.*\n\| ---.*\n", "", without_links)
     lines = without_headers.replace("**", "").splitlines()
-    return [line for line in lines if line and not re.match(r"#|<|\| ---|```|- \[", line)]
+    shown = [line for line in lines if line and not re.match(r"#|<|```|- \[", line)]
+    return [piece for line in shown for piece in re.split(r"(?<=[.:]) (?=[A-Z])", line)]
 
 
 def misplaced_references(detail: str, stdin: str) -> list[str]:

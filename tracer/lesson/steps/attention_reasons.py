@@ -95,8 +95,7 @@ def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     keys = step.records[0].inputs[-1]
     if step.place.block or keys.shape[0] < 2:
         return ()
-    whose = "the encoder's tokens" if crosses(step) else "all tokens"
-    return (("The rows of ", ctx.symbols[keys.address], f" are the keys of {whose}."),)
+    return (("Each row of ", ctx.symbols[keys.address], " is the key of one token."),)
 
 
 def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

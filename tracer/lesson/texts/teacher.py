@@ -26,6 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
+from tracer.lesson.texts.said import new_sentences
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -91,6 +92,8 @@ class Teacher:
         """What was said of the tokens that each mask hides."""
         self.answered: set[int] = set()
         """The numbers of the steps whose claims the answer has made; a shorter text has no more."""
+        self.said: set[Hashable] = set()
+        """The sentences of goals."""
         self.captions: set[str] = set()
         self.counted_shapes: set[tuple[int, ...]] = set()
         self.has_explained_rows = self.ctx.alone
@@ -147,7 +150,6 @@ class Teacher:
 
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
-        ctx = self.ctx.at(step.place)
         network, chooses = step.place.network, isinstance(step.last.operation, Rows)
         if network and not chooses and all(0 in r.output.shape for r in step.records):
             why = f"No token goes to this {network.noun}, so there is nothing to compute."
@@ -165,7 +167,7 @@ class Teacher:
             sources = []  # a reader has just seen them
         what: list[doc.Sentence] = []
         if not again:
-            what = [step.kind.goal_of(step, ctx), *self.why(step)]
+            what = [self.goal(step), *self.why(step)]
         elif not sources:
             what = [sentences.same_as_in(before)]
         if step.place.encoder:
@@ -174,7 +176,12 @@ class Teacher:
             as_in = worked or (before if again else None)
             what.append(sentences.references(symbol, sources, as_in))
         shown = self.outcome(step, set()) if worked else self.work(step, again)
-        return [*map(doc.Paragraph, what), *shown]
+        return [*doc.paragraphs(*what), *shown]
+
+    def goal(self, step: Step) -> doc.Sentence:
+        """What a step is for; unless the text shows every step, what was not said of another."""
+        goal = step.kind.goal_of(step, self.ctx.at(step.place))
+        return goal if self.detail is Detail.FULL else new_sentences(goal, self.said)
 
     def worked_before(self, step: Step) -> Step | None:
         """The step that worked out all operations of this one, if the text shows them once."""
