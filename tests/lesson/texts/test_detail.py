@@ -26,6 +26,7 @@ OF_ANOTHER_STEP = (
     r"Each of these steps is computed like an earlier one, with other numbers\.",
     r".* is computed as in step \d+(, from .*)?\.",
     r"As in step \d+\.",
+    r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
 )
 WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
 OF_SHORT = (
@@ -62,7 +63,7 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
 
 
 def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
-    """The sentences, lines and rows of a shorter text that the full one does not have.
+    """The sentences and lines of a shorter text that the full one does not have.
 
     A reason may stand at another step than in the full text, with the symbols of that one.
     """
@@ -78,15 +79,14 @@ def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:
-    """Sentences, worked lines and rows of tables, without titles, headers and links."""
+    """Sentences and worked lines, without titles and links."""
     ran = run("tutorial", name, "--detail", detail, "--format", "markdown", stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return []
     without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", ran.stdout)
-    without_headers = re.sub(r"\|.*\n\| ---.*\n", "", without_links)
-    lines = without_headers.replace("**", "").splitlines()
-    shown = [line for line in lines if line and not re.match(r"#|<|```|- \[", line)]
+    lines = without_links.replace("**", "").splitlines()
+    shown = [line for line in lines if line and not re.match(r"#|<|```|- \[|\|", line)]
     return [piece for line in shown for piece in re.split(r"(?<=[.:]) (?=[A-Z])", line)]
 
 
