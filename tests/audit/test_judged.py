@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 
 JUDGED = Path(__file__).with_name("judged.csv")
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / ".github" / "docs" / "audit.md"
 EARLIER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 BEFORE = (
     *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
@@ -62,11 +62,11 @@ def test_each_judgement_names_its_place_and_verdict() -> None:
         assert row["confirmed"] in {"yes", "no", ""}, row
 
 
-def test_readme_claims_what_was_judged() -> None:
-    readme = " ".join(README.read_text(encoding="utf-8").split())
+def test_its_page_claims_what_was_judged() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
     (true, found), (scales, all_scales) = (true_and_all(code, LAST) for code in ("A01", "A03"))
     claim = f"(A01), {true} of {found} were true, and {scales} of {all_scales} of a wrong power"
-    assert claim in readme, claim
+    assert claim in page, claim
     elsewhere, all_elsewhere = true_and_all("A01", LAST, COPIED)
     copied = found - true - (all_elsewhere - elsewhere)
     claim = (
@@ -74,12 +74,15 @@ def test_readme_claims_what_was_judged() -> None:
         "pages that hold each formula twice, and one book in twelve languages; without them, "
         f"{elsewhere} of {all_elsewhere} were true"
     )
-    assert claim in readme, claim
+    assert claim in page, claim
     (true, found), (scales, all_scales) = (true_and_all(code, LAST[-1:]) for code in ("A01", "A03"))
     claim = f"{true} of {found} were true, and {scales} of {all_scales}."
-    assert f"the last time, {claim}" in readme, claim
+    assert f"the last time, {claim}" in page, claim
     assert len(LAST) == 9
-    assert "nine times, public repositories" in readme
+    assert "Nine times, public repositories" in page
     true, found = true_and_all("A01", BEFORE)
-    claim = f"Before this rule, {true} of {found} were true in {len(BEFORE)} such rounds"
-    assert claim in readme, claim
+    claim = (
+        f"In {len(BEFORE)} earlier rounds, in which equations did not have to be confirmed, "
+        f"{true} of {found} were true."
+    )
+    assert claim in page, claim

@@ -1,4 +1,4 @@
-"""`.github/MODELS.md`: a row is written only for a family whose logits are those of transformers.
+"""`.github/docs/models.md`: a row is written only for a family whose logits equal transformers'.
 
 UPDATE_MODELS=1 python -m pytest -n 0 tests/checkpoints/test_models_table.py
 """
@@ -24,7 +24,7 @@ from tracer.checkpoints.hugging_face_tokenizer import tokenizer_of
 from tracer.checkpoints.image_wrappers import WRAPPERS
 
 WRAPPED = ", ".join(sorted(WRAPPERS))
-TABLE = Path(__file__).parents[2] / ".github" / "MODELS.md"
+TABLE = Path(__file__).parents[2] / ".github" / "docs" / "models.md"
 INTRODUCTION = f"""\
 # Trained models
 

