@@ -71,7 +71,7 @@ UNNUMBERED = {
 
 ONE_OF_SEVERAL = (
     *("of_heads twice", "normalized twice", "sampled twice"),
-    *("learned_pair twice", "counted twice"),
+    *("learned_pair twice", "counted twice", "ramp_end twice"),
 )
 """Checks of sentences that stand beside each other."""
 

@@ -102,7 +102,7 @@ _TYPED = (
 """What scores are divided by, also where it is given; the temperature, a random number."""
 
 
-_QUERIES = r"(Q|A[₀-₉])\S*|\[Q\S* Q_R\S*\]"
+_QUERIES = r"(Q|A[₀-₉])\S*|\[Q\S* \S+\]"
 """Queries, with a rotary part or not, or the parts of one."""
 
 

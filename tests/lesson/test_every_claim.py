@@ -437,7 +437,7 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
 def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
     """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
     head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
-    scaling = {"kind": "yarn", "factor": 2, "original_max_position_embeddings": 100}
+    scaling = {"kind": "yarn", "factor": 2, "original_max_position_embeddings": 1000}
     own = {"tokens": ["a", "b"], "embeddings": [[1, 0], [0, 1]]}
     plain = {"kind": "layer_norm"}
     for factor in ({}, {"attention_factor": "1.25"}):
@@ -448,6 +448,8 @@ def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> 
         }
         spec = {"title": "Two towers", **own, "embedding_norm": plain, "encoder": encoder}
         assert wrong("run", spec) == []
+        digits = {"digits": {"*": {"significant": 2}}}
+        assert wrong("run", {**spec, "rounding": {"decimals": 5, "carry": "line", **digits}}) == []
 
 
 def test_weights_that_are_smaller_than_any_float() -> None:

@@ -92,8 +92,10 @@ def test_a_layer_without_positions_does_not_rotate_the_rotary_parts() -> None:
     assert caches[0] == caches[1]
 
 
-def test_scores_are_divided_by_the_root_of_the_joined_width() -> None:
+@pytest.mark.parametrize("rotary", [{}, {"rotary": "none"}])
+def test_scores_are_divided_by_the_root_of_the_joined_width(rotary: dict[str, str]) -> None:
     spec = {**drawn(15), "rounding": {"decimals": 2, "carry": "line"}}
+    spec["layers"][0]["attention"] |= rotary
     head = spec["layers"][0]["attention"]["heads"][0]
     width = len(head["W_Q"][0]) + len(head["W_QR"][0])
     for line in (20, 80):
