@@ -53,12 +53,12 @@ def largest(at: Judge, said: Said) -> None:
 
 
 LARGEST = (
-    "The largest feature is “{feature:name}” ({x}) at the input and “{other:name}” ({y}) at the "
+    "The largest feature is “{feature:name}” ({x}) at the input of the first layer and “{other:name}” ({y}) at the "
     "output."
 )
 CLAIMS: dict[str, Check] = {
     "After “{who:name}”, the model predicts “{word:name}”[ ({p} %)][; the next most probable word is “{next:name}” ({q} %)].": predicted_first,
-    "The vector of “{who:name}” is closest to that of “{near:name}”[same:, at the input and at the output][ at the input and to that of “{then:name}” at the output]."
+    "The vector of “{who:name}” is closest to that of “{near:name}”[same:, at the input of the first layer and at the output][ at the input of the first layer and to that of “{then:name}” at the output]."
     f"[ {LARGEST}]": nearest,
     LARGEST: largest,
 }

@@ -668,7 +668,7 @@ CLAIMS: dict[str, Check] = {
     "Each column of W_O weights the numbers of all heads.": of_heads,
     "The result of W_O is as wide as the sub-layer's input, so that the residual connection can add the two.": of_heads,
     "Because they are concatenated, {what:W_O can weight|later weights can treat} each head separately.": of_heads,
-    "Attention compares queries with keys, and adds up values.[weights: Each has its own weight matrix, which all tokens share, so a text can have any length.]": of_a_head,
+    "Attention compares queries with keys, and adds up values.[weights: Queries, keys and values each have a weight matrix, which all tokens share, so that its size does not depend on the length of the text.]": of_a_head,
     "A separate key lets a token be found by something other than what it looks for.": of_a_head,
     "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
     "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,

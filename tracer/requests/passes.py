@@ -25,6 +25,7 @@ from tracer.names import position_of
 from tracer.renderers import Format
 from tracer.requests.request import Answer, Content, Request
 from tracer.requests.resolve import Computed, Engine
+from tracer.scenario.trained import FromCheckpoint
 
 
 class PassRequest(Request):
@@ -192,7 +193,8 @@ class ForwardRequest(PassRequest):
                 explained = [step for step in every if step.last in records]
                 return self.data(computed, records, token, explained, whole=True)
             full, terms, detail = not self.brief, self.terms, self.detail
-            if self.is_tutorial or detail is Detail.SHORT:
+            has_learned = isinstance(found.scenario, FromCheckpoint)  # else there is no story
+            if has_learned and (self.is_tutorial or detail is Detail.SHORT):
                 from tracer.lesson.texts.model_tutorial import model_tutorial
 
                 return model_tutorial(found, token, full=full, terms=terms, detail=detail)

@@ -17,7 +17,7 @@ every_scenario = pytest.mark.parametrize("name", TYPED)
 
 REASON = re.compile(
     r"\b(because|so that|otherwise|therefore|since|lets a|without (?:positions|the \w+)"
-    r"|to a moderate size|so a text can|to predict the next word|adds nothing)\b",
+    r"|to a moderate size|to predict the next word|adds nothing)\b",
     re.IGNORECASE,
 )
 SAID_INSTEAD = re.compile(

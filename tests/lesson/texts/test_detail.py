@@ -25,6 +25,8 @@ OF_ANOTHER_STEP = (
     r"The same as .*step \d+.*, with other numbers\.",
     r"Each of these steps is computed like an earlier one, with other numbers\.",
     r".* is computed as in step \d+(, from .*)?\.",
+    r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
+    r"another shows its result\.",
     r"As in step \d+\.",
     r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
 )

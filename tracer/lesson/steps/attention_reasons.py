@@ -14,7 +14,8 @@ from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS = "Attention compares queries with keys, and adds up values."
 THEIR_WEIGHTS = (
-    " Each has its own weight matrix, which all tokens share, so a text can have any length."
+    " Queries, keys and values each have a weight matrix, which all tokens share, so that its size "
+    "does not depend on the length of the text."
 )
 
 ACROSS: Sentence = (

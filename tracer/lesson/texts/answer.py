@@ -23,6 +23,7 @@ from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import name_text
 
+AT_THE_INPUT = "at the input of the first layer"
 MOST_WORDS = 7
 """So many words are compared at a glance."""
 
@@ -127,8 +128,8 @@ def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
     starts: doc.Sentence = ("The vector of ", ctx.name, " is closest to that of ")
     was, now = doc.Name(ctx.names[first]), doc.Name(ctx.names[last])
     if first == last:
-        return (*starts, now, ", at the input and at the output. ")
-    return (*starts, was, " at the input and to that of ", now, " at the output. ")
+        return (*starts, now, f", {AT_THE_INPUT} and at the output. ")
+    return (*starts, was, f" {AT_THE_INPUT} and to that of ", now, " at the output. ")
 
 
 def _nearest_row(ctx: LessonContext, value: Value) -> int | None:
@@ -150,5 +151,5 @@ def _largest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
         return ()
     ends: doc.Sentence = (" (", now.printed(last[0]), ") at the output.")
     starts: doc.Sentence = ("The largest feature is ", *was.name(first[0]), " (")
-    starts = (*starts, was.printed(first[0]), ") at the input and ")
+    starts = (*starts, was.printed(first[0]), f") {AT_THE_INPUT} and ")
     return (*starts, *now.name(last[0]), *ends)

@@ -10,14 +10,23 @@ from tracer.lesson.document import Inline, Sentence
 END = re.compile(r"(?<=[.:]) (?=[A-Z])")
 """Between two sentences in a piece of text."""
 
+GOES_ON = ("The result ", "The dot products ", "It ", "Its ", "They ", "This ", "These ", "Here ")
+"""How a sentence begins that needs the one before it."""
+
 
 def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
-    """Return the sentences of a paragraph that were not `said`, and add them to what was."""
+    """Return the sentences of a paragraph that were not `said`, and add them to what was.
+
+    The paragraph stays whole where a new sentence needs the one before it.
+    """
+    sentences = _sentences(paragraph)
+    new = [sentence for sentence in sentences if sentence not in said]
+    said.update(sentences)
+    if any(str(sentence[0]).startswith(GOES_ON) for sentence in new):
+        return paragraph
     found: list[Inline] = []
-    for sentence in _sentences(paragraph):
-        if sentence not in said:
-            found += [" ", *sentence] if found else sentence
-            said.add(sentence)
+    for sentence in new:
+        found += [" ", *sentence] if found else sentence
     return tuple(found)
 
 

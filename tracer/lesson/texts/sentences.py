@@ -211,8 +211,17 @@ def same_as_in(before: Step) -> Sentence:
     return ("As in ", Reference(before.number), ".")
 
 
-def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
-    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part."""
+EACH = "Each step shows its goal, its formula, its numbers and its result."
+NEW = "A step of a new kind is worked; a step that repeats another shows its result."
+
+
+def question(
+    ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool, every: bool = True
+) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part.
+
+    `every` step is worked, or only one of each kind.
+    """
     asked = (
         "Which word comes next? The decoder computes a probability for every word of its "
         "vocabulary."
@@ -232,8 +241,7 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         read = (*read, f" {also} to the encoder's vectors for ", *names, ".")
     part = "" if whole else "This is a part of the calculation. "
     plan = (
-        f"{part}Each step shows its goal, its formula, its numbers and its result. You can check "
-        f"each line with a calculator{_with_phi(ctx)}."
+        f"{part}{EACH if every else NEW} You can check each line with a calculator{_with_phi(ctx)}."
     )
     return [(asked,), read, (plan,), *introduction(ctx, terms)]
 

@@ -25,6 +25,7 @@ def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.D
     """What comes out for a token (counted from 0), and the head that gathers most for it."""
     teacher = Teacher(found, token, full=False, detail=Detail.SHORT, terms=terms)
     asked = teacher.author.intro() or doc.paragraphs(*_asked(teacher))
+    teacher.author.unsaid.clear()  # notes refer to what a short text leaves out
     first = answer(teacher)
     sections = teacher.with_signs(tuple(_head(teacher)))
     if summary := teacher.author.summary():

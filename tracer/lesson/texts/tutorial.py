@@ -78,7 +78,8 @@ def worked_for(
     whole = len(chosen) == len(teacher.steps)
     terms = teacher.writer.terms
     intro = teacher.author.intro()
-    asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
+    every = teacher.detail is Detail.FULL
+    asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole, every=every)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
     glance = diagram(teacher.ctx, chosen)
@@ -215,5 +216,7 @@ def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
         if teacher.detail is Detail.FULL:
             every = every_step(teacher.ctx, teacher.steps)
             blocks = (*blocks, *every, *largest_changes(teacher.ctx))
+        else:
+            blocks = (*blocks, *parts(teacher.ctx, teacher.steps))
         if blocks:
             yield doc.Section(None, SUMMARY, blocks)
