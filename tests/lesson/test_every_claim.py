@@ -407,6 +407,7 @@ def test_gradients_of_typed_values_alone() -> None:
         "given": {f"{address}.output": [[1, 0], [0, 3]]},
     }
     assert wrong("train", spec) == []
+    assert wrong("train", spec, "--clip", "0.1") == []  # there is no norm to clip
     text = to_yaml(spec)
     assert "No parameter is trained" in " ".join(printed("train", "-", stdin=text).split())
     found = json.loads(printed("train", "-", "-f", "json", stdin=text))["values"]
