@@ -141,6 +141,27 @@ def test_layers_rotate_by_angles_of_their_own(command: str) -> None:
     assert re.search(r"rotate( back)?\(.*, θ₂\)", text)
 
 
+HEADS_OF_OTHER_WIDTHS = """
+title: All queries are computed before the norm of all keys
+tokens: [a]
+embeddings: [[1, 0.5]]
+rounding: {carry: line, decimals: 1}
+layers:
+  - attention:
+      key_norm: {over: heads}
+      heads:
+        - {W_Q: identity, W_K: identity, W_V: identity}
+        - {W_Q: [[1], [3]], W_K: [[1], [3]], W_V: identity}
+      W_O: {random: {}}
+"""
+
+
+def test_each_head_has_a_width_of_its_own() -> None:
+    text = printed("run", "-", "--format", "terminal", stdin=HEADS_OF_OTHER_WIDTHS, width=120)
+    assert_continuous(text)
+    assert misplaced(text.replace("√d_k = √2 ", "√d_k = √1 "))
+
+
 MASKS_OF_THEIR_OWN = """
 title: The first and the third layer have one mask, the second another
 tokens: [a, b]

@@ -155,7 +155,7 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
     if at.outside:
-        line = re.sub(rf"\((\w+){OF_ENCODER}\)²", r"\1²", line).replace(OF_ENCODER, "")
+        line = re.sub(rf"\((\w+){OF_ENCODER}\)(?=[²^])", r"\1", line).replace(OF_ENCODER, "")
     if line in KNOWN:
         if seen is not None:
             seen[line] += 1

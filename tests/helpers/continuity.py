@@ -144,6 +144,8 @@ class _Page:
                 self.expressions += [block.formula.left, block.formula.right]
             elif isinstance(block, terminal_page.Formula):
                 self.expressions += [block.left, block.right]
+                if reads := re.match(_QUERIES, block.right):  # √d_k can stand before it
+                    self.width = self.widths.get(reads[0], self.width)
             elif isinstance(block, terminal_page.Table):
                 self.expressions.append(block.symbol)
         if (query := _query(following)) and "Gradient" in terminal_page.title_of(step):

@@ -414,6 +414,7 @@ def test_gradients_of_typed_values_alone() -> None:
         "given": {f"{address}.output": [[1, 0], [0, 3]]},
     }
     assert wrong("train", spec) == []
+    assert wrong("train", spec, "--clip", "0.1") == []  # there is no norm to clip
     text = to_yaml(spec)
     assert "No parameter is trained" in " ".join(printed("train", "-", stdin=text).split())
     found = json.loads(printed("train", "-", "-f", "json", stdin=text))["values"]
@@ -436,14 +437,16 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
 
 def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
     """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
-    head = {"W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [1, 1]]}
-    scaling = {"kind": "yarn", "factor": 2, "original_max_position_embeddings": 1000}
+    head = {"W_Q": [[1, 0, 1, 0], [0, 1, 0, 1]], "W_K": [[1, 1, 0, 0], [0, 1, 1, 1]]}
+    head["W_V"] = [[1, 0], [1, 1]]
+    yarn = {"kind": "yarn", "original_max_position_embeddings": 1000, "truncate": False}
+    dynamic = {"kind": "dynamic", "original_max_position_embeddings": 1}
     own = {"tokens": ["a", "b"], "embeddings": [[1, 0], [0, 1]]}
     plain = {"kind": "layer_norm"}
-    for factor in ({}, {"attention_factor": "1.25"}):
+    for scaling in (yarn, {**yarn, "attention_factor": "1.25"}, dynamic):
         encoder = {
             **{**own, "embedding_norm": {**plain, "gain": [1, 2]}, "final_norm": plain},
-            "positions": {"rotary": {"scaling": {**scaling, **factor, "truncate": False}}},
+            "positions": {"rotary": {"scaling": {**scaling, "factor": 2}}},
             "layers": [{"attention": {"norm": "none", "heads": [head]}}],
         }
         spec = {"title": "Two towers", **own, "embedding_norm": plain, "encoder": encoder}
