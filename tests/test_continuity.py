@@ -88,7 +88,9 @@ def test_moved_numbers_with_digits_of_their_own_are_said_to_be_rounded(address: 
     for carry in CARRY_MODES:
         digits = f'rounding: {{decimals: 3, carry: {carry}, digits: {{"{address}": 1}}}}\n'
         text = " ".join(printed("run", "-", stdin=MOVES + digits).split())
-        found = re.findall("The numbers of (.+?) are rounded again, because digits are set", text)
+        found = re.findall(
+            "The numbers of ([^“:]+?) are rounded again, because digits are set", text
+        )
         assert found == rounded
     unset = printed("run", "-", stdin=f"{MOVES}rounding: {{decimals: 3}}\n")
     assert "rounded again" not in unset

@@ -413,6 +413,7 @@ def stacked(at: Judge, said: Said) -> None:
     shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
     assert len(shapes) == 1 and "position" in at.values
     assert said["shape"] == " × ".join(map(str, at.values["input"]["shape"]))
+    layer_by_layer(at, said)
 
 
 def layer_by_layer(at: Judge, said: Said) -> None:
@@ -724,8 +725,7 @@ CLAIMS: dict[str, Check] = {
         bool(re.search(r"\.ffn\.(\w+\.)?hidden$", at.address))
         and not any(operand.endswith(".b_1") for operand in at.result["operands"])
     ),
-    "Layers can be stacked because each returns vectors of the same shape as it reads, here {shape:[0-9 ×]+}. Each has its own weights. Positions are added only once, before the first layer.": stacked,
-    "Layer by layer: {chain:[^,]+}, where {named:[^;]+}[more:; L is the number of layers].": layer_by_layer,
+    "Layers can be stacked because each returns vectors of the same shape as it reads, here {shape:[0-9 ×]+}. Each has its own weights. Positions are added only once, before the first layer. Layer by layer: {chain:[^,]+}, where {named:[^;]+}[more:; L is the number of layers].": stacked,
     "Each row of {keys:.+} is the key of one token.": all_keys,
     "This model has no cross-attention, because it has no encoder to attend to. Models that only continue a text, such as GPT, need no encoder; for a translation, an encoder can read the source text.": lambda at, _: (
         at.heading == "No cross-attention"

@@ -721,7 +721,7 @@ CLAIMS: dict[str, Callable[[ModelStory, Said], bool | None]] = {
     "This section follows “{source:name}”, which “{who:name}” attends to most.": follows_source,
     "“{who:name}” gives {share} % of its attention to “{most:name}”[ and {q} % to “{second:name}”].": gives,
     "The largest score of “{who:name}” is that for the key of “{most:name}” with {x}[, followed by “{second:name}” with {y}].": scores_most,
-    "In size, the largest term is that of “{who:name}”: {x}.": largest_term,
+    "The largest term is that of “{who:name}”: {x}.": largest_term,
     "After “{who:name}”, the largest logit is that of “{word:name}” with {x}, followed by “{second:name}” with {y}.": logit_says,
     "After “{who:name}”, the model predicts “{word:name}” with a probability of {p} %.": model_predicts,
     "The second run is the same model with the text “{text:name}”. The first run is that above.": second_run,
@@ -768,7 +768,7 @@ MATRICES: dict[str, Callable[[ModelStory], Array]] = {
 """The matrices of the head that is worked, and the logits."""
 
 GENERAL = (
-    "A head's output is a weighted sum of values. Its part is the sum of what it takes from each source token: the attention weight times the dot product of the value and the direction.",
+    "The part of the head is a sum over its source tokens: the attention weight times the dot product of the value and the direction.",
     *(
         "The dot product of each value with the direction:",
         "Times the attention weights:",

@@ -328,11 +328,11 @@ REASONS: dict[str, Condition] = {
         "binary"
     ),
     # Training.
-    "Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
-        stages_with_encoder(at) and bool(at.scenario["encoder"].get("layers"))
+    "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
+        stages_with_encoder(at) and "embeddings" in at.scenario["encoder"]
     ),
-    "Forward: encoder → decoder → loss. Backward: loss → decoder; the encoder's vectors are given and stay as they are.": lambda at: (
-        stages_with_encoder(at) and not at.scenario["encoder"].get("layers")
+    "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder; the encoder's vectors are given and stay as they are.": lambda at: (
+        stages_with_encoder(at) and "embeddings" not in at.scenario["encoder"]
     ),
     "Training repeats these stages, each time with the changed parameters.": headed(
         "^$|^One step of training$"

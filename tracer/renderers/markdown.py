@@ -105,10 +105,10 @@ class _Page:
                 yield "</details>"
 
     def heading(self, heading: links.Heading) -> Iterator[str]:
-        """The title of a part or a section, below its anchor."""
-        anchor = f'<a id="{self.anchors[heading]}"></a>\n' if heading in self.anchors else ""
-        for title in self.title(_words(heading.title), heading.level):
-            yield anchor + title
+        """The title of a part or a section, after its anchor."""
+        if heading in self.anchors:
+            yield f'<a id="{self.anchors[heading]}"></a>'
+        yield from self.title(_words(heading.title), heading.level)
 
     def title(self, title: str, level: int) -> Iterator[str]:
         """A title: of the whole text (level 0), of a part (1), of a step in it (2)."""
@@ -122,9 +122,11 @@ class _Page:
         return {
             heading: anchor
             for heading, anchor in outline.anchors.items()
-            if self.level is not None
-            and (outline.contents or heading.section in outline.referred_to)
+            if self.level is not None and (outline.contents or self.is_referred_to(heading))
         }
+
+    def is_referred_to(self, heading: links.Heading) -> bool:
+        return heading.section in self.outline.referred_to and not heading.opens_part
 
     def contents(self) -> str:
         return "\n".join(

@@ -59,7 +59,9 @@ def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> No
 
 def test_a_part_of_a_pass_has_the_diagram_of_its_own_steps(saved: Saved) -> None:
     """Not that of the first layer, which is drawn for all that are built alike."""
-    html = saved("pizza", "--layer", "2", "--head", "1").read_text(encoding="utf-8")
+    html = saved("pizza", "--layer", "2", "--head", "1", "--detail", "full").read_text(
+        encoding="utf-8"
+    )
     title = '"I like pizza" becomes "Me gusta la pizza": layer 2, head 1'
     assert unescape(re.findall("<title>(.*?)</title>", html)[0]) == title
     (svg,) = diagram.diagrams(html)

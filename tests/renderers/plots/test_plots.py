@@ -61,7 +61,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Any:
     @cache
     def of(name: str) -> dict[str, list[Picture]]:
         folder = tmp_path_factory.mktemp(name)
-        printed("tutorial", name, "--figures", str(folder))
+        printed("tutorial", name, "--detail", "full", "--figures", str(folder))
         found: dict[str, list[Picture]] = {}
         for path in sorted(folder.glob("*.svg")):
             picture = Picture(path)
@@ -400,7 +400,8 @@ def test_dot_products_of_positions_by_distance(name: str, drawn: Any) -> None:
     decimals = max(len(number.partition(".")[2]) for _, number in said)
     assert [float(n) for _, n in said] == pytest.approx(products, abs=0.5001 * 10**-decimals)
     text = printed("tutorial", name)
-    assert f"| dot product | {' | '.join(number for _, number in said)} |" in text
+    rows_of_table = [f"| {distance} | {number} |" for distance, number in said]
+    assert "\n".join(rows_of_table) in text
 
 
 # --- paths ---------------------------------------------------------------------------------------

@@ -93,8 +93,10 @@ def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say where the keys of the other tokens are, if there are several."""
-    keys = step.records[0].inputs[-1]
-    if step.place.block or keys.shape[0] < 2:
+    dot = ctx.value(step.place, roles.DOT)
+    record = ctx.trace.producers[dot] if dot else step.records[0]
+    keys = record.inputs[-1]
+    if step.place.block or not keys.axes or keys.shape[0] < 2:
         return ()
     return (("Each row of ", ctx.symbols[keys.address], " is the key of one token."),)
 

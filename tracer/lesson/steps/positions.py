@@ -76,7 +76,8 @@ def _dot_products(step: Step, ctx: LessonContext, value: Value) -> Iterator[doc.
     products = ((value.numbers[here] * value.numbers[other]).sum() for other in others)
     numbers = tuple(rounded_like(value, product, ctx) for product in products)
     yield doc.Paragraph((ONLY_THEIR_DISTANCE, "Here it is, counted from ", ctx.name, ":"))
-    yield doc.Table.of(("distance", *map(str, distances)), [("dot product", *numbers)])
+    rows = zip(map(str, distances), numbers, strict=True)
+    yield doc.Table.of(("distance", "dot product"), rows)
     own = figure(
         step, ctx, value, "distance", "The dot product of two position vectors by distance"
     )

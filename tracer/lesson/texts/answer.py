@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -24,7 +23,7 @@ from tracer.lesson.texts.teacher import Teacher
 from tracer.names import name_text
 
 AT_THE_INPUT = "at the input of the first layer"
-MOST_WORDS = 7
+MOST_WORDS = 5
 """So many words are compared at a glance."""
 
 
@@ -38,14 +37,14 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
         return ()
     predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
     head = main_head(teacher)
+    outcome = doc.paragraphs(_predicted(ctx, predicts) if predicts else _changed(ctx))
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
-    outcome = [*_words(ctx, predicts)] if predicts else [*_vector(ctx)]
-    is_said = bool(outcome) and isinstance(outcome[0], doc.Paragraph)
+    picture = _bars(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
     if teacher.detail is not Detail.FULL:
         last = [step for step in teacher.steps if step.kind is PREDICTION_STEP]
-        said = [*([head] if head and attends else []), *(last if predicts and is_said else [])]
+        said = [*([head] if head and attends else []), *(last if predicts and outcome else [])]
         teacher.answered.update(step.number for step in said)
-    return (*outcome[:is_said], *attends, *outcome[is_said:])
+    return (*outcome, *attends, *picture)
 
 
 def main_head(teacher: Teacher) -> Step | None:
@@ -82,24 +81,36 @@ def _attention(step: Step, ctx: LessonContext) -> doc.Sentence | None:
 # --- words ---------------------------------------------------------------------------------------
 
 
-def _words(ctx: LessonContext, probabilities: Value) -> Iterator[doc.Block]:
-    """The most probable next words."""
-    is_given = isinstance(ctx.trace.producers[probabilities].operation, Pinned)
-    if is_given or not ctx.follows(probabilities):
-        return
+def _predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
+    """Which word is the most probable next one, and which follows it."""
+    if not _is_computed(ctx, probabilities):
+        return None
     row = FollowedRow.of(probabilities, ctx)
-    if ranked := row.ranked():
-        first, *others = ranked
-        predicted = ("After ", ctx.name, ", the model predicts ")
-        if row.printed(first).value == 1:
-            yield doc.Paragraph((*predicted, *row.name(first), "."))
-        else:
-            then = [("; the next most probable word is ", *_with_share(row, i)) for i in others]
-            yield doc.Paragraph((*predicted, *_with_share(row, first), *chain(*then), "."))
+    ranked = row.ranked()
+    if not ranked:
+        return None
+    first, *others = ranked
+    predicted = ("After ", ctx.name, ", the model predicts ")
+    if row.printed(first).value == 1:
+        return (*predicted, *row.name(first), ".")
+    then = [("; the next most probable word is ", *_with_share(row, i)) for i in others]
+    return (*predicted, *_with_share(row, first), *chain(*then), ".")
+
+
+def _bars(ctx: LessonContext, probabilities: Value) -> tuple[doc.Block, ...]:
+    """The probabilities of the most probable words."""
+    if not _is_computed(ctx, probabilities):
+        return ()
+    row = FollowedRow.of(probabilities, ctx)
     order = sorted(range(len(row.labels)), key=row.computed.__getitem__, reverse=True)
     bars = tuple(doc.Bar(row.labels[i], row.printed(i)) for i in order[:MOST_WORDS])
     title = f"Probabilities of the next word after “{name_text(ctx.names[ctx.token])}”"
-    yield doc.Bars(bars, doc.Figure(f"{ctx.trace.name}.next-word", title))
+    return (doc.Bars(bars, doc.Figure(f"{ctx.trace.name}.next-word", title)),)
+
+
+def _is_computed(ctx: LessonContext, value: Value) -> bool:
+    """Whether a value has a row for the followed token that is computed."""
+    return not isinstance(ctx.trace.producers[value].operation, Pinned) and ctx.follows(value)
 
 
 def _with_share(row: FollowedRow, column: int) -> doc.Sentence:
@@ -109,15 +120,15 @@ def _with_share(row: FollowedRow, column: int) -> doc.Sentence:
 # --- the token's vector --------------------------------------------------------------------------
 
 
-def _vector(ctx: LessonContext) -> Iterator[doc.Block]:
+def _changed(ctx: LessonContext) -> doc.Sentence | None:
     """How the token's vector changes from the input to the output."""
-    before, after = (ctx.trace.values.get(role.name) for role in (roles.INPUT, roles.OUTPUT))
+    ends = [ctx.trace.values.get(role.name) for role in (roles.INPUT, roles.OUTPUT)]
+    before, after = ends
     if before is None or after is None or not ctx.layers:
-        return
-    if not any(isinstance(ctx.trace.producers[v].operation, Pinned) for v in (before, after)):
-        said = (*_nearest(ctx, before, after), *_largest(ctx, before, after))
-        yield from doc.paragraphs(said)
-    yield from before_and_after(ctx)
+        return None
+    if not all(_is_computed(ctx, value) for value in (before, after)):
+        return None
+    return (*_nearest(ctx, before, after), *_largest(ctx, before, after))
 
 
 def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:

@@ -69,7 +69,7 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
     if layers := _layers(teacher):
         shape = " × ".join(map(str, ctx.trace[roles.INPUT.name].shape))
         several = MANY if _first_gathers(ctx) else None
-        stacked = doc.paragraphs((STACKED.format(shape),), _chain(layers), several)
+        stacked = doc.paragraphs((f"{STACKED.format(shape)} ", *_chain(layers)), several)
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
     if ctx.trace.scenario.has_typed_heads:
         return

@@ -42,8 +42,16 @@ def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     table = doc.Table.of(("feature", "input", *stations), rows)
     if not stations:
         return ()
-    drawn = *_profile(ctx, value, stations), *paths(ctx, {"input": value, **stations})
-    return (doc.Paragraph(before), table, *drawn)
+    return (doc.Paragraph(before), table, *_profile(ctx, value, stations))
+
+
+def paths_of_tokens(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """The path of each token through the stations; nothing of padding."""
+    value = ctx.trace.values.get(roles.INPUT.name)
+    if value is None or ctx.is_padding:
+        return ()
+    _, stations = _stations(ctx, value)
+    return tuple(paths(ctx, {"input": value, **stations})) if stations else ()
 
 
 def _profile(ctx: LessonContext, value: Value, stations: dict[str, Value]) -> list[doc.Block]:

@@ -243,7 +243,9 @@ def question(
     plan = (
         f"{part}{EACH if every else NEW} You can check each line with a calculator{_with_phi(ctx)}."
     )
-    return [(asked,), read, (plan,), *introduction(ctx, terms)]
+    first, *others = introduction(ctx, terms)
+    followed: list[Sentence] = [(plan,), first] if every else [(f"{plan} ", *first)]
+    return [(asked,), read, *followed, *others]
 
 
 def _typed(ctx: LessonContext) -> Sentence:

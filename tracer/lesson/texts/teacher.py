@@ -352,8 +352,7 @@ class Teacher:
                 if self.ctx.alone and value.role is roles.MASK and only_hides(value):
                     continue  # the masked scores show what is hidden
                 self.tables.add(value)
-                sentence = described(value, self.ctx.symbols[value.address])
-                told += [doc.Paragraph(sentence), self.matrix(value)]
+                told += [*self.described(value), self.matrix(value)]
         return told
 
     def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> doc.Matrix:
@@ -398,10 +397,16 @@ class Teacher:
                 return [*written, *self.equal(record)]
             written += self.equal(record)
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
-            written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
+            written += self.described(value)
         self.tables.add(value)
         matrix = self.matrix(value, self.figure(value, step))
         return [*written, *self.rounded_again(record), matrix]
+
+    def described(self, value: Value) -> list[doc.Block]:
+        """What the rows and columns of a value are; the labels of most show it without words."""
+        if self.detail is not Detail.FULL and value.role in (roles.MASK, roles.POSITION):
+            return []
+        return [doc.Paragraph(described(value, self.ctx.symbols[value.address]))]
 
     def other_rows(self, value: Value) -> list[doc.Block]:
         """That the rows of the other tokens are computed in the same way, once."""

@@ -45,14 +45,14 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
     table = doc.Table.of(("stage", "where", "what happens"), rows)
     if ctx.trace.scenario.upstream:
         return (table,)
-    return (table, *doc.paragraphs(_way(ctx), REPEATED))
+    return (table, doc.Paragraph((*REPEATED, *_way(ctx))))
 
 
-def _way(ctx: LessonContext) -> doc.Sentence | None:
+def _way(ctx: LessonContext) -> doc.Sentence:
     """The way through encoder and decoder and back, if there is an encoder to attend to."""
     if not ctx.attends_to_the_encoder:
-        return None
-    forward = "Forward: encoder → decoder → loss. Backward: loss → decoder"
+        return ()
+    forward = " Forward: encoder → decoder → loss. Backward: loss → decoder"
     if ctx.has_two_towers:
         return (f"{forward} → encoder.",)
     return (f"{forward}; the encoder's vectors are given and stay as they are.",)

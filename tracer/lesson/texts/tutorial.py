@@ -23,7 +23,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.architecture import architecture, learned_parameters
 from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
-from tracer.lesson.texts.before_and_after import largest_changes
+from tracer.lesson.texts.before_and_after import largest_changes, paths_of_tokens
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
 from tracer.lesson.texts.loss_meaning import compared_losses
@@ -218,5 +218,6 @@ def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
             blocks = (*blocks, *every, *largest_changes(teacher.ctx))
         else:
             blocks = (*blocks, *parts(teacher.ctx, teacher.steps))
+        blocks = (*blocks, *paths_of_tokens(teacher.ctx))
         if blocks:
             yield doc.Section(None, SUMMARY, blocks)
