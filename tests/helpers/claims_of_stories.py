@@ -748,7 +748,7 @@ TABLES: dict[str, Callable[[ModelStory, list[list[str]], str], None]] = {
     "The largest share of its attention that": attention_table,
     "After each layer: the rank of": other_table,
     "After the last token, ": run_table,
-    "The effect is the change of the logit of": effect,
+    "The effect is the share of the switch from": effect,
 }
 """What stands above each table, with {} for a name."""
 
@@ -775,7 +775,7 @@ GENERAL = (
         "The part of the head:",
     ),
     "Tokens at the same position of the texts are compared.",
-    "The effect is the change of the logit of “{:name}” minus that of “{:name}”, divided by the change from the first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that of the second run.",
+    "The effect is the share of the switch from “{:name}” to “{:name}” that the patch causes: with 0, the difference of their logits stays that of the first run; with 1, it becomes that of the second.",
     "Over: how much more a part adds to “{:name}” than to “{:name}”[ or “{:name}”]. Reads: the token that a head attends to most.",
     "The head makes a value of the vector of “{:name}” (W_V), multiplies it by its attention weight and by its rows of W_O, and adds the result to the vector of “{:name}”. This raises the logits of these words most:",
     "The rank of “{:name}” at “{:name}” after each layer before: with the vector read like that of the last layer, and as {:text} reads it, through its W_V and W_O:",
