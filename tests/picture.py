@@ -64,12 +64,13 @@ LETTERS = 58
 
 def columns_of_tutorial(text: str) -> tuple[list[str], list[str]]:
     """Blocks of Markdown: on the left, the beginning and two pictures; on the right, a step."""
-    blocks = text.split("\n\n")
+    blocks = re.sub(r'<a id="[^"]*"></a>\n', "", text).split("\n\n")
     beginning = itertools.takewhile(lambda block: not re.match(r"\||- |!|##", block), blocks)
     arcs = next(block for block in blocks if ".head1.weights.arcs.svg" in block)
     profile = next(block for block in blocks if ".profile.svg" in block)
     softmax = next(n for n, block in enumerate(blocks) if re.match("##.*Softmax", block))
-    step = itertools.takewhile(lambda block: not block.startswith("<a id"), blocks[softmax:])
+    after = itertools.takewhile(lambda block: not block.startswith("#"), blocks[softmax + 1 :])
+    step = [blocks[softmax], *after]
     return (
         [*(block for block in beginning if not block.endswith(":")), arcs, profile],
         [block for block in step if not re.match(r"\||!", block)],

@@ -25,6 +25,7 @@ ORDER = (
     ("lesson.working",),
     ("lesson.steps",),
     ("lesson.texts",),
+    ("lesson.code",),
     ("renderers",),
     ("data",),
     ("check",),

@@ -88,7 +88,9 @@ def test_moved_numbers_with_digits_of_their_own_are_said_to_be_rounded(address: 
     for carry in CARRY_MODES:
         digits = f'rounding: {{decimals: 3, carry: {carry}, digits: {{"{address}": 1}}}}\n'
         text = " ".join(printed("run", "-", stdin=MOVES + digits).split())
-        found = re.findall("The numbers of (.+?) are rounded again, because digits are set", text)
+        found = re.findall(
+            "The numbers of ([^“:]+?) are rounded again, because digits are set", text
+        )
         assert found == rounded
     unset = printed("run", "-", stdin=f"{MOVES}rounding: {{decimals: 3}}\n")
     assert "rounded again" not in unset
@@ -139,6 +141,48 @@ def test_layers_rotate_by_angles_of_their_own(command: str) -> None:
     text = printed(command, "-", "--format", "terminal", stdin=LAYERS_OF_THEIR_OWN, width=120)
     assert_continuous(text)
     assert re.search(r"rotate( back)?\(.*, θ₂\)", text)
+
+
+HEADS_OF_OTHER_WIDTHS = """
+title: All queries are computed before the norm of all keys
+tokens: [a]
+embeddings: [[1, 0.5]]
+rounding: {carry: line, decimals: 1}
+layers:
+  - attention:
+      key_norm: {over: heads}
+      heads:
+        - {W_Q: identity, W_K: identity, W_V: identity}
+        - {W_Q: [[1], [3]], W_K: [[1], [3]], W_V: identity}
+      W_O: {random: {}}
+"""
+
+
+def test_each_head_has_a_width_of_its_own() -> None:
+    text = printed("run", "-", "--format", "terminal", stdin=HEADS_OF_OTHER_WIDTHS, width=120)
+    assert_continuous(text)
+    assert misplaced(text.replace("√d_k = √2 ", "√d_k = √1 "))
+
+
+MASKS_OF_THEIR_OWN = """
+title: The first and the third layer have one mask, the second another
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.25, 1]}
+mask: [[0, -inf], [-7, 0]]
+rounding: {carry: line, decimals: 2}
+layers:
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+  - attention: {mask: causal, heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+"""
+
+
+def test_a_mask_is_the_one_of_the_step_that_is_named() -> None:
+    text = printed("run", "-", "--format", "terminal", stdin=MASKS_OF_THEIR_OWN, width=120)
+    assert text.count(" + (-7) ") == 2
+    assert_continuous(text)
+    of_another = re.sub(r"As in step 7\.(?=\n\n    a: .*-7)", "As in step 17.", text)
+    assert [found.number for found in misplaced(of_another)] == ["-7"]
 
 
 # --- the judge of continuity ---------------------------------------------------------------------

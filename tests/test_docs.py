@@ -162,7 +162,7 @@ def test_figures_are_those_of_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "my.yaml").write_text(minimal(), encoding="utf-8")
     figures = fences("own-text.md", "yaml")[0]
     (tmp_path / "my.figures.yaml").write_text(figures, encoding="utf-8")
-    assert "2 figures of the text: 2 agree." in printed("check", str(tmp_path / "my.yaml"))
+    assert "2 of 2 figures agree." in printed("check", str(tmp_path / "my.yaml"))
 
 
 def test_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,21 @@ def test_every_judge(number: int) -> None:
     judge(number, min(OF_A_SHARD, SCENARIOS - number * OF_A_SHARD))
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_command_that_needs_words_is_no_fault_without_them(command: tuple[str, ...]) -> None:
+    spec = {"title": "no words", "tokens": ["a", "b"], "embeddings": [[1, 2], [0, 1]], "layers": []}
+    assert faults_of_command(spec, "terminal", command) == []
+
+
+def test_a_loss_beyond_all_floats_is_no_fault() -> None:
+    spec = {
+        **{"title": "e^-2000", "tokens": ["a"], "embeddings": {"a": [1000]}, "layers": []},
+        **{"vocabulary": ["a", "b"], "unembedding": {"W_U": [[1, -1]]}, "targets": ["b"]},
+        **{"arithmetic": "float64", "rounding": {"carry": "never", "decimals": 2}},
+    }
+    assert faults_of_command(spec, "terminal", ("loss",)) == []
+
+
 @pytest.mark.fuzz
 def test_every_judge_of_a_few() -> None:
     judge(-1, 8)

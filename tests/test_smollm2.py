@@ -89,7 +89,8 @@ def test_every_equation_is_true(command: str) -> None:
 def test_it_says_paris_and_goes_on() -> None:
     assert "the model predicts “␣Paris” with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
-    assert "“The capital of France is Paris.”" in text
+    said = "After “The capital of France is”, the model writes “␣Paris.”."
+    assert said in text
 
 
 def test_the_parts_of_paris_are_those_of_plain_numpy(plain: dict[str, Any]) -> None:
@@ -117,7 +118,7 @@ def test_the_parts_of_paris_are_those_of_plain_numpy(plain: dict[str, Any]) -> N
     assert abs(found["remainder"]) < 1e-12
     assert found["parts"][0]["label"] == "layer 24, head 5"
     text = printed(*ATTRIBUTED)
-    assert "In size, the largest part is 2.657 (layer 24, head 5)." in " ".join(text.split())
+    assert "The largest part is 2.657 (layer 24, head 5)." in " ".join(text.split())
     assert (unreadable(text), false_equations(text)) == ([], [])
 
 
@@ -158,7 +159,7 @@ def test_paris_after_each_sub_layer_is_that_of_plain_numpy(plain: dict[str, Any]
     for said in (
         "“␣Paris” has rank 1 only at the end, after the FFN in layer 30.",
         "through attention in layer 24: from 2079 to 359.",
-        "Of the heads, the largest part is 2.824 (layer 24, head 5). It gives 90.3 % of its "
+        "The largest part of a head is 2.824 (layer 24, head 5). This head gives 90.3 % of its "
         "attention to “␣France”.",
         "82 of 270 heads give at least 90 % of the attention of “␣is” to the first token, “The”.",
     ):

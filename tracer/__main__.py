@@ -40,6 +40,8 @@ def main() -> None:
     collect_seldom()
     # OpenBLAS's threads wait by spinning: most products of a pass are too small to share.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Plugins that an environment has for pydantic are not looked for: none is used here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from tracer.console import streams
 
     streams.prepare()

@@ -36,7 +36,8 @@ def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     So is one that would then be like another: of a, a, a (1) the last is a (1) (3).
     """
     found, numbered = tuple(names), set[int]()
-    while len(times := Counter(found)) < len(found):
+    while len(set(found)) < len(found):
+        times = Counter(found)
         numbered |= {i for i, name in enumerate(found) if times[name] > 1}
         found = tuple(
             f"{name} ({i + 1})" if i in numbered else name for i, name in enumerate(names)
@@ -110,3 +111,10 @@ def visible(words: str) -> str:
         c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
         for i, c in enumerate(words)
     )
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2,079th`, `12th`."""
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number:,}{'th' if is_teen else endings.get(number % 10, 'th')}"

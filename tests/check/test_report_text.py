@@ -47,9 +47,11 @@ def test_what_to_mend_first_stands_first(scenario: str) -> None:
     ran = run("check", scenario)
     assert ran.exit_code == 1
     text = " ".join(ran.stdout.split())
-    assert "9 figures of the text: 2 agree, 2 are wrong, 3 follow from wrong ones, 2 cannot" in text
+    assert "2 of 9 figures agree; 2 are wrong, 3 follow from wrong ones, 2 cannot" in text
     first, second = text.index("Wrong in line 7: "), text.index("Wrong in line 10: ")
     assert text.index("The first wrong figure in the order of computation is") < first < second
+    assert "line wrong follow figures 7 1 3 layer1.ffn.hidden[b,h₁] 10 1 – output[a,d" in text
+    assert text.index("By step") > second
     assert "Where: “the first line”. printed right figure 25 22 layer1.ffn.hidden[b,h₁]" in text
     assert "Correct: b, h₁: 6.00×1 + 8.00×2 = 6.00 + 16.00 = 22.00" in text
     assert "3 figures follow from this: line figures" in text
@@ -90,7 +92,7 @@ def test_what_holds_ends_with_0(scenario: str, tmp_path: Path) -> None:
     figures = figures_file(tmp_path, FIGURES[:1])
     ran = run("check", scenario, "--figures-file", str(figures))
     assert (ran.exit_code, ran.stderr) == (0, "")
-    assert "2 figures of the text: 2 agree." in ran.stdout
+    assert "2 of 2 figures agree." in ran.stdout
 
 
 @cache

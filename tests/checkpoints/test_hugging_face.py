@@ -204,7 +204,6 @@ def test_a_scaling_stands_in_either_place(said: dict[str, Any], read_as: dict[st
     ("mistral", {"sliding_window": 0}, "sliding_window: got 0, expected a whole number from 1"),
     ("gpt2", {"hidden_size": 16},
      "hidden_size: got 16, supported is 32: it is another name of n_embd"),
-    ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, supported is true"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> None:
     with pytest.raises(TracerError) as caught:

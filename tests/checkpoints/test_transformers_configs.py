@@ -17,6 +17,7 @@ import pytest
 from tests.helpers import of_transformers
 from tests.helpers.tiny_models import naming
 from tracer.checkpoints.hugging_face import architecture_of
+from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import load
@@ -235,13 +236,22 @@ OF_BLOOM: tuple[Json, ...] = (
     {"layer_norm_epsilon": 0.1},
     {"num_hidden_layers": 2, "num_attention_heads": 4},
 )
+OF_NEWER_FALCON: tuple[Json, ...] = (
+    {},
+    *({"num_kv_heads": number} for number in (1, 2, None)),
+    {"num_kv_heads": 2, "num_ln_in_parallel_attn": 1, "bias": True},
+    *({"num_ln_in_parallel_attn": number} for number in (2, 3)),
+    {"num_kv_heads": 2, "multi_query": False, "rope_theta": 50.0},
+    {"parallel_attn": False},
+)
 OF_FALCON: tuple[Json, ...] = (
     *({"activation": name} for name in ("gelu_new", "relu", "tanh")),
     *({"parallel_attn": said} for said in (True, False)),
     *({"multi_query": said} for said in (True, False)),
     *({"bias": said} for said in (True, False)),
     {"parallel_attn": False, "multi_query": False, "bias": True},
-    {"new_decoder_architecture": True, "num_kv_heads": 2},
+    *({"new_decoder_architecture": True, **said} for said in OF_NEWER_FALCON),
+    {"num_ln_in_parallel_attn": 1},
     {"num_kv_heads": 4},
     {"alibi": True},
     {"ffn_hidden_size": 24},
@@ -624,27 +634,26 @@ def folder(tmp_path: Path) -> Path:
 
 
 NOT_SUPPORTED = {
-    *("use_bidirectional_attention", "attn_logit_softcapping", "mlp_only_layers"),
+    *("use_bidirectional_attention", "mlp_only_layers"),
     *("clip_qkv", "decoder_sparse_step", "router_jitter_noise", "norm_topk_prob", "num_experts"),
     *("do_layer_norm_before", "_remove_final_layer_norm", "enable_bias", "word_embed_proj_dim"),
     *("layer_norm_elementwise_affine", "layer_norm_eps"),
     *("hidden_activation", "sliding_window_size", "multi_query"),
-    *("activation_function", "hidden_act", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"),
+    *("activation_function", "hidden_act", "scale_attn_by_inverse_layer_idx"),
     *("is_causal", "add_cross_attention", "num_local_experts", "some_other_key", "mlp_bias"),
     *("attention_bias", "layer_types", "sliding_window", "use_sliding_window", "max_window_layers"),
     *("num_hidden_layers", "partial_rotary_factor", "rope_parameters.partial_rotary_factor"),
     *("rope_parameters.rope_type", "rope_scaling.rope_type"),
 }
 """Keys for whose sake a configuration is refused that transformers computes."""
-OF_ATTENTION = {"alibi", "alibi_bias_max", "attn_type", "clip_qkv", "qk_ln", "softmax_scale"}
+OF_ATTENTION = {"alibi", "attn_type", "clip_qkv", "qk_ln"}
 NOT_SUPPORTED_IN = {
     "bloom": {"apply_residual_connection_post_layernorm", "n_embed", "slow_but_exact"},
     "cohere": {"use_qk_norm"},
     "hunyuan_v1_dense": {"use_qk_norm"},
-    "granitemoehybrid": {"position_embedding_type"},
-    "falcon": {"activation", "alibi", "new_decoder_architecture"},
+    "falcon": {"activation", "alibi", "num_ln_in_parallel_attn"},
     "mpt": {
-        *("expansion_ratio", "logit_scale", "no_bias", "norm_type"),
+        *("no_bias", "norm_type"),
         *(f"attn_config.{key}" for key in OF_ATTENTION),
     },
     "olmo3": {f"rope_parameters.{key}" for key in (*LLAMA_3, "partial_rotary_factor")},
@@ -675,6 +684,12 @@ def test_every_key_of_transformers_is_understood_or_changes_nothing(family: str)
     whole = transformers.AutoConfig.for_model(**BASE[family]).to_dict()
     assert len(whole) > 20
     assert architecture_of(whole, "x") == architecture_of(BASE[family], "x")
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if FAMILIES[name].rotary])
+def test_a_missing_context_is_that_of_transformers(family: str) -> None:
+    config = transformers.AutoConfig.for_model(family)
+    assert FAMILIES[family].missing_context == getattr(config, FAMILIES[family].context)
 
 
 def test_every_setting_of_generation_changes_nothing() -> None:

@@ -9,15 +9,17 @@ from functools import cache
 from itertools import cycle, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
+from tests.helpers import tiny_models
 from tests.helpers.claims_of_comparisons import faults
 from tests.helpers.command import printed, problems, run
-from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table
+from tests.helpers.comparing import RAISED, faults_of_comparison, faults_of_table, faults_of_token
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_text
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
@@ -25,6 +27,8 @@ from tests.helpers.sentences import unbroken
 from tests.helpers.strict_json import refuse
 from tests.helpers.terminal_page import Prose, read_blocks
 from tests.helpers.truth import without_pictures
+from tracer.checkpoints.extras import isolated_library
+from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.comparison import _share_of_row
 
 ONLY_JSON = ("--format", "json")
@@ -82,6 +86,8 @@ def test_random_scenarios(
     assert faults_of_comparison(found, first, second) == []
     text = printed("compare", *files, width=width)
     assert list(faults_of_table(text, found)) == []
+    wide = printed("compare", *files, width=5000)
+    assert list(faults_of_token(wide, first, second, spec.get("layers", []))) == []
     assert false_claims(found, *files) == []
     choice, _, _ = FORMATS[form]
     assert faults_of_text(printed("compare", *files, *choice), form) == []
@@ -284,6 +290,33 @@ def test_equal_words_are_said_together() -> None:
     assert "After the last token, both runs predict “<END>”." in text
 
 
+@pytest.mark.parametrize("second", ["<START> Me gusta la <START>", "<START> odio gusta la pizza"])
+def test_what_happens_at_the_followed_token(second: str) -> None:
+    text = printed("compare", "pizza", "--text", second, width=5000)
+    runs = (document("pizza"), document("-", stdin=reading(second)))
+    assert "Its attention changes most in " in text
+    assert list(faults_of_token(text, *runs, [{}, {}])) == []
+    changed = re.sub(r" gets (\d)", r" gets 1\1", text)
+    assert list(faults_of_token(changed, *runs, [{}, {}])) != []
+
+
+LARGE = """
+title: t
+tokens: [a, b, c]
+random: {seed: 3}
+dimensions: {layers: 3, width: 16, heads: 2, words: 20, context: 9}
+"""
+
+
+def test_a_trained_model_is_compared_layer_by_layer() -> None:
+    text = printed("compare", "-", "--text", "b a c", width=200, stdin=LARGE)
+    section = text.split("At the followed token\n")[1].split("How far")[0]
+    assert re.findall(r"^  (\S.*?) {2,}", section, re.M) == [
+        *("input", "layer 1", "layer 2", "layer 3"),
+    ]
+    assert "The row differs from layer 1 on." in " ".join(section.split())
+
+
 def test_a_sweep_follows_the_token() -> None:
     words = ("--text", "<START> Me la la la", "--token", "gusta", "--sweep", "layers")
     found = compared("pizza", *words)
@@ -332,3 +365,19 @@ def test_a_large_row_does_not_hide_the_others() -> None:
     second = np.array([[1000.0, -900], [-0.5, 0.25]])
     assert max(map(_share_of_row, first, second)) == 2
     assert _share_of_row(np.zeros(2), np.full(2, 1e-12)) == 0
+
+
+@pytest.mark.parametrize("name", ["gguf llama", "folder llama"])
+def test_two_scenarios_of_one_checkpoint_open_it_once(tmp_path: Path, name: str) -> None:
+    path = tiny_models.model(tmp_path, name)
+    first = Path(tiny_models.naming(path, text="the a")).rename(tmp_path / "first.yaml")
+    second = tiny_models.naming(path, text="the is")
+    with (
+        patch("tracer.scenario.trained.open_checkpoint", wraps=open_checkpoint) as opens,
+        patch(
+            "tracer.checkpoints.tokenizer_json.isolated_library", wraps=isolated_library
+        ) as starts,
+    ):
+        assert run("compare", str(first), second).exit_code == 0
+    opens.assert_called_once_with(path)
+    starts.assert_called_once()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,40 @@ def test_the_key_is_not_written_over_the_scenario(folder: Path) -> None:
     assert (folder / "mine.yaml").read_text() == yaml
 
 
-def test_the_level_is_1_2_or_3() -> None:
-    ran = run("tutorial", "science", "--blanks", "--level", "4")
+def test_the_level_is_at_most_6() -> None:
+    ran = run("tutorial", "science", "--blanks", "--level", "7")
     assert ran.exit_code == 2
-    assert "'4', expected a whole number from 1 to 3" in ran.stderr
+    assert "'7', expected a whole number from 1 to 6" in ran.stderr
+
+
+def test_without_a_level_the_scenarios_own_numbers_stay() -> None:
+    assert printed(*SHEET[:3]) == printed(*SHEET)
+    assert "with whole numbers" not in printed(*SHEET)
+
+
+def test_level_1_has_whole_numbers_and_one_head() -> None:
+    sheet = printed("tutorial", "alex", "--blanks", "--level", "1")
+    weights = re.findall(r"\| W_Q \|.*?\n\n", sheet.replace("\\", ""), re.DOTALL)
+    assert weights and not re.search(r"\d\.\d", weights[0])
+    assert "Head 2" not in sheet
+    others = printed("tutorial", "alex", "--blanks", "--level", "1", "--vary", "3")
+    assert others != sheet == printed("tutorial", "alex", "--blanks", "--level", "1")
+
+
+def test_level_1_needs_typed_numbers() -> None:
+    ran = run("tutorial", "gpt2-small", "--blanks", "--level", "1")
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("--level: level 1 draws numbers typed in the scenario")
+
+
+def test_a_step_has_a_worksheet_and_a_key(folder: Path) -> None:
+    sheet = printed("step", "softmax", "--blanks", "--key", "key.txt")
+    key = (folder / "key.txt").read_text(encoding="utf-8")
+    assert {f"[{number}:_" in sheet for number in answers(key)} == {True}
+    assert "Q1. " in sheet and "Q1. " in key
+    assert sheet.count("\n") < 70
+    ran = run("step", "embedding", "--blanks")
+    assert ran.stderr == "--blanks: nothing to leave out: no worked line here has a result\n"
 
 
 def test_a_mark_writes_no_key(folder: Path) -> None:

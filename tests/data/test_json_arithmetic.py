@@ -19,7 +19,14 @@ from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.traces import bundled
-from tests.parts.rotary.test_scaling import DYNAMIC, LLAMA_3, LONGROPE, START, YARN
+from tests.parts.rotary.test_scaling import (
+    DYNAMIC,
+    LLAMA_3,
+    LONGROPE,
+    START,
+    YARN,
+    YARN_NOT_WHOLE,
+)
 from tracer.data import as_json
 from tracer.decoder.attribution import attribute
 from tracer.decoder.contract import Contract
@@ -144,7 +151,8 @@ PARAMETERS = {
     "softcap": {"cap"},
     **{"scale": {"a"}, "divide_by": {"divisor"}},
     "power_of_two": {"over", "under"},
-    **{"turns": {"context"}, "ramp": {"start", "end"}, "interpolate": {"factor"}},
+    **{"turns": {"context"}, "turning_pair": {"width", "base", "context", "turns"}},
+    **{"ramp": {"start", "end"}, "interpolate": {"factor"}},
     "larger_base": {"base", "factor", "tokens", "context", "width"},
     **{"yarn_factor": {"factor"}, "longrope_factor": {"factor", "context"}},
     **{name: {"alpha", "rank"} for name in ("adapt", "adapt_gradient")},
@@ -192,7 +200,7 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("run", "-", *NEVER, stdin=text))
     far = every_part().replace(POSITIONS, "positions: {alibi: true}")
     done |= assert_the_same(values("run", "-", *NEVER, stdin=far))
-    for scaling in (YARN, LLAMA_3, DYNAMIC, LONGROPE):
+    for scaling in (YARN, YARN_NOT_WHOLE, LLAMA_3, DYNAMIC, LONGROPE):
         scaled = START.replace("SCALING", scaling)
         done |= assert_the_same(values("run", "-", *NEVER, stdin=scaled))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))

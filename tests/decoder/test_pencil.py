@@ -319,7 +319,8 @@ INSIDE_A_NORM = (
 NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
 WORKING = {
     *("position.div_term", "position.angle"),
-    *(f"position.{name}" for name in ("base", "turns", "ramp", "unscaled", "attention_factor")),
+    *(f"position.{name}" for name in ("base", "turns", "unscaled", "attention_factor")),
+    *("position.ramp", "position.ramp_start", "position.ramp_end"),
     *(
         f"{norm}.{name}"
         for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_LATENTS)

@@ -157,7 +157,7 @@ positions: {rotary: {base: 10, scaling: SCALING}}
 layers: [attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}]
 """
 SCALINGS = (
-    "{kind: yarn, factor: 4, original_max_position_embeddings: 32}",
+    "{kind: yarn, factor: 4, original_max_position_embeddings: 32, beta_fast: 2, truncate: false}",
     "{kind: dynamic, factor: 2, original_max_position_embeddings: 1}",
 )
 

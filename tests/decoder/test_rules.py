@@ -122,7 +122,8 @@ WITHOUT = {
     *(el.NegativeLogLikelihood, op.MeanOf, op.SumOf),  # of a loss
     *(el.BelowMaximum, el.RescaleRows, op.LargestSoFar),  # of blocks
     *(op.DivTerm, el.Outer, el.Sin, el.Cos, op.PowerOfTwo),  # not learned
-    *(el.Turns, el.Ramp, el.Interpolate, el.LargerBase, el.YarnFactor, el.LongRopeFactor),
+    *(el.Turns, el.TurningPair, el.Ramp, el.Interpolate),
+    *(el.LargerBase, el.YarnFactor, el.LongRopeFactor),
     op.Cumulate,  # of a generated text
     *(op.NegativeTotal, op.ColumnTotal, op.LastColumnTotal, op.ColumnDot, op.RowDot),  # gradients
     el.TimesRow,

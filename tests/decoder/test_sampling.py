@@ -84,7 +84,11 @@ def test_a_word_is_drawn_as_asked(
 
 def test_the_same_seed_gives_the_same_text() -> None:
     def text(*asked: str) -> str:
-        return printed("generate", "-", *asked, stdin=TALK).partition("The text\n")[2]
+        return (
+            printed("generate", "-", *asked, stdin=TALK)
+            .partition("the model writes ")[2]
+            .partition("Turn 1")[0]
+        )
 
     assert text("--seed", "7") == text("--seed", "7")
     assert text("--seed", "7", "--kv-cache") == text("--seed", "7")
@@ -168,4 +172,43 @@ def test_the_likeliest_alone_is_the_greedy_text(carry: str, seed: str) -> None:
 
 def test_the_likeliest_words_alone_translate_rightly() -> None:
     text = printed("generate", "pizza", "--top-k", "1", "--seed", "5")
-    assert "<START> Me gusta la pizza <END>" in text
+    assert "After “<START>”, the model writes “Me gusta la pizza <END>”." in text
+
+
+# --- at other temperatures -----------------------------------------------------------------------
+
+
+def table_of(markdown: str) -> list[list[str]]:
+    """The rows of the table below “Other temperatures”."""
+    _, _, section = markdown.partition("## Other temperatures")
+    rows = [line for line in section.partition("\n##")[0].split("\n") if line.startswith("| ")]
+    return [row.strip("| ").split(" | ") for row in rows if "---" not in row]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_the_same_draw_at_other_temperatures(asked: dict[str, Any]) -> None:
+    rounding = "{carry: never, decimals: 9}"
+    text = f"{TALK}rounding: {rounding}\n"
+    (_, values), *_ = turns(generated("-", *options(asked), stdin=text))
+    z, draw, own = values["logits"][-1], values["sampling.draw"], asked.get("temperature", 1)
+    table = table_of(printed("generate", "-", *options(asked), "-f", "markdown", stdin=text))
+    expected: list[list[Any]] = []
+    for t in sorted({0.5, 1, 2, own}):
+        p = softmax(z, t)
+        remaining = kept(p, asked.get("top-k"), asked.get("top-p"))
+        total = math.fsum(p[j] for j in remaining)
+        sums = itertools.accumulate(p[j] / total for j in remaining)
+        drawn = next(j for j, reached in zip(remaining, sums, strict=True) if draw < reached)
+        shares = [p[j] / total if j in remaining else 0 for j in range(len(z))]
+        expected.append([t, *shares, "abcde"[drawn]])
+    if all(column[1:].count(0) == len(z) - 1 for column in expected):
+        assert table == []  # one word is left
+        return
+    header, *rows, last = table
+    assert [float(cell.removeprefix("T = ")) for cell in header[1:]] == [c[0] for c in expected]
+    some = [j for j in range(len(z)) if any(column[1 + j] for column in expected)]
+    assert [row[0] for row in rows] == ["abcde"[j] for j in sorted(some, key=lambda j: -z[j])]
+    for word, *numbers in rows:
+        shares = [column[1 + "abcde".index(word)] for column in expected]
+        assert [float(n) for n in numbers] == pytest.approx(shares, abs=1e-8)
+    assert last == ["drawn", *(column[-1] for column in expected)]

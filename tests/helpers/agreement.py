@@ -77,19 +77,21 @@ def judged(blocks: Sequence[terminal_page.Block]) -> Judged:
     return Judged(compared + len(said), tuple(wrong), tuple(unplaced))
 
 
-_LOSS = re.compile(rf"\bloss [`$]*L[`$]*\b[^0-9]*?({terminal_page.NUMBER})")
+_LOSS = re.compile(rf"\bloss [`$]*L\b[`$]*(?! by [`$]*[0-9])[^0-9]*?({terminal_page.NUMBER})")
 
 
 def _said_of_the_loss(blocks: Sequence[terminal_page.Block]) -> Iterator[Disagreement]:
-    """What sentences say the loss L was, beside what the last line came to that worked it out."""
-    last = ""
-    for step in terminal_page.split_steps(list(blocks)):
-        worked_out = {i: result.number for i, result in results(step) if result.symbol == "L"}
-        for place, block in enumerate(step):
-            last = worked_out.get(place, last)
+    """What sentences say the loss L is, beside what the first line comes to that works it out."""
+    steps = terminal_page.split_steps(list(blocks))
+    worked = (
+        result.number for step in steps for _, result in results(step) if result.symbol == "L"
+    )
+    first = next(worked, "")
+    for step in steps:
+        for block in step:
             said = _LOSS.search(block.text) if isinstance(block, terminal_page.Prose) else None
-            if said and last:
-                yield Disagreement(terminal_page.title_of(step), last, "L", said[1])
+            if said and first:
+                yield Disagreement(terminal_page.title_of(step), first, "L", said[1])
 
 
 def results(step: Iterable[terminal_page.Block]) -> Iterator[tuple[int, Result]]:

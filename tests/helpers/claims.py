@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tests.helpers import (
+    claims_of_answers,
     claims_of_blocks,
     claims_of_experts,
     claims_of_given,
@@ -38,7 +39,7 @@ from tests.helpers.sentences import spelled_out
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
 TABLES = (
-    *(claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
+    *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
     *(claims_of_rotary, claims_of_words),
@@ -70,11 +71,11 @@ UNNUMBERED = {
 
 ONE_OF_SEVERAL = (
     *("of_heads twice", "normalized twice", "sampled twice"),
-    *("learned_pair twice", "counted twice"),
+    *("learned_pair twice", "counted twice", "ramp_end twice"),
 )
 """Checks of sentences that stand beside each other."""
 
-ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"
+ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |The loss after"
 """The headings that are not those of a part, wherever they stand."""
 
 
@@ -153,7 +154,8 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
     """What is wrong with a sentence, if anything is."""
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
-    line = line.replace(OF_ENCODER, "") if at.outside else line
+    if at.outside:
+        line = re.sub(rf"\((\w+){OF_ENCODER}\)(?=[²^])", r"\1", line).replace(OF_ENCODER, "")
     if line in KNOWN:
         if seen is not None:
             seen[line] += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 from tests.helpers import terminal_page
@@ -26,17 +27,32 @@ COMPONENTS = {
 }
 """What adds something, by its address; everything else is a given vector."""
 
-INTRODUCTION = re.compile(
-    r"The (?P<capped>uncapped )?(?P<what>logit|output) of “(?P<word>.*?)”"
-    r"(?: minus that of “(?P<other>.*?)”)?"
-    rf" (?P<where>after|for) “(?P<token>.*?)” is (?P<number>{NUMBER})\. "
-    rf"It is the sum of what (?P<kinds>.+) (?P<verb>adds?)\.",
+SINGLE = (
+    r"The (?P<capped>uncapped )?(?P<what>logit|output) of “(?P<word>.*?)” "
+    rf"(?P<where>after|for) “(?P<token>.*?)” is (?P<number>{NUMBER})\. It"
+)
+DIFFERENCE = (
+    r"(?P<where>After|For) “(?P<token>.*?)”, the (?P<capped>uncapped )?(?P<what>logit|output) of "
+    rf"“(?P<word>.*?)” is (?P<number>{NUMBER}) (?P<than>higher than|lower than|higher or lower than) "
+    r"that of “(?P<other>.*?)”\. The difference"
+)
+INTRODUCTIONS = [
+    re.compile(rf"{begins} is the sum of what (?P<kinds>.+) (?P<verb>adds?)\.", re.DOTALL)
+    for begins in (SINGLE, DIFFERENCE)
+]
+GIVES = rf"(?: This head gives {NUMBER} % of its attention to “.*”(?: of the encoder)?\.)?"
+LARGEST_PART = re.compile(
+    rf"The largest part( in size)? is (?P<n>{NUMBER}) \((?P<name>.+?)\)\.(?P<gives>{GIVES})",
     re.DOTALL,
 )
-LARGEST_PART = re.compile(rf"In size, the largest part is (?P<n>{NUMBER}) \((?P<name>.+)\)\.")
-LARGEST_TERM = re.compile(
-    rf"In size, the largest term is that of “(?P<name>.*)”: (?P<n>{NUMBER})\.", re.DOTALL
+LARGEST_HEAD = re.compile(
+    rf"The largest part of a head( in size)? is (?P<n>{NUMBER}) \((?P<name>.+?)\)\.{GIVES}",
+    re.DOTALL,
 )
+LARGEST_TERM = re.compile(
+    rf"The largest term( in size)? is that of “(?P<name>.*)”: (?P<n>{NUMBER})\.", re.DOTALL
+)
+OF_PARTS = re.compile("The largest part(?! of the )")
 HELD = (
     "A norm divides by a number that depends on the whole vector. Here this number keeps its "
     "value from the pass. A part therefore says what a component adds to the sum, not how much it "
@@ -58,13 +74,13 @@ GENERAL = (
     r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot product of the token's row of y and .*",
     r"The output of attention is a product with W_O, so the direction of the heads, side by side, is the direction of the output times the transposed weights\.",
     r"The part of this head is the dot product of its output for “.*” and its columns of the direction\.",
-    r"A head's output is a weighted sum of values\. Its part is the sum of what it takes from each source token: the attention weight times the dot product of the value and the direction\.",
-    r"The direction has a number for each column of the head's output: what 1 in this column adds to the (uncapped )?logit, if later sub-layers add the same and each norm keeps its divisor\.",
+    r"The part of the head is a sum over its source tokens: the attention weight times the dot product of the value and the direction\.",
+    r"The direction says how much the (uncapped )?logit rises per unit of each column of the head's output, with everything later held fixed\.",
     r"The sub-layer's output is multiplied by \S+, and so is the direction\.",
     r"The expert's output is multiplied by its weight for this token, which keeps its number from this pass\. The direction of the output is therefore the direction of the sum times this weight\.",
     r"The output of the FFN is the hidden layer times W₂\. The direction of the hidden layer is therefore the direction of the output times the transposed weights: each entry is what an activation of 1 adds to the result\.",
     r"The direction ends here\. The part is the dot product of the token's row and the direction\.",
-    r"The parts, the largest in size first\.",
+    r"The parts c, the largest in size first:",
     r"As in step \d+\.",
     r"The sign = means .*",
     r"[A-Z][^.]*:",
@@ -72,7 +88,7 @@ GENERAL = (
 """Sentences that claim nothing of the numbers, and captions."""
 
 
-KNOWN = (*GENERAL, LARGEST_PART.pattern, LARGEST_TERM.pattern)
+KNOWN = (*GENERAL, re.escape(HELD), LARGEST_TERM.pattern)
 
 
 def faults(text: str, document: Any, *, divides: bool, padding: bool = False) -> list[str]:
@@ -85,11 +101,37 @@ def faults(text: str, document: Any, *, divides: bool, padding: bool = False) ->
     results = re.findall(rf"^    ρ = .* = ({NUMBER})$", text, re.M)
     rounds = any(exact(number) for number in results)
     found = [*_of_introduction(said, document, rounds=rounds), *spelled_out(text)]
+    found += _of_the_parts(said[1:], blocks, document, padding)
     if (HELD in said) != divides:
         found.append("that norms are held is said, or not")
-    for step in terminal_page.split_steps(blocks)[1:]:
+    answer, *steps = terminal_page.split_steps(blocks)
+    claims = [*said[:1], *(line for line in said if OF_PARTS.match(line))]
+    found += _of_step([x for x in answer[1:] if x not in [Prose(c) for c in claims]], padding)
+    for step in steps:
         found += _of_step(step, padding)
     return found
+
+
+def _of_the_parts(
+    said: Sequence[str], blocks: Sequence[terminal_page.Block], document: Any, padding: bool
+) -> Iterator[str]:
+    """The largest part is named, and the largest of a head, unless it is the same."""
+    bars = next(each for each in blocks if isinstance(each, Table) and each.symbol == "c")
+    entries = [(name, numbers[0]) for name, numbers in bars.rows]
+    addresses = {part["label"]: part["address"] for part in document["parts"]}
+    is_head = re.compile(COMPONENTS["each head"])
+    heads = [each for each in entries if is_head.fullmatch(addresses.get(each[0], ""))]
+    largest = [match for line in said if (match := LARGEST_PART.fullmatch(line))]
+    of_heads = [match for line in said if (match := LARGEST_HEAD.fullmatch(line))]
+    yield from _of_the_largest("part", largest, entries, padding)
+    if largest and heads and largest[0]["name"] == heads[0][0]:
+        heads = heads[:1]  # the sentence about all parts has named it
+    yield from _of_the_largest("part of a head", of_heads, heads, padding)
+    for match in (*largest, *of_heads):
+        if (match[1] is not None) != match["n"].startswith("-"):
+            yield f"in size, or not: {match[0]}"
+        if match.re is LARGEST_PART and match["gives"] and match["name"] not in dict(heads):
+            yield f"no head: {match[0]}"
 
 
 def faults_of_a_step(text: str) -> list[str]:
@@ -98,28 +140,39 @@ def faults_of_a_step(text: str) -> list[str]:
 
 
 def _of_introduction(said: Sequence[str], document: Any, *, rounds: bool) -> Iterator[str]:
-    match = INTRODUCTION.fullmatch(said[0])
+    match = next((m for each in INTRODUCTIONS if (m := each.fullmatch(said[0]))), None)
     if match is None:
         yield f"unknown: {said[0]}"
         return
     entry = f"{match['word']}]"
     of_output = document["entry"].startswith("output[")
-    if (match["what"] == "output") != of_output or (match["where"] == "for") != of_output:
+    if (match["what"] == "output") != of_output or (match["where"].lower() == "for") != of_output:
         yield f"not of this value: {said[0]}"
     if bool(match["capped"]) != document["entry"].startswith("logits.uncapped["):
         yield f"capped or not: {said[0]}"
     if not document["entry"].endswith(entry) or f"[{match['token']}," not in document["entry"]:
         yield f"not this entry: {said[0]}"
     other = document["instead_of"]
-    if match["other"] != (None if other is None else as_shown(other)):
+    named = match.groupdict()
+    if named.get("other") != (None if other is None else as_shown(other)):
         yield f"not this other word: {said[0]}"
-    if match["number"] != document["printed"]:
+    if named.get("than", "higher than") != _than(exact(document["printed"]), other):
+        yield f"not {_than(exact(document['printed']), other)}: {said[0]}"
+    if match["number"] != document["printed"].removeprefix("-" if other is not None else ""):
         yield f"not {document['printed']}: {said[0]}"
     addresses = {part["address"] for part in document["parts"]}
     kinds = {_component(address) for address in addresses} | ({"rounding"} if rounds else set())
     verb = "adds" if len(kinds) == 1 else "add"
     if set(re.split(", | and ", match["kinds"])) != kinds or match["verb"] != verb:
         yield f"not {kinds}: {said[0]}"
+
+
+def _than(difference: Decimal, other: str | None) -> str:
+    if other is None:
+        return "higher than"
+    if not difference:
+        return "higher or lower than"
+    return "higher than" if difference > 0 else "lower than"
 
 
 def _component(address: str) -> str:
@@ -131,19 +184,19 @@ def _component(address: str) -> str:
 def _of_step(step: Sequence[terminal_page.Block], padding: bool) -> Iterator[str]:
     tables = [block for block in step if isinstance(block, Table)]
     said = [block.text for block in step if isinstance(block, Prose)]
-    parts = next((table for table in tables if table.symbol == "c"), None)
+    parts = next(
+        (table for table in tables if table.symbol == "c" and table.columns == ("",)), None
+    )
     terms = next((table for table in tables if re.match("t[₀-₉]", table.symbol)), None)
-    parted = [match for line in said if (match := LARGEST_PART.fullmatch(line))]
     termed = [match for line in said if (match := LARGEST_TERM.fullmatch(line))]
     if parts:
-        entries = [(name, numbers[0]) for name, numbers in parts.rows]
-        yield from _of_the_largest("part", parted, entries, padding)
+        entries = [(name, numbers[0]) for name, numbers in parts.rows if " more" not in name]
         sizes = [abs(exact(number)) for _, number in entries]
         if sizes != sorted(sizes, reverse=True):
             yield f"not in the order of their size: {entries}"
     if terms:
         yield from _of_the_largest("term", termed, _unfolded(tables, terms), padding)
-    if len(parted) > bool(parts) or len(termed) > bool(terms):
+    if len(termed) > bool(terms):
         yield f"a claim without numbers: {said}"
     symbols = " ".join(block.right for block in step if isinstance(block, terminal_page.Formula))
     for line in said:

@@ -13,6 +13,12 @@ from tests.helpers.judge import as_shown
 from tests.helpers.terminal_page import NUMBER
 
 SIGNS = r" Here, z is the logit of a word and p its probability\."
+DIFFERS = r"(?:differs from (?:the input|layer \d+) on|first differs after (?P<where>.+? layer \d+|layer \d+))"
+MOVES = (
+    r"(?: Its attention changes most in (?P<crosses>cross-attention )?head (?P<head>\d+) of layer "
+    rf"(?P<layer>\d+): “(?P<key>.+?)”(?: \(“(?P<other>.+?)” in the second run\))? gets (?P<before>{NUMBER}) % in the first run and "
+    rf"(?P<after>{NUMBER}) % in the second\.)?"
+)
 Said = dict[str, str]
 
 
@@ -66,9 +72,7 @@ def _has_effects(said: Said, document: Any) -> bool:
 
 
 FORMS: dict[str, Callable[[Said, Any], bool]] = {
-    r"The first run is “.+” with the tokens “.*”\.": _true,
-    r"The second run is “.+” with (the same tokens|“.*”)\.": _true,
-    r"In both runs, “.+” (is|are) given, not computed\.": _true,
+    r"The first run is “.+” with the tokens “.*”\. The second run is “.+” with (the same tokens|“.*”)\.( In both runs, “.+” (is|are) given, not computed\.)?": _true,
     r"Tokens at the same position of the (texts|encoder's texts) are compared\.": _true,
     r"The (texts|encoder's texts) have (?P<n>\d+) and (?P<m>\d+) tokens\. Only the tokens that they share at the beginning or at the end are compared: .+\.": (
         lambda said, document: said["n"] != said["m"]
@@ -77,18 +81,21 @@ FORMS: dict[str, Callable[[Said, Any], bool]] = {
     r"No compared value differs\.": _none_differs,
     rf"“(?P<at>.+?)” is ({NUMBER}|∞|-∞) in the first run,? and (“.+” is )?({NUMBER}|∞|-∞) in the "
     r"second run\.( No other difference in this value is larger\.)?": _difference,
-    r"The difference of a value is the largest absolute difference of two of its entries\. For the relative difference, the largest difference of each token's row is divided by the largest absolute number of the same row in the first run; the table shows the largest quotient\. A value without a row for each token counts as one row\. Both differences are rounded to two significant digits\. Relative differences up to 1×10⁻⁹ do not count\.": (
+    r"The difference is the largest \|second − first\| in a value\. The relative difference divides it, row by row, by the row's largest number in the first run, regardless of sign; the table shows the largest quotient\. Both have two significant digits\. Relative differences up to 1×10⁻⁹ do not count\.": (
         lambda said, document: document["first_difference"] is not None
     ),
     rf"After (the last token|“.+?”), (?P<what>.+)\.{SIGNS}": _predicts,
     r"The patched run is the first with the second's numbers at .+\.": _patched,
-    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The effect is the change of the logit of “.+” minus that of “.+”, divided by the change from the first run to the second: 0 if nothing changes, 1 if the difference of the two logits is that of the second run\.": _has_effects,
+    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The effect is the share of the switch from “.+” to “.+” that the patch causes: with 0, the difference of their logits stays that of the first run; with 1, it becomes that of the second\.": _has_effects,
     r"Each row is a run of its own: the first with the second's numbers at one place\. ?.*": _true,
     r"The effects of the heads( of cross-attention| of the encoder)?(, layers with .*)?, a row for each layer:": _true,
     rf"The effects of the other (?P<n>\d+) places range from (?P<least>{NUMBER}) to "
     rf"(?P<most>{NUMBER})\.": _ranges,
     rf"The effect of the other place is {NUMBER}\.": _true,
     r"The sign = means .+": _true,
+    # Of these, `comparing` judges the numbers.
+    r"The largest difference in the row of “.+”( \(“.+” in the second run\))? at each point:": _true,
+    rf"The row {DIFFERS}\.{MOVES}": _true,
 }
 
 

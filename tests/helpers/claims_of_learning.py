@@ -6,6 +6,7 @@ import copy
 import math
 import re
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -289,10 +290,28 @@ def came_of_it(at: Judge, said: Said) -> None:
         assert said.get("how") == (None if not change else "lower" if change < 0 else "raise")
     if said.get("first"):
         assert_changed(at, said, abs(change))
-    if steps > 1:
-        assert_steps(at)
-    if at.spec.get("loss", {}).get("kind", "cross_entropy") == "cross_entropy":
-        assert_said(at)
+
+
+def correct_before_and_after(at: Judge, said: Said) -> None:
+    """The table above has the predictions; so many are right."""
+    words = at.values["probabilities"]["axes"][1]["labels"]
+    targets = at.values["loss.target"]["data"]
+    for name, each in (("before", at.passes[0]), ("after", at.passes[-1])):
+        pairs = zip(targets, each["predictions"], strict=True)
+        right = [a == b for a, b in pairs if a in words]
+        assert said[name] == f"{sum(right)} of {len(right)}"
+    assert_said(at)
+
+
+def falls(at: Judge, said: Said) -> None:
+    """A loss that is rounded to go on with may hide that it falls."""
+    losses = [number(str(each["loss"])) for each in at.passes]
+    changes = [b - a for a, b in pairwise(losses)]
+    counted = re.fullmatch(r"(\d+) of (\d+) steps", said["what"])
+    lower = int(counted[1]) if counted else len(changes)
+    assert len(changes) > 1 and (counted is None or lower < int(counted[2]) == len(changes))
+    assert sum(x < 0 for x in changes) <= lower <= sum(x <= 0 for x in changes)
+    assert_steps(at)
 
 
 def assert_changed(at: Judge, said: Said, change: float) -> None:
@@ -392,6 +411,8 @@ CLAIMS: dict[str, Check] = {
     "Stochastic gradient descent subtracts the {what:gradient|velocity} times the learning rate, η = {rate}, from each weight.[ The velocity is the gradient plus {momentum} times the velocity of the step before.][decay: Weight decay is added to the gradient first.]": moved,
     "{kind:AdamW?} divides the running mean of the gradients by the root of the running mean of their squares: {epsilon:|without ε, }gradients twice as large would lead to the same step. It subtracts this quotient times the learning rate, η = {rate}, from each weight.[decay: Weight decay is added to the gradient first.][none: The weight decay is 0 here; the default of PyTorch's AdamW is 0.01.]": moved,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L[ by {by}; rounded,] from {first} to {last}.": came_of_it,
+    "Correct predictions: {before:text} before training, {after:text} after it.": correct_before_and_after,
+    r"The loss falls in {what:each step|\d+ of \d+ steps}.": falls,
     r"The loss L is {last} before and after {steps:one step|\d+ steps}.": came_of_it,
     r"{steps:One step|\d+ steps} {how:lower|raise}{s:s?} the loss L by less than its digits show: it is {last} before and after.": came_of_it,
     "All other rows of ∂L/∂{symbol:W_[EP]} are 0.": other_rows_of_0,

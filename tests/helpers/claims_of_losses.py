@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from typing import Any
 
 from tests.helpers.claims_of_reasons import inside
@@ -103,7 +105,79 @@ def without_target(at: Judge, said: Said) -> None:
         assert bool(said["weights"]) == bool(learned)
 
 
+# --- what a loss is compared with -----------------------------------------------------------------
+
+
+def positions(at: Judge) -> int:
+    """How many positions of the worked passes have a target."""
+    targets = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
+    return sum(target in at.spec["vocabulary"] for of in targets for target in of)
+
+
+def the_loss(at: Judge, said: Said) -> None:
+    assert said["n"] == at.values["loss"]["printed"]
+    of_words = asked(at).get("kind", "cross_entropy") == "cross_entropy" and not at.pinned("loss")
+    assert bool(said["over"]) == (of_words and positions(at) > 1)
+    if said["over"]:
+        assert (said["how"] == "sum") == is_sum(at) and int(said["all"]) == positions(at)
+
+
+def guessing(at: Judge, said: Said) -> None:
+    words, times = len(at.spec["vocabulary"]), positions(at) if is_sum(at) else 1
+    assert asked(at).get("kind", "cross_entropy") == "cross_entropy" and words > 1
+    assert (
+        int(said["words"]) == int(said["of"]) == words
+        and int((said["times"] or "1").rstrip("×")) == times
+    )
+    even, loss = times * math.log(words), float(at.values["loss"]["data"])
+    assert abs(float(said["even"]) - even) <= 0.51 * _unit(at)
+    shown = at.values["loss"]["printed"]
+    alike = abs(float(shown) - even) <= 0.5 * 10.0 ** -len(shown.partition(".")[2])
+    assert said["how"] == ("no better" if alike else "better" if loss < even else "worse")
+    assert bool(said["compared"]) == ("loss.perplexity" in at.values)
+    if said["compared"]:
+        assert said["p"] == at.values["loss.perplexity"]["printed"]
+        assert int(said["compared"].rpartition(" ")[2].rstrip(".")) == words
+
+
+def pairs_of(at: Judge) -> list[tuple[str, str]]:
+    """The pairs of a word and the next one in the batch."""
+    examples = at.spec.get("training", [])
+    every = [pair for e in examples for pair in zip(e["tokens"], e["targets"], strict=True)]
+    padding = at.spec.get("padding")
+    return [(a, b) for a, b in every if b in at.spec["vocabulary"] and padding not in (a, b)]
+
+
+def counted_pairs(at: Judge, said: Said) -> None:
+    """The loss of a model whose probabilities are the shares of pairs in the batch."""
+    pairs = pairs_of(at)
+    firsts, both = Counter(a for a, _ in pairs), Counter(pairs)
+    losses = [-math.log(both[pair] / firsts[pair[0]]) for pair in pairs]
+    least = 10.0 ** -len(said["loss"].partition(".")[2])
+    assert abs(float(said["loss"]) - sum(losses) / len(losses)) <= 0.51 * least
+    shown = [re.split(" {2,}", line.strip()) for line in at.lines if re.search(r"\d of \d+$", line)]
+    for word, after, often in shown:
+        assert often == f"{both[word, after]} of {firsts[word]}"
+    assert len(shown) == min(len(both), 12) and len(both) > len(firsts)
+    assert bool(said["more"]) == (len(both) > 12)
+    assert (
+        not said["more"] or said["more"] == f"The table shows the first 12 of {len(both)} pairs. "
+    )
+
+
+def one_follower(at: Judge, said: Said) -> None:
+    pairs = pairs_of(at)
+    assert len(at.spec["training"]) > 1 and len({a for a, _ in pairs}) == len(set(pairs))
+
+
 CLAIMS: dict[str, Check] = {
+    "The loss L is {n}[over:, the {how:sum|mean} over {all:int} positions].": the_loss,
+    "Guessing evenly among the {words:int} words of the vocabulary would give {times?:\\d+×}ln({of:int}) ≈ {even}: the model does {how:better|worse|no better}.[compared: The perplexity is {p}; that of guessing evenly is {:\\d+}.]": guessing,
+    "The simplest model to compare with counts which words follow each word in the batch, and takes their shares as its probabilities:": lambda at, _: (
+        len(at.spec["training"]) > 1
+    ),
+    "[more:The table shows the first {:\\d+} of {:\\d+} pairs. ]On the batch, this model has the loss {loss}.": counted_pairs,
+    "In the batch, each word is always followed by the same word. A model that only counts such pairs has the loss 0 on it.": one_follower,
     "The loss at a position is -ln(p), where p is the probability of the correct word. "
     + AVERAGED
     + "positions with a target.": of_words,

@@ -201,8 +201,9 @@ def angles(at: Judge, said: Said) -> None:
         widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
         index = at.values[f"{where}position.index"]["data"]
-        assert said["who"] == at.who and int(said["position"]) == index[at.followed]
-        assert int(said["start"] or 1) == index[0]
+        earlier = len(at.tokens) - len(index)  # tokens whose keys are cached
+        assert said["who"] == at.who and int(said["position"]) == index[at.followed - earlier]
+        assert int(said["start"] or 1) == index[0] - earlier
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (
             share < 1 or apart
         )

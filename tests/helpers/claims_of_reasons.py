@@ -25,7 +25,10 @@ BLOCK = (
 )
 NORMS = ("norm", "norm_after", "embedding_norm", "final_norm", "query_norm", "key_norm")
 WAVES = ("index", "div_term", "angle", "sin", "cos")
-SCALED = ("base", "unscaled", "turns", "ramp", "attention_factor", "scaled_sin", "scaled_cos")
+SCALED = (
+    *("base", "unscaled", "turns", "ramp_start", "ramp_end", "ramp"),
+    *("attention_factor", "scaled_sin", "scaled_cos"),
+)
 
 
 # --- what a section is of, as the scenario says it ------------------------------------------------
@@ -214,6 +217,7 @@ def of_heads(at: Judge, said: Said) -> None:
     else:
         assert len(part["heads"]) > 1
     assert "W_O" in part or "W_O" not in said[""]
+    assert "W_O" not in part or "later weights" not in said[""]
 
 
 def of_a_head(at: Judge, said: Said) -> None:
@@ -317,7 +321,6 @@ def bent(at: Judge, said: Said) -> None:
 def of_rows(at: Judge, said: Said) -> None:
     part = network_of(at)
     behind = part.get("activates") == "output"
-    assert said["left"] == at.near("projected" if behind else "output")["symbol"]
     assert said["of"] == ("g" if "W_3" in part else "h" if behind else "a")
     assert bool(said["bias"]) == ("b_2" in part)
 
@@ -409,12 +412,34 @@ def stacked(at: Judge, said: Said) -> None:
     ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
     shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
     assert len(shapes) == 1 and "position" in at.values
+    assert said["shape"] == " × ".join(map(str, at.values["input"]["shape"]))
+    layer_by_layer(at, said)
 
 
-def hidden_states(at: Judge, said: Said) -> None:
-    capped = at.values.get("logits.uncapped", at.result)
-    product = at.values.get("logits.unscaled", capped)
-    assert at.address == "logits" and "output" in product["operands"]
+def layer_by_layer(at: Judge, said: Said) -> None:
+    """x⁽¹⁾ is what leaves the first layer: the last residual connection or norm in it."""
+    assert at.heading == "Stacking layers"
+    leaving = [at.values["input"]["symbol"]]
+    for layer in range(1, at.layers + 1):
+        form = re.compile(rf"layer{layer}\.\w+\.(residual|norm|norm_after|output)")
+        leaving.append([v["symbol"] for a, v in at.values.items() if form.fullmatch(a)][-1])
+    raised = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    names = [f"x⁽{str(i).translate(raised)}⁾" for i in range(len(leaving))]
+    meant = dict(zip(names, leaving, strict=True))
+    told = dict(re.findall(r"(x⁽\S+⁾) is (\S+?)(?=, | and |$)", said["named"]))
+    assert told.items() <= meant.items() and {names[0], names[-1]} <= set(told)
+    chain = said["chain"].split(" → ")
+    goes_on = at.layers == 1
+    assert bool(said["more"]) == goes_on and (chain[-1] == "x⁽ᴸ⁾") == goes_on
+    assert [name for name in chain if name not in ("…", "x⁽ᴸ⁾")] == list(told)
+
+
+def all_keys(at: Judge, said: Said) -> None:
+    """The scores read keys of several tokens, of the encoder's in cross-attention."""
+    assert at.address.endswith(".scores") and ".block" not in at.address
+    dot = at.near("dot") or at.result
+    keys = next(at.values[a] for a in dot["operands"] if at.values[a]["symbol"] == said["keys"])
+    assert len(keys["data"]) > 1
 
 
 def epsilon(at: Judge, said: Said) -> None:
@@ -519,6 +544,7 @@ def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 def negative(at: Judge, said: Said) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
+    assert len(words) > 1
     smoothing = float(at.spec.get("loss", {}).get("smoothing", 0))
     of_each = smoothing / len(words)
     for row, target, asked in zip(
@@ -624,7 +650,7 @@ def several_alike(at: Judge, said: Said) -> None:
         if value["operation"] == "given" and PARAMETER.search(address):
             place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
             alike.setdefault((place, *value["shape"]), []).append(address)
-    assert at.heading == "Learned parameters"
+    assert at.heading == ""
     assert set(re.split(", | or ", said["where"])) == {
         f"{noun}s"
         for noun in ("head", "layer", "expert")
@@ -640,10 +666,10 @@ CLAIMS: dict[str, Check] = {
     ),
     "Later tokens are hidden because they contain the answer when a model is trained to predict the next token.": why_masked,
     "Only attention moves information between tokens; all other parts of a layer treat each token separately.": moves,
-    "W_O has a row of weights for each column of each head, so that every number of its result can use all heads.": of_heads,
+    "Each column of W_O weights the numbers of all heads.": of_heads,
     "The result of W_O is as wide as the sub-layer's input, so that the residual connection can add the two.": of_heads,
-    "They are not added, because later weights could then not treat the heads differently.": of_heads,
-    "Attention compares queries with keys, and adds up values.[weights: Each has its own weights, {:.+} has learned them.]": of_a_head,
+    "Because they are concatenated, {what:W_O can weight|later weights can treat} each head separately.": of_heads,
+    "Attention compares queries with keys, and adds up values.[weights: Queries, keys and values each have a weight matrix, which all tokens share, so that its size does not depend on the length of the text.]": of_a_head,
     "A separate key lets a token be found by something other than what it looks for.": of_a_head,
     "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
     "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,
@@ -663,7 +689,7 @@ CLAIMS: dict[str, Check] = {
         at.address.endswith(".hidden") and not partly_given(at)
     ),
     "Without the activation, W₁ and W₂ could be replaced by a single matrix[bias: and a bias].": bent,
-    "{left} is the sum of the rows of W₂{e:[¹²³⁴ˢ]?}, each multiplied by its unit's number in {of:[agh]}{=e}[bias:, plus b₂{=e}], so that a hidden unit of 0 adds nothing.": of_rows,
+    "Each unit adds its row of W₂{e:[¹²³⁴ˢ]?}, multiplied by its number in {of:[agh]}{=e}. A unit at 0 adds nothing.[bias: b₂{=e} is added at the end.]": of_rows,
     "The gate and the gated numbers are computed with different weights, {:.+} opens its gate.": lambda at, _: (
         at.address.endswith(".gated")
         and ("W_3" in network_of(at))
@@ -699,24 +725,24 @@ CLAIMS: dict[str, Check] = {
         bool(re.search(r"\.ffn\.(\w+\.)?hidden$", at.address))
         and not any(operand.endswith(".b_1") for operand in at.result["operands"])
     ),
-    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has its own weights; positions are added only once, before the first layer.": stacked,
+    "Layers can be stacked because each returns vectors of the same shape as it reads, here {shape:[0-9 ×]+}. Each has its own weights. Positions are added only once, before the first layer. Layer by layer: {chain:[^,]+}, where {named:[^;]+}[more:; L is the number of layers].": stacked,
+    "Each row of {keys:.+} is the key of one token.": all_keys,
     "This model has no cross-attention, because it has no encoder to attend to. Models that only continue a text, such as GPT, need no encoder; for a translation, an encoder can read the source text.": lambda at, _: (
         at.heading == "No cross-attention"
         and "encoder" not in at.spec
         and any("attention" in layer for layer in at.spec["layers"])
     ),
-    "A hidden state holds what its token gathered in all layers, so that it alone is needed to predict the next word.": lambda at, _: (
+    "To predict the next word, a model reads only the hidden state of the last token.": lambda at, _: (
         at.address == "output" and gathers(at, at.spec["layers"])
     ),
     "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (
         at.heading == "Stacking layers" and gathers(at, at.spec["layers"][:1])
     ),
-    "{numbers:Training can adjust these numbers; each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
-        at.heading == "Learned parameters"
+    "{numbers:Training can adjust these numbers. Each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
+        at.heading == ""
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
     "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
-    "To continue the text, only the hidden state of its last token is needed.": hidden_states,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
     r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (

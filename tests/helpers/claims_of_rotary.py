@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 from tests.helpers.claims_of_reasons import normalizes_rotated, partly_given
-from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.judge import Check, Judge, Said, exact, number
 from tests.helpers.rotary_of_layers import every_setting, prefix, settings_of
 from tests.helpers.rotary_scaling import attention_factor
 
@@ -80,10 +81,25 @@ def ramp(at: Judge, said: Said) -> None:
     assert (said["what"] == "pair") == (scaling["kind"] == "yarn")
 
 
+def ramp_end(at: Judge, said: Said) -> None:
+    where, settings = here(at)
+    scaling = settings["scaling"]
+    assert scaling["kind"] == "yarn" and scaling["truncate"] is False
+    turns = 1 if said["turns"] == "once" else number(said["turns"].removesuffix(" times"))
+    ends = {float(scaling.get("beta_fast", 32)): "start", float(scaling.get("beta_slow", 1)): "end"}
+    pair = exact(at.values[f"{where}ramp_{ends[turns]}"]["printed"])
+    base = float(settings.get("base", 10000))
+    frequency = base ** (-float(pair) / len(at.values[f"{where}unscaled"]["data"]))
+    turned = number(str(scaling["original_max_position_embeddings"])) * frequency / (2 * math.pi)
+    last_digit = 10.0 ** int(pair.as_tuple().exponent)
+    assert abs(math.log(turned / turns)) <= math.log(base) * last_digit
+
+
 CLAIMS: dict[str, Check] = {
     "{name:YaRN|This scaling} [keeps:keeps the frequencies of pairs that turn fast ({kept:[^()]+})]{first?:, | and }[divides:divides {:those|the frequencies} of pairs that turn slowly ({divided:[^()]+}) by {by:num}]{second?: and }[rest:divides only a part of those in between ({between:[^()]+})].": pairs,
     "The text has {tokens:int} tokens, {than:more than|not more than} the {context:num} of the first training, so that {rest:.+}.": length,
     r"Cosines and sines are multiplied by {m:m\w*}[here:, here {value:num}].[scores: Before rounding, this multiplies the part of a score that comes from rotated columns by {same:m\w*}².]": multiplied,
+    "The pair that turns {turns:once|[0-9.]+ times} in the texts of the first training; it need not be a whole number:": ramp_end,
     "The part of each frequency that is divided, which grows from {what:pair} {from:num} to pair {to:num}:": ramp,
     "The part of each frequency that is divided, which grows from {from:num} {what:turns} down to {to:num}:": ramp,
 }

@@ -13,7 +13,10 @@ from tests.helpers.claims_of_attributions import HELD
 from tests.helpers.judge import as_shown, exact
 from tests.helpers.terminal_page import NUMBER
 
-PARTS = r"(?:one part, {0}₁|the parts {0}₁ (?:and|to) {0}(?P<{1}>[₀-₉]+))"
+PARTS = (
+    r"(?P<{1}>one part, {0}₁|the parts {0}₁ to {0}[₀-₉]+|"
+    r"the parts {0}₁ \([^()]+\)(?:, {0}₂ \([^()]+\))? and {0}[₂₃] \([^()]+\))"
+)
 INTRODUCTION = re.compile(
     rf"The attention score of “(?P<query>.+?)” for “(?P<key>.+?)” is (?P<number>{NUMBER})\. It is "
     r"the dot product of a query and a key(?P<divided>, divided by a number)?\. The query has "
@@ -21,7 +24,9 @@ INTRODUCTION = re.compile(
     r"sum of what each pair of their parts adds\.(?P<rest> Rounding adds the rest\.)?",
     re.DOTALL,
 )
-LARGEST = re.compile(rf"In size, the largest part is (?P<n>{NUMBER}) \(a[₀-₉]+ · b[₀-₉]+\)\.")
+LARGEST = re.compile(
+    rf"The largest part(?P<size> in size)? is (?P<n>{NUMBER}) \(a[₀-₉]+ · b[₀-₉]+\)\."
+)
 SUM = r"{0}[₀-₉]+ (?P<{1}>.+) has the largest sum of the {1}'s parts \((?P<{1}_sum>{2})\)"
 SUMS = [SUM.format(*each, NUMBER) for each in (("a", "query"), ("b", "key"))]
 LARGEST_SUMS = re.compile(rf"In size, (?:{SUMS[0]})?(?: and )?(?:{SUMS[1]})?\.", re.DOTALL)
@@ -66,7 +71,7 @@ GENERAL = (
     "The sum of a row is what one part of the query adds with all parts of the key. The sum of a column is what one part of the key adds with all parts of the query.",
     *("The mean of each part:", "Each part minus its mean:", "Divided by the norm's divisor:"),
     *("With β:", "With the bias:", "Each part of the query:", "Each part of the key:"),
-    "The parts, the largest in size first.",
+    "The parts c, the largest in size first:",
     "Their sum:",
     "From the forward pass:",
     "Rounding error:",
@@ -100,14 +105,20 @@ def faults(
             if bool(match["divided"]) != divides or bool(match["rest"]) != rounds:
                 found.append(f"divided {divides}, rounded {rounds}: {line}")
             counts = [len(set(side)) for side in zip(*ends, strict=True)]
-            if [_number(match[side]) for side in ("queries", "keys")] != counts:
+            sides = [match[side] for side in ("queries", "keys")]
+            if [_number(re.findall("[₀-₉]+", side)[-1]) for side in sides] != counts:
                 found.append(f"not {counts} parts: {line}")
+            names = [{each[2] for each in _sums(document, side)} for side in range(2)]
+            for side, known in zip(sides, names, strict=True):
+                if not set(re.findall(r"\((.+?)\)", side)) <= known:
+                    found.append(f"not {known}: {line}")
         elif line.startswith(PAIRS):
             if line != PAIRS + ", divided as the score is" * divides + ".":
                 found.append(f"divided, or not: {line}")
         elif match := LARGEST.fullmatch(line):
             sizes = [abs(exact(each)) for each in printed]
-            if match["n"] != printed[0] or sizes[0] == sizes[1]:
+            negative = printed[0].startswith("-")
+            if match["n"] != printed[0] or sizes[0] == sizes[1] or bool(match["size"]) != negative:
                 found.append(f"not the largest: {line}, of {printed[:3]}")
         elif match := LARGEST_SUMS.fullmatch(line):
             for side, what in enumerate(("query", "key")):

@@ -51,7 +51,7 @@ def number(word: str) -> int | str:
 def read_as(closed: Closed, said: list[int | str], sentence: str) -> bool:
     n, d, h = closed.n, closed.d, closed.heads
     expected = (
-        f"This text counts numbers; it computes none. [1, {n}, {d}] is the shape of one "
+        f"Shapes only; no values are computed. [1, {n}, {d}] is the shape of one "
         f"text of {n:,} token{'s' * (n > 1)} with {d:,} numbers each, [1, {h}, {n}, {closed.d_k}] "
         f"the same for {h} head{'s' * (h > 1)}."
     )
@@ -130,13 +130,13 @@ def most(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 
 def near(closed: Closed, said: list[int | str], sentence: str) -> bool:
-    part, count, off, more, millions = said
+    part, count, millions = said
     if count != closed.parameters[str(part)] // closed.layers:
         return False
-    if not off:
-        return int(count) % 1_000_000 == 0
-    said_off = int(off) if more == "more" else -int(off)
-    return int(count) - said_off == int(millions) * 1_000_000 and abs(said_off) <= 500_000
+    is_exact = int(count) % 100_000 == 0
+    if str(millions) == "None":
+        return is_exact
+    return not is_exact and abs(round(float(millions) * 1_000_000) - int(count)) <= 50_000
 
 
 def both(closed: Closed, said: list[int | str], sentence: str) -> bool:
@@ -191,7 +191,7 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 
 FORMS = {
-    r"This text counts numbers.*": read_as,
+    r"Shapes only.*": read_as,
     r"(Tokens gather information from each other|Values are added up, weighted by attention|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
@@ -202,7 +202,7 @@ FORMS = {
     r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds instead of #\.": next_word,
     r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and take #\.": of_each_layer,
     r"Of the # parameters (most are|the largest part is) in (.+): #\.": most,
-    r"(?:Each|The) layer's (.+) has # parameters(?:, # (more|fewer) than # million)?\.": near,
+    r"(?:Each|The) layer's (.+) has # parameters(?:, about ([\d.]+) million)?\.": near,
     r"Attention and cross-attention together have #, (.+) the FFN\.": both,
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
     r"All products together take # FLOPs\.": in_flops,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from tests.helpers import judge
@@ -53,6 +54,12 @@ def hidden(at: judge.Judge, said: judge.Said) -> None:
 
 
 def shares(at: judge.Judge, said: judge.Said) -> None:
+    if not at.heading and not at.address:  # what a text says first
+        at.address = main_head(at, said["place"] or "")
+        try:
+            return shares(at, said)
+        finally:
+            at.address = ""
     judge.not_of(at)
     assert at.address.endswith(".weights") and said["who"] == at.who
     row = at.row(at.result)
@@ -70,6 +77,31 @@ def shares(at: judge.Judge, said: judge.Said) -> None:
     if said["next"] is not None:
         assert at.key(said["second"]) == clear[1] and sum(shown) <= 1 + judge.NOISE
         assert abs(judge.number(said["next"]) / 100 - shown[1]) < judge.NOISE
+
+
+def main_head(at: judge.Judge, place: str) -> str:
+    """The weights of the head that is named, which gives most to one other token."""
+    weights = r"layer\d+\.(cross_)?attention\.head\d+\.weights"
+    most: dict[str, float] = {}
+    for address in filter(re.compile(weights).fullmatch, at.values):
+        row = list(at.row(at.values[address]).data)
+        if ".attention." in address:
+            row[at.followed] = 0.0
+        most[address] = max(row)
+    there = [address for address in most if is_at(place, address)]
+    found = max(there, key=most.__getitem__)
+    assert most[found] >= max(most.values()) - judge.NOISE, "another head gives more"
+    return found
+
+
+def is_at(place: str, address: str) -> bool:
+    """Whether the address of a head fits `layer 1, cross-attention, head 2`."""
+    layer, head = re.search(r"layer (\d+)", place), re.search(r"head (\d+)", place)
+    return (
+        (not layer or address.startswith(f"layer{layer[1]}."))
+        and (not head or f".head{head[1]}." in address)
+        and ("attention" not in place or ("cross" in place) == ("cross" in address))
+    )
 
 
 def sink_gets_nearly_all(at: judge.Judge) -> bool:
@@ -264,8 +296,8 @@ CLAIMS: dict[str, judge.Check] = {
     "“{who:name}” can attend to every token.": hidden,
     "“{who:name}” cannot attend to any token, not even to itself.": hidden,
     "“{who:name}” cannot attend to {hidden:(?:“|itself).*}.": hidden,
-    r"“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}.": shares,
-    "“{who:name}” gives nearly all of its attention to {first:text}.": shares,
+    r"[In {place:text}, ]“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}.": shares,
+    "[In {place:text}, ]“{who:name}” gives nearly all of its attention to {first:text}.": shares,
     r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict the next token: later tokens contain the answer.": leak,
     "“{who:name}” is the last token: the mask hides nothing from it.": last,
     "Most of “{what:name}” comes from {source:name}: {part} of {whole}.": main_source,

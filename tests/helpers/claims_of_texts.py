@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
-from tests.helpers.judge import NOISE, Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
@@ -119,7 +119,8 @@ def carried(at: Judge, said: Said) -> None:
 def worked_without_the_mask(at: Judge, said: Said) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
-    later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
+    rows = [[number(str(weight)) for weight in row] for row in at.result["data"]]
+    later = [sum(row[i + 1 :]) for i, row in enumerate(rows)]
     rounded = len(later) * 10.0 ** -at.rounding["decimals"]  # it is chosen before that
     assert later[at.token] >= max(later) - rounded
 
@@ -162,9 +163,9 @@ def as_in(at: Judge, said: Said) -> None:
 
 
 def kind_of(heading: str) -> str:
-    """`LayerNorm` of `21. LayerNorm after attention` or `30. Final LayerNorm`, wherever it is."""
+    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`."""
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub("^Final | (?:after|before|of) .+", "", title)
+    return re.sub("^(?:Embedding|Final) | (?:after|before|of) .+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:
@@ -214,6 +215,16 @@ def waves_or_table(at: Judge, said: Said) -> None:
     waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2
     table = isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
     assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
+
+
+def depends_on_the_distance(at: Judge, said: Said) -> None:
+    """With a sine and a cosine of each angle: sin a sin b + cos a cos b = cos(a − b)."""
+    sin, cos = (at.values[f"position.{wave}"] for wave in ("sin", "cos"))
+    assert said["who"] == at.who and at.address == "position"
+    assert not any(map(at.pinned, ("position", "position.sin", "position.cos", "position.angle")))
+    columns = zip(*at.result["data"], strict=True)
+    pairs = (zip(*each["data"], strict=True) for each in (sin, cos))
+    assert list(columns) == [column for pair in zip(*pairs, strict=True) for column in pair]
 
 
 def ids(at: Judge, said: Said) -> None:
@@ -282,13 +293,6 @@ def only_last(at: Judge, said: Said) -> None:
         assert said["kept"] == re.sub(r", (?=[^,]+$)", " and ", ", ".join(kept))
 
 
-def kept_word(at: Judge, said: Said) -> None:
-    turn = at.turns[at.turn - 1]
-    assert said["word"] == turn["word"] and "values" not in turn
-    (shown,) = {p["printed"] for p in turn["probabilities"] if p["word"] == turn["word"]}
-    assert number(shown) != 1 and abs(number(said["p"]) / 100 - number(shown)) < NOISE
-
-
 def mask_stays(at: Judge, said: Said) -> None:
     masks = [v for a, v in at.spec.get("given", {}).items() if a.split(".")[-1] == "mask"]
     assert not masks and any("attention" in layer for layer in at.spec["layers"])
@@ -337,14 +341,35 @@ def ending(at: Judge, said: Said) -> None:
     assert ("vocabulary" in at.spec) != said[""].startswith("It was read")
 
 
-def whole_text(at: Judge, said: Said) -> None:
-    turn = at.turns[-1]
-    assert at.heading == "The text" and said["text"] == " ".join(
-        [*turn["input"], *filter(None, [turn["word"]])]
-    )
+def written(at: Judge, said: Said) -> None:
+    """The text and the probability of each of its words, which the table has."""
+    assert at.heading in ("", "The text")
+    words = [turn["word"] for turn in at.turns]
+    assert said["start"] == " ".join(at.turns[0]["input"]) and said["words"] == " ".join(words)
+
+
+def read_only(at: Judge, said: Said) -> None:
+    assert at.heading == "" and {turn["word"] for turn in at.turns} == {None}
+    assert said["text"] == " ".join(at.turns[-1]["input"])
+
+
+def own_probabilities(at: Judge, said: Said) -> None:
+    """Words are drawn, and not with the probabilities that the model computes."""
+    recorded = {value["address"] for value in at.turns[0]["values"]}
+    assert recorded & {"sampling.scaled", "sampling.candidates"}
 
 
 # --- at a glance, before and after ---------------------------------------------------------------
+
+
+def built(at: Judge, layer: int) -> dict[str, Any]:
+    """The operations of a layer and their shapes."""
+    before = f"layer{layer}."
+    return {
+        address.removeprefix(before): (value["operation"], value["shape"])
+        for address, value in at.values.items()
+        if address.startswith(before)
+    }
 
 
 def repeated(at: Judge, said: Said) -> None:
@@ -354,15 +379,16 @@ def repeated(at: Judge, said: Said) -> None:
     assert first == like + 1 and last >= first
     assert (last > first) == said[""].startswith("Layers")
 
-    def built(layer: int) -> dict[str, Any]:
-        before = f"layer{layer}."
-        return {
-            address.removeprefix(before): (value["operation"], value["shape"])
-            for address, value in at.values.items()
-            if address.startswith(before)
-        }
+    assert all(built(at, layer) == built(at, like) for layer in range(first, last + 1))
 
-    assert all(built(layer) == built(like) for layer in range(first, last + 1))
+
+def repeated_in_turn(at: Judge, said: Said) -> None:
+    """Those layers have the operations of so many before them, in turn, of the same shapes."""
+    first, last, low, high = (int(said[key]) for key in ("first", "last", "low", "high"))
+    period = high - low + 1
+    assert period > 1 and first == high + 1 and last > first and (last - high) % period == 0
+    for layer in range(first, last + 1):
+        assert built(at, layer) == built(at, layer - period)
 
 
 CLAIMS: dict[str, Check] = {
@@ -403,6 +429,11 @@ CLAIMS: dict[str, Check] = {
     "Each token is represented by a vector, its embedding.": embedded,
     "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
+    "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
+    "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
+        "sampling.draw" in at.values
+        and not (said["most"] and len(at.values["sampling.logits"]["data"][0]) <= 8)
+    ),
     "The waves become longer from pair to pair: short waves tell neighboring positions apart, long waves distant ones.": waves_or_table,
     "Here the vectors come from a table, so that a model can learn them like the embeddings.": waves_or_table,
     "The embeddings are multiplied by {by:√d_model, where d_model is the number of features|s, a constant of the model}.": lambda at, said: (
@@ -428,7 +459,6 @@ CLAIMS: dict[str, Check] = {
     "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
     "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
-    "The probability of “{word:name}” is {p} %.": kept_word,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,
     "It ends after {n:int} turn[s]: " + CANNOT: stuck,
@@ -437,9 +467,12 @@ CLAIMS: dict[str, Check] = {
     "The end token came after {n:int} turn[s].": ending,
     "The text stops at the limit of {n:int} turn[s].": ending,
     "It was read in {n:int} turn[s]; without a vocabulary, no word is predicted.": ending,
-    "“{text:text}”": whole_text,
+    "“{text:text}”": read_only,
+    "After “{start:text}”, the model writes “{words:text}”.": written,
+    "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
     "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
     "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
+    "Layers {first:int} to {last:int} repeat layers {low:int} to {high:int} in turn, each with its own weights.": repeated_in_turn,
     "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (
         said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
         and at.values["input"]["shape"] == at.values["output"]["shape"]

@@ -40,6 +40,15 @@ def leads(at: Judge, said: Said) -> None:
     assert said[""] == word_paths.leads(as_shown(prediction(at)[1]), path(at))
 
 
+def ends(at: Judge, said: Said) -> None:
+    """The rank and the probability of the prediction, which no word exceeds."""
+    column, word = prediction(at)
+    printed = at.row(at.values["probabilities"]).shown[column]
+    assert (said["who"], said["word"], said["most"]) == (at.who, as_shown(word), None)
+    assert int(said["rank"]) == path(at)[-1][1] == 1
+    assert exact(said["share"]) == 100 * exact(printed)
+
+
 def moves_most(at: Judge, said: Said) -> None:
     assert [said[""]] == word_paths.moved(path(at))
 
@@ -92,13 +101,24 @@ def is_a_sum(at: Judge, said: Said) -> None:
 def largest_part(at: Judge, said: Said) -> None:
     found = parts(at)
     largest = max(found, key=lambda address: abs(found[address]))
-    assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
+    is_named(at, said, largest, found[largest])
 
 
 def largest_head(at: Judge, said: Said) -> None:
-    found = {address: x for address, x in parts(at).items() if HEAD.fullmatch(address)}
+    every = parts(at)
+    found = {address: x for address, x in every.items() if HEAD.fullmatch(address)}
     largest = max(found, key=lambda address: abs(found[address]))
-    assert said["name"] == label(largest) and is_rounded(said["n"], found[largest])
+    assert largest != max(every, key=lambda address: abs(every[address]))  # else it is said above
+    is_named(at, said, largest, found[largest])
+
+
+def is_named(at: Judge, said: Said, largest: str, adds: float) -> None:
+    """The largest part has its name and number; of a head, it is said what it attends to."""
+    assert said["name"] == label(largest) and is_rounded(said["n"], adds)
+    assert bool(said["size"]) == said["n"].startswith("-")
+    if not HEAD.fullmatch(largest):
+        assert not said["share"]
+        return
     weights = at.values[largest.replace("output", "weights")]
     data = weights["data"][at.followed - len(at.tokens)]
     shown = sorted(map(exact, weights["printed"][at.followed - len(at.tokens)]))
@@ -156,10 +176,11 @@ CLAIMS: dict[str, Check] = {
     **dict.fromkeys(word_paths.FORMS, leads),
     "The rank of “{word:any}” after each sub-layer, and the word that each layer would predict with its probability:": of_the_prediction,
     "The rank, the logit and the probability of “{word:any}” after “{who:any}”, [first:before the first layer and ]after each sub-layer:": of_the_prediction,
+    word_paths.ENDS: ends,
     word_paths.MOVED: moves_most,
     "The [capped:uncapped ]logit of “{word:any}” after “{who:any}” is {n}. It is the sum of what {kinds:text} add[s].": is_a_sum,
-    "In size, the largest part is {n} ({name:text}).": largest_part,
-    "Of the heads, the largest part is {n} ({name:text}).[ It gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_head,
+    "The largest part[size: in size] is {n} ({name:text}).[ This head gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_part,
+    "The largest part of a head[size: in size] is {n} ({name:text}).[ This head gives {share} % of its attention to “{token:any}”[other: of the encoder].]": largest_head,
     f"{{n:int}} of {{all:int}} head[s] give[s] at least {ALMOST_ALL} % of the attention of “{{who:any}}” to the first token, “{{first:any}}”.": looks_at_the_first,
     "In {n:int} of {all:int} such head[s], the first token has the shortest value vector.": has_the_shortest_value,
     "The attention weights of a head sum to 1, even if no token has what the head looks for. A head that gives almost all of its attention to a token with a short value vector adds little. Such a token is called an attention sink (Xiao et al. 2023).": is_a_sink,

@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.claims_of_comparisons import DIFFERS, MOVES
+from tests.helpers.judge import as_shown, exact, told_apart
+from tests.helpers.terminal_page import NUMBER
+from tests.helpers.word_paths import points
+
 Pairs = list[tuple[int, int]]
 Document = dict[str, Any]
 
@@ -59,6 +64,70 @@ def faults_of_table(text: str, found: Document) -> Iterator[str]:
     order = list(claimed)
     if marked and order.index(marked[0]) < order.index(found["first_difference"]):
         yield f"marked: {marked[0]}, before {found['first_difference']}"
+
+
+def faults_of_token(
+    text: str, first: Document, second: Document, layers: Sequence[Any]
+) -> Iterator[str]:
+    """What is said of the last token's rows and attention, and the runs do not bear out."""
+    ours, theirs = _values(first), _values(second)
+    off = {
+        where: float(np.abs(_array(ours[a])[-1] - _array(theirs[a])[-1]).max())
+        for a, where in points(ours, layers)
+        if a in theirs and ours[a]["shape"][1:] == theirs[a]["shape"][1:]
+    }
+    size = max((np.abs(_array(ours[a])[-1]).max() for a, _ in points(ours, layers)), default=0.0)
+    _, found, section = text.partition("At the followed token\n")
+    if not found:
+        if max(off.values(), default=0.0) > 1e-6 * (1 + size):
+            yield f"nothing is said of {off}"
+        return
+    section = section.split("How far apart")[0]
+    bars = re.findall(rf"^  \S.*? {{2,}}({NUMBER}) +│", section, re.M)
+    if len(off) > 1 and len(bars) != len(off):
+        yield f"{len(bars)} bars of {off}"
+    for printed, (where, number) in zip(bars, off.items(), strict=False):
+        if (
+            abs(float(printed.replace("×10⁻", "e-").translate(RAISED)) - number)
+            > 0.051 * number + 1e-9
+        ):
+            yield f"{where}: {printed}, is {number}"
+    said = re.search(rf"The row {DIFFERS}\.{MOVES}", " ".join(section.split()))
+    since = next(where for where, number in off.items() if number > 1e-9 * (1 + size))
+    if (
+        said is None
+        or (f"after {said['where']}" if said["where"] else "before the first layer") != since
+    ):
+        yield f"not {since}: {said and said[0]}"
+    elif said["head"]:
+        yield from _faults_of_attention(said, ours, theirs)
+
+
+def _faults_of_attention(
+    said: re.Match[str], ours: dict[str, Any], theirs: dict[str, Any]
+) -> Iterator[str]:
+    """No weight of the last token changes more than the named one."""
+    changes = {}
+    for address in ours:
+        match = re.fullmatch(r"layer(\d+)\.(cross_)?attention\.head(\d+)\.weights", address)
+        if match is None or address not in theirs:
+            continue
+        labels = [told_apart(run[address]["axes"][1]["labels"]) for run in (ours, theirs)]
+        rows = [_array(run[address])[-1] for run in (ours, theirs)]
+        shown = [run[address]["printed"][-1] for run in (ours, theirs)]
+        for i, j in _pairs(*(run[address]["axes"][1]["labels"] for run in (ours, theirs))):
+            both = (as_shown(labels[0][i]), as_shown(labels[1][j]))
+            name = (match[1], bool(match[2]), match[3], *both)
+            changes[name] = abs(rows[0][i] - rows[1][j]), (shown[0][i], shown[1][j])
+    named = (said["layer"], bool(said["crosses"]), said["head"])
+    key = (said["key"], said["other"] or said["key"])
+    change, printed = changes.get((*named, *key), (0.0, None))
+    if change < max(each for each, _ in changes.values()) - 1e-9:
+        yield f"not the largest change: {said[0]}"
+    if printed is None or [exact(each) * 100 for each in printed] != [
+        exact(said[name]) for name in ("before", "after")
+    ]:
+        yield f"not {printed}: {said[0]}"
 
 
 def differences(first: Document, second: Document) -> dict[str, tuple[float, float]]:

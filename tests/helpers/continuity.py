@@ -102,8 +102,8 @@ _TYPED = (
 """What scores are divided by, also where it is given; the temperature, a random number."""
 
 
-_QUERIES = r"(Q|A[₀-₉])\S*"
-"""Queries, or the parts of one."""
+_QUERIES = r"(Q|A[₀-₉])\S*|\[Q\S* \S+\]"
+"""Queries, with a rotary part or not, or the parts of one."""
 
 
 def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
@@ -128,12 +128,15 @@ class _Page:
         self.formula: terminal_page.Formula | None = None  # the last one read in this step
         self.own = False  # whether it stands right over the lines, with no sentence between
         self.headed = False  # whether it stands in the heading, over all lines
+        self.number = ""  # of this step
+        self.masks: dict[str, terminal_page.Table] = {}  # by the number of the step that has it
 
     def enter(
         self, step: list[terminal_page.Block], following: Iterable[terminal_page.Block]
     ) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
+        self.number = terminal_page.title_of(step).partition(" ")[0]
         self.places.pop("", None)
         for block in step:
             if isinstance(block, terminal_page.Heading) and block.formula:
@@ -141,6 +144,8 @@ class _Page:
                 self.expressions += [block.formula.left, block.formula.right]
             elif isinstance(block, terminal_page.Formula):
                 self.expressions += [block.left, block.right]
+                if reads := re.match(_QUERIES, block.right):  # √d_k can stand before it
+                    self.width = self.widths.get(reads[0], self.width)
             elif isinstance(block, terminal_page.Table):
                 self.expressions.append(block.symbol)
         if (query := _query(following)) and "Gradient" in terminal_page.title_of(step):
@@ -151,14 +156,19 @@ class _Page:
         match block:
             case terminal_page.Heading(formula=terminal_page.Formula() as formula):
                 self.stands(formula.left, self.places.get(formula.right, ()))
-            case terminal_page.Prose():
+            case terminal_page.Prose(text=text):
                 self.own = self.headed
+                earlier = re.match(r"As in step (\d+)\.", text)
+                if earlier and (mask := self.masks.get(earlier[1])):
+                    self.read(mask)  # layers in between can have another one
             case terminal_page.Formula():
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
+                if symbol in ("M", "Mᴱ"):
+                    self.masks[self.number] = block
                 if re.match(_QUERIES, symbol):
                     self.width = self.widths[symbol] = len(columns)
                 if re.fullmatch("(∂L/∂)?X[′ᴱ]*", symbol):

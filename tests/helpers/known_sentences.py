@@ -228,6 +228,12 @@ def before_all_sections(at: Judge) -> bool:
     return at.heading == ""
 
 
+def stages_with_encoder(at: Judge) -> bool:
+    """Among the stages of training, of a decoder that attends to an encoder."""
+    crosses = any("cross_attention" in layer for layer in at.scenario.get("layers", []))
+    return crosses and at.heading in ("", "One step of training", "What training does")
+
+
 def in_the_summary(at: Judge) -> bool:
     return at.heading == "Summary"
 
@@ -275,9 +281,13 @@ def always(at: Judge) -> bool:
 
 REASONS: dict[str, Condition] = {
     "The probability of its word:": lambda at: not at.address,
+    "The code keeps all digits, and the text rounds, so that last digits can differ.": lambda at: (
+        at.rounding["carry"] != "never"
+    ),
     # Definitions, and what a table or a diagram has.
     "The rank of a word is 1 plus the number of words with a larger logit.": always,
     "The logit as the sum of its parts, the largest first:": always,
+    "A word that is not kept has the probability 0.": headed("^Other temperatures$"),
     "The parts of the heads, a row for each layer:": always,
     "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
     "The same model in formulas:": before_all_sections,
@@ -286,7 +296,7 @@ REASONS: dict[str, Condition] = {
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,
-    "All steps in one table. The formula of like steps is that of the first.": in_the_summary,
+    "All steps in one table. Steps of one kind share a row, with the first one's formula.": in_the_summary,
     # Tokens.
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes first in the list of merges is joined. This is repeated until no pair is in the list; the symbols that remain are the tokens.": of_a_text,
     "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.": of_a_text,
@@ -307,7 +317,7 @@ REASONS: dict[str, Condition] = {
     "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
         at.address == "prediction"
     ),
-    "In each turn the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the words after the others are already known. Words cannot be generated at the same time, because each pass reads the word before.": reads_whole_texts,
+    "In each turn, the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the earlier positions predict words that are already there. Each pass needs the word that the pass before has chosen, so the words cannot be generated at the same time.": reads_whole_texts,
     "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
         loss_kind("cross_entropy")(at) and not at.spec.get("loss", {}).get("smoothing")
     ),
@@ -318,6 +328,12 @@ REASONS: dict[str, Condition] = {
         "binary"
     ),
     # Training.
+    "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
+        stages_with_encoder(at) and "embeddings" in at.scenario["encoder"]
+    ),
+    "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder; the encoder's vectors are given and stay as they are.": lambda at: (
+        stages_with_encoder(at) and "embeddings" not in at.scenario["encoder"]
+    ),
     "Training repeats these stages, each time with the changed parameters.": headed(
         "^$|^One step of training$"
     ),

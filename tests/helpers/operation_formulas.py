@@ -124,6 +124,12 @@ def _frequencies(p: Any, *operand: Any) -> Any:
     return np.array(powers) / np.array(p.factors or [1])
 
 
+def _ramp(p: Any, a: Any, *computed: Any) -> Any:
+    operands = iter(computed)
+    start, end = (next(operands) if e is None else e for e in (p.start, p.end))
+    return ((a - start) / (end - start)).clip(0, 1)
+
+
 def _turned(p: Any, a: Any, cos: Any, sin: Any) -> Any:
     """Each pair of columns as a point, turned."""
     half = cos.shape[1]
@@ -267,7 +273,12 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "power_of_two": lambda p: Decimal(2) ** (Decimal(p.over) / p.under),
     "div_term": _frequencies,
     "turns": lambda p, a: p.context * a / (type(a.flat[0])(math.pi) * 2),
-    "ramp": lambda p, a: ((a - p.start) / (p.end - p.start)).clip(0, 1),
+    "turning_pair": lambda p: (
+        Decimal(p.width)
+        * (Decimal(p.context) / (2 * Decimal(math.pi) * Decimal(p.turns))).ln()
+        / (2 * Decimal(p.base).ln())
+    ),
+    "ramp": _ramp,
     "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
     "larger_base": lambda p: (
         (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)

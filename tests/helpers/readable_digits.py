@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import NamedTuple
 
 from tests.helpers.truth import Node, worked
@@ -33,9 +32,8 @@ def unread_digits(text: str, decimals: int = 0) -> list[Unread]:
     found = []
     for line in worked(text):
         result = line.sides[-1]
-        if result.kind == "number" and result.unit:
-            asked = min(result.unit, Fraction(1, 10**decimals))
-            finest = asked / 10**FURTHER_DECIMALS
+        if result.kind == "number" and result.last is not None:
+            finest = min(result.last, -decimals) - FURTHER_DECIMALS
             found += [
                 Unread(line.line, line.text, number.text)
                 for side in line.sides
@@ -64,8 +62,9 @@ def _numbers(node: Node) -> Iterator[Node]:
         yield from _numbers(part)
 
 
-def _is_long(number: Node, finest: Fraction, digits: int) -> bool:
-    return _significant(number) >= max(MANY_DIGITS, digits) and number.unit <= finest
+def _is_long(number: Node, finest: int, digits: int) -> bool:
+    """Whether it has many digits, of which the last is behind the finest power of ten."""
+    return _significant(number) >= max(MANY_DIGITS, digits) and (number.last or 0) <= finest
 
 
 def _significant(number: Node) -> int:

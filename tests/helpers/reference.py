@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Spec = Mapping[str, Any]
 Replace = Callable[[str, Array], Array]
-"""What to go on with instead of a value: of an input, a head's weights or output, a sub-layer's
-output, its residual or a norm after it."""
+"""What to go on with instead of a value: of an embedding, an input, a head's query, weights or
+output, a hidden layer or its activation, a sub-layer's output, its residual or a norm after it, the
+tower's output."""
 
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "relu_squared", "none")
@@ -83,7 +84,7 @@ def _within(replace: Replace, prefix: str, address: str, value: Array) -> Array:
 def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -> dict[str, Array]:
     """What is computed of a tower's tokens; cross-attention looks at ``memory``."""
     typed = tower.get("embeddings") is None
-    x = _floats([[]] * _queries(tower)) if typed else _embedding(tower)
+    x = _floats([[]] * _queries(tower)) if typed else replace("embedding", _embedding(tower))
     positions = tower.get("positions")
     values = _position(positions, *x.shape)
     asked = tower.get("embedding_scale", "none")
@@ -114,6 +115,8 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
             here = partial(_within, replace, f"layer{number}.{name}.")
             if not (name == "ffn" and shares_norm(layer)):
                 found = _norm(read, norm) if pre else {}
+                if pre:
+                    found["norm"] = here("norm", found["norm"])
                 inside = found.get("norm", read)
             if name == "attention":
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
@@ -124,7 +127,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
                 assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted, here)
             else:
-                found |= _ffn(inside, part, shifted)
+                found |= _ffn(inside, part, shifted, here)
             after = part.get("norm_after", layer.get("norm_after"))
             change = found["output"] = here("output", found["output"])
             if not _is_none(after):
@@ -144,7 +147,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
         final = _norm(x, tower["final_norm"])
         x = final["norm"]
         values |= {f"final_{key}": value for key, value in final.items()}
-    return values | {"output": x}
+    return values | {"output": replace("output", x)}
 
 
 def shares_norm(layer: Spec) -> bool:
@@ -387,6 +390,8 @@ def _attention(
         rows = _with_ones(memory_of_heads)
         key, value = (np.einsum("jm,hmk->hjk", rows, W) for W in (W_K, W_V))
 
+    for h, own_columns in enumerate(has_key):
+        query[h][:, own_columns] = replace(f"head{h + 1}.query", query[h][:, own_columns])
     flat_query, flat_key = query.copy(), key.copy()
     normed = latents
     compared = has_key
@@ -571,11 +576,11 @@ def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, Flag
     return stack, real
 
 
-def _ffn(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
-    return _network(x, ffn) if "experts" not in ffn else _mixture(x, ffn, shifted)
+def _ffn(x: Array, ffn: Spec, shifted: bool, replace: Replace) -> dict[str, Array]:
+    return _network(x, ffn, replace) if "experts" not in ffn else _mixture(x, ffn, shifted, replace)
 
 
-def _mixture(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
+def _mixture(x: Array, ffn: Spec, shifted: bool, replace: Replace) -> dict[str, Array]:
     """Every expert of every token, axes: n token, e expert, d feature; weights that are 0 or not.
 
     Logits that are alike but for noise of floats are a tie, which the first expert wins.
@@ -595,12 +600,14 @@ def _mixture(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
     found["router.weights"] = weights
     outputs = []
     for number, expert in enumerate(ffn["experts"], start=1):
-        inside, own = {"input": x} | _network(x, expert), goes[:, number - 1]
+        within = partial(_within, replace, f"expert{number}.")
+        inside, own = {"input": x} | _network(x, expert, within), goes[:, number - 1]
         outputs.append(inside["output"])
         found |= {f"expert{number}.{name}": part[own] for name, part in inside.items()}
     output = np.einsum("ne,end->nd", weights, np.array(outputs))
     if "shared" in ffn:
-        found["routed"], inside = output, _network(x, ffn["shared"])
+        within = partial(_within, replace, "shared.")
+        found["routed"], inside = output, _network(x, ffn["shared"], within)
         found |= {f"shared.{name}": part for name, part in inside.items()}
         shared = inside["output"]
         if "shared_gate" in ffn:
@@ -611,14 +618,14 @@ def _mixture(x: Array, ffn: Spec, shifted: bool) -> dict[str, Array]:
     return found | {"output": output}
 
 
-def _network(x: Array, ffn: Spec) -> dict[str, Array]:
-    hidden = _affine(x, ffn["W_1"], ffn.get("b_1"))
+def _network(x: Array, ffn: Spec, replace: Replace = _as_computed) -> dict[str, Array]:
+    hidden = replace("hidden", _affine(x, ffn["W_1"], ffn.get("b_1")))
     last = ffn.get("activates") == "output"
     name = ffn.get("activation", "relu")
     found = {"hidden": hidden}
     inside = hidden
     if not last:
-        inside = found["activation"] = _activated(name, hidden)
+        inside = found["activation"] = replace("activation", _activated(name, hidden))
     if "W_3" in ffn:
         found["up"] = _affine(x, ffn["W_3"], ffn.get("b_3"))
         inside = found["gated"] = np.einsum("iu,iu->iu", found["up"], inside)

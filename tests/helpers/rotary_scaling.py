@@ -45,6 +45,8 @@ def frequencies(asked: Mapping[str, Any], width: int, tokens: int) -> dict[str, 
             if scaling.get("truncate", True):
                 first, last = math.floor(first), math.ceil(last)
             first, last = max(first, 0), min(last, width - 1)
+            ends = {"ramp_start": first, "ramp_end": last}
+            found |= {name: np.array(end) for name, end in ends.items() if end % 1}
             last += 0.001 * (first == last)
             found |= {"unscaled": plain, "turns": context * plain / (2 * math.pi)}
             found |= {"pair": pair, "ramp": np.clip((pair - first) / (last - first), 0, 1)}

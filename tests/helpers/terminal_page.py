@@ -23,6 +23,7 @@ _MARK = "▸"  # may stand before the row that is followed
 
 
 _RULE = re.compile("[─═]+")
+_BAR = re.compile(rf"  (?P<label>\S.*?) {{2,}}(?P<number>{NUMBER}) *[▐█▕]*│[█▌▏]*$")
 _OPERATOR = re.compile("  ([·+=]|/ [^ ]+)(?=  )")
 
 
@@ -154,8 +155,11 @@ def _between(line: str, first: int, last: int | None) -> str:
 def _table(lines: list[str]) -> Table | None:
     """A matrix; None for a table of words, whose header begins with a word: positions, words.
 
-    A row without a name has the symbol for one, and nothing over it.
+    A row without a name has the symbol for one, and nothing over it. Signed bars are the parts c of
+    a sum.
     """
+    if bars := [match for line in lines if (match := _BAR.match(line))]:
+        return Table("c", ("",), tuple((bar["label"], (bar["number"],)) for bar in bars))
     if lines[0].startswith("   ") and len(lines) == 2:
         lines = [f"  {_cells(lines[1])[0]}  {lines[0].strip()}", lines[1]]
     header, *rows = [_cells(line) for line in lines]

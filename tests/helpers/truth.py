@@ -22,6 +22,7 @@ from functools import lru_cache
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
 _BEYOND = Decimal("1e18")  # e to the power of more has no Decimal
+_FAR_POWER = 2000  # from here on a power of ten stays one
 _FAR_TANH = 1000  # from here on tanh has more nines than digits
 _FAR, _FRACTIONS = 6, 400  # from here on so many fractions give 120 digits of a tail
 _LINES_KEPT = 20_000  # most are judged again: in another format, or by another question
@@ -187,7 +188,7 @@ class Node:
     parts: tuple[Node, ...] = ()
     signs: tuple[int, ...] = ()  # of the terms of a sum
     value: _Value | None = None  # of a number
-    unit: Fraction = Fraction(0)  # what one step of a number's last digit is worth
+    last: int | None = None  # the power of ten of a number's last digit
     more: str = ""  # how many terms a number stands for, in `[58 more: 1.2345]`
 
 
@@ -313,9 +314,9 @@ def _parsed(side: str) -> Node:
 @lru_cache(_LINES_KEPT)
 def _number(mantissa: str, decimals: str, power: str) -> Node:
     exponent = int(power.translate(_SUPERSCRIPTS))
-    value = _rational(Fraction(mantissa) * Fraction(10) ** exponent)
+    value = _rational(Fraction(mantissa)) * _ten_to(exponent)
     text = mantissa if power == "0" else f"{mantissa}×10{power}"
-    return Node("number", text, value=value, unit=Fraction(10) ** (exponent - len(decimals)))
+    return Node("number", text, value=value, last=exponent - len(decimals))
 
 
 def _negative(node: Node) -> Node | None:
@@ -334,9 +335,10 @@ def _misrounded(left: Node, right: Node, sign: int = 1) -> str | None:
     """Where a number of the right side is not the part of the left (times sign) it replaces."""
     if right.kind == "number":
         value, number = _evaluate(left), _evaluate(right)
+        half = _HALF * _ten_to(right.last or 0)
         if left.more and right.more and left.more != right.more:
             return f"{right.text} does not stand for as many terms as {left.text}"
-        if _rounds_to(value if sign > 0 else -value, number, right.unit / 2):
+        if _rounds_to(value if sign > 0 else -value, number, half):
             return None
         return f"{left.text} is {_shown(value)}, which {right.text} is not the rounding of"
     if left.kind == right.kind == "sum" and len(left.parts) != len(right.parts):
@@ -360,15 +362,15 @@ def _flat(node: Node) -> Node:
     return replace(node, parts=tuple(t for _, t in terms), signs=tuple(s for s, _ in terms))
 
 
-def _rounds_to(value: _Value, number: _Value, half: Fraction) -> bool:
+def _rounds_to(value: _Value, number: _Value, half: _Value) -> bool:
     """Whether the number, half its last digit's step given, is the value rounded half away."""
     if value.infinite or number.infinite:
         return _compare(value, number) == 0
     sign = _compare(number, _ZERO)
     if sign < 0:
         value, number = -value, -number
-    low = _compare(value, number + _rational(-half))
-    return (low > 0 or low == 0 != sign) and _compare(value, number + _rational(half)) < 0
+    low = _compare(value, number + -half)
+    return (low > 0 or low == 0 != sign) and _compare(value, number + half) < 0
 
 
 def _shown(value: _Value) -> str:
@@ -417,7 +419,7 @@ def _evaluate(node: Node) -> _Value:
         case "^", [a, b]:
             return _power(a, b)
         case "√", [a]:
-            return _power(a, _rational(Fraction(1, 2)))
+            return _power(a, _HALF)
         case "e^", [a]:
             return _exponential(a)
         case "ReLU′", [a]:
@@ -463,7 +465,7 @@ def _function(name: str, x: _Value) -> _Value:
     if name == "ln" and _compare(x, _ONE) == 0:
         return _ZERO
     if name == "Φ" and _sign(x) == 0:
-        return _rational(Fraction(1, 2))
+        return _HALF
     if name != "ln" and _sign(x) == 0:
         return _ONE if name == "cos" else _ZERO
     return _opaque(name, x)
@@ -478,7 +480,7 @@ def _opaque(name: str, *of: _Value) -> _Value:
 
 @dataclass(frozen=True)
 class _Atom:
-    """An irrational part that is not taken apart further; `e` has no arguments."""
+    """A part that is not taken apart further; `e` has no arguments, `10` stands for far powers."""
 
     name: str
     of: tuple[_Value, ...] = ()
@@ -529,11 +531,19 @@ class _Value:
 
 _ZERO = _Value()
 _ONE = _Value(_UNIT)
+_HALF = _Value(frozenset({(_NOTHING, Fraction(1, 2))}))
 _INFINITY = _Value(infinite=1)
 
 
 def _rational(number: Fraction | int) -> _Value:
     return _Value(_collected([(_NOTHING, Fraction(number))]))
+
+
+def _ten_to(power: int) -> _Value:
+    """A power of ten, which is not written out as a fraction with thousands of digits."""
+    if abs(power) < _FAR_POWER:
+        return _rational(Fraction(10) ** power)
+    return _Value(frozenset({(frozenset({(_Atom("10"), Fraction(power))}), Fraction(1))}))
 
 
 def _fraction(value: _Value) -> Fraction | None:
@@ -634,6 +644,8 @@ def _term(monomial: _Monomial, coefficient: Fraction) -> Decimal:
             result *= (Decimal(base.numerator) / base.denominator) ** exponent
         elif base.name == "e":
             result *= _e_to(exponent)
+        elif base.name == "10":
+            result *= Decimal(1).scaleb(power.numerator)
         else:
             result *= _irrational(base.name, *map(_decimal, base.of)) ** exponent
     return result

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.helpers.judge import as_shown, pattern_of
+from tests.helpers.judge import as_shown, exact, pattern_of
 
 Values = Mapping[str, Any]
 Array = NDArray[np.float64]
@@ -27,13 +27,17 @@ WHERE = r"(?:before the first layer|after .+? ?in layer \d+|after layer \d+)"
 FORMS = tuple(
     form.replace("WHERE", WHERE)
     for form in (
-        "“{word:any}” has rank 1 {every:at each of these points}.",
+        "“{word:any}” has rank 1 {every:(?:before the first layer and )?after each sub-layer}.",
         "“{word:any}” has rank 1 {only:only at the end}, {first:WHERE}.",
         "“{word:any}” first has rank 1 {first:WHERE}, {kept:and keeps it}.",
         "“{word:any}” first has rank 1 {first:WHERE}, and has it again, to keep it, {again:WHERE}.",
         "“{word:any}” first has rank 1 {first:WHERE}, {lost:but not at the end}.",
         "“{word:any}” never has rank 1. Its best rank is {best:int}, first reached {when:WHERE}.",
     )
+)
+ENDS = (
+    "After “{who:any}”, “{word:any}” ends with rank {rank:int} and a probability of {share} %"
+    "[; the most probable word is “{most:any}”]."
 )
 MOVED = "The rank changes by the largest factor through {where:text}: from {a:int} to {b:int}."
 
@@ -138,11 +142,22 @@ def faults(
     return found if moves == due else [*found, f"{moves}, not {due}"]
 
 
+def is_the_end(line: str, token: str, word: str, point: Mapping[str, Any]) -> bool:
+    """Whether a sentence has the rank and the probability of a word at the last point."""
+    match = pattern_of(ENDS).fullmatch(line)
+    if match is None or (match["who"], match["word"]) != (as_shown(token), as_shown(word)):
+        return False
+    shown = exact(match["share"]) == 100 * exact(point["probability"]["printed"])
+    most = as_shown(point["prediction"]) if point["rank"] > 1 else None
+    return shown and int(match["rank"]) == point["rank"] and match["most"] == most
+
+
 def leads(word: str, path: Sequence[tuple[str, int]]) -> str:
     """The sentence that says where a word has rank 1."""
     ranks = [rank for _, rank in path]
     if set(ranks) == {1}:
-        return f"“{word}” has rank 1 at each of these points."
+        start = "before the first layer and " if path[0][0] == "before the first layer" else ""
+        return f"“{word}” has rank 1 {start}after each sub-layer."
     if 1 not in ranks:
         best = min(ranks)
         where = path[ranks.index(best)][0]

@@ -37,7 +37,7 @@ WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
-    "the mask shows later tokens"
+    "the mask shows later tokens|probability is too small to compute with"
 )
 MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
@@ -52,7 +52,8 @@ OF_THE_LIKELIEST = ("--seed", "2", "--temperature", "0.5", "--top-p", "0.5")
 
 def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple[str, Any] | None:
     """What a command prints for people and as JSON; nothing where the numbers lead nowhere."""
-    ran = run(command, "-", *options, "--format", "terminal", width=WIDE, stdin=stdin)
+    full = ("--detail", "full") if command == "tutorial" else ()
+    ran = run(command, "-", *options, *full, "--format", "terminal", width=WIDE, stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return None
@@ -114,9 +115,15 @@ def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
     asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
     ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
     passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
-    longest = yaml.safe_load(stdin).get("generation", {}).get("max_tokens", 5)
-    for most in range(min(5, longest), 0, -1):  # shorter if a word cannot be read
-        text = run("generate", "-", "--max-tokens", str(most), "--format", "json", stdin=stdin)
+    spec = yaml.safe_load(stdin)
+    generation, start = spec.get("generation", {}), []
+    if "vocabulary" in spec and not {"start", "encoder"} & {*generation, *spec}:
+        # a tutorial continues its own text
+        tokens = by_address(json.loads(run("run", "-", "--format", "json", stdin=stdin).stdout))
+        start = [f"--start={token}" for token in tokens["tokens"]["data"]]
+    for most in range(min(5, generation.get("max_tokens", 5)), 0, -1):  # if a word cannot be read
+        limit = ("--max-tokens", str(most), "--format", "json")
+        text = run("generate", "-", *start, *limit, stdin=stdin)
         if not text.exit_code:
             return passes, json.loads(text.stdout)["turns"]
     return passes, []
@@ -407,6 +414,7 @@ def test_gradients_of_typed_values_alone() -> None:
         "given": {f"{address}.output": [[1, 0], [0, 3]]},
     }
     assert wrong("train", spec) == []
+    assert wrong("train", spec, "--clip", "0.1") == []  # there is no norm to clip
     text = to_yaml(spec)
     assert "No parameter is trained" in " ".join(printed("train", "-", stdin=text).split())
     found = json.loads(printed("train", "-", "-f", "json", stdin=text))["values"]
@@ -423,6 +431,62 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
     }
     for more in ((), ("--worked",), ("--worked", "--max-tokens", "1")):
         assert wrong("generate", spec, "--kv-cache", *more) == []
+    rotated = {**spec, "positions": {"rotary": {"start": 2}}}
+    assert wrong("generate", rotated, "--kv-cache", "--worked") == []
+
+
+def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
+    """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
+    head = {"W_Q": [[1, 0, 1, 0], [0, 1, 0, 1]], "W_K": [[1, 1, 0, 0], [0, 1, 1, 1]]}
+    head["W_V"] = [[1, 0], [1, 1]]
+    yarn = {"kind": "yarn", "original_max_position_embeddings": 1000, "truncate": False}
+    dynamic = {"kind": "dynamic", "original_max_position_embeddings": 1}
+    own = {"tokens": ["a", "b"], "embeddings": [[1, 0], [0, 1]]}
+    plain = {"kind": "layer_norm"}
+    for scaling in (yarn, {**yarn, "attention_factor": "1.25"}, dynamic):
+        encoder = {
+            **{**own, "embedding_norm": {**plain, "gain": [1, 2]}, "final_norm": plain},
+            "positions": {"rotary": {"scaling": {**scaling, "factor": 2}}},
+            "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+        }
+        spec = {"title": "Two towers", **own, "embedding_norm": plain, "encoder": encoder}
+        assert wrong("run", spec) == []
+        digits = {"digits": {"*": {"significant": 2}}}
+        assert wrong("run", {**spec, "rounding": {"decimals": 5, "carry": "line", **digits}}) == []
+
+
+def test_weights_that_are_smaller_than_any_float() -> None:
+    head = {"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}
+    spec = {
+        **{"title": "Scores of 1600 and 1", "tokens": ["a", "b"], "embeddings": [[40], [1]]},
+        "layers": [{"attention": {"norm": "none", "heads": [head]}}],
+    }
+    assert wrong("tutorial", {**spec, "rounding": {"carry": "never", "decimals": 2}}) == []
+
+
+def test_an_expert_of_other_tokens_than_the_followed_one() -> None:
+    """What raising its weights changes is told as well, also where a product is the last value."""
+    experts = [
+        {name: [[1, "0.5"], [more, 1]] for name in ("W_1", "W_2", "W_3")} for more in (0, "0.25")
+    ]
+    ffn = {"router": [[2, 0], [0, 2]], "experts": experts, "top": 1}
+    spec = {
+        **{"title": "Two experts", "tokens": ["a", "b"], "embeddings": {"a": [1, 0], "b": [0, 1]}},
+        **{"layers": [{"ffn": {**ffn, "norm": "none"}}], "vocabulary": ["a", "b"]},
+        **{"unembedding": {"W_U": [[1, 0], [0, 1]]}, "targets": ["b", "a"]},
+    }
+    assert wrong("train", spec) == []
+
+
+def test_a_vocabulary_of_one_word() -> None:
+    """Its probability is 1, or 0.9 where the sum has fewer digits than the exponential."""
+    spec = {
+        **{"title": "One word", "tokens": ["a"], "embeddings": {"a": [1]}, "layers": []},
+        **{"vocabulary": ["a"], "unembedding": {"W_U": [[-1]]}, "targets": ["a"]},
+        "rounding": {"carry": "line", "decimals": 1, "digits": {"*.exp": {"significant": 5}}},
+    }
+    assert "-0." in printed("train", "-", stdin=to_yaml(spec))
+    assert wrong("train", spec) == []
 
 
 LOSSES = (
@@ -448,6 +512,10 @@ def test_other_losses() -> None:
         for more in ({}, words) if loss["kind"] == "squared" else (words,):
             for command in ("loss", "train"):
                 assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+    for second in ("bab", "bba"):
+        batch = [{"tokens": list("aba"), "targets": list(each)} for each in (second, "bab")]
+        for command in ("loss", "train", "tutorial"):
+            assert wrong(command, {**spec, **words, "training": batch}) == []
     forms = [claim.template for claim in FORMS if "losses" in claim.check.__module__]
     assert [words for words in forms if not SEEN[words]] == []
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.claims import Judge, faults
+from tests.helpers import claims_of_stories
+from tests.helpers.claims import Judge, faults, judged
 from tests.helpers.claims_of_trained import bracketed, shown_columns
 from tests.helpers.claims_of_words import path
 from tests.helpers.command import printed, run
-from tests.helpers.judge import Row, as_shown
+from tests.helpers.judge import Row, address_of, as_shown, pattern_of
 from tests.helpers.latex_truth import from_latex, from_markdown
 from tests.helpers.sentences import unbroken
 from tests.helpers.tiny_models import scenario
@@ -95,6 +96,9 @@ LLAMA: dict[str, Any] = {
 """What a scenario would say of the tiny model."""
 
 
+STORY = tuple(map(pattern_of, (*claims_of_stories.CLAIMS, *claims_of_stories.GENERAL)))
+
+
 @pytest.fixture(scope="module")
 def document(seen: Trace) -> Any:
     """The pass as JSON."""
@@ -113,8 +117,7 @@ ASKED = (
     ("lens", 2),
     ("run --layer 1 --head 1", 3),
     ("run --layer 2 --head 4", 5),
-    ("tutorial --layer 2 --head 2 --format terminal", 5),
-    ("tutorial --format terminal", 5),
+    ("tutorial --layer 2 --head 2 --detail full --format terminal", 5),
 )
 
 
@@ -122,10 +125,32 @@ ASKED = (
 def test_every_claim_is_true(command: str, token: int, llama: str, document: Any) -> None:
     name, *options = command.split()
     text = printed(name, llama, *options, "--token", str(token), width=WIDE)
-    # What a head adds has a judge of its own.
-    text = re.sub(r"\nHead \d+ · What it adds.*?\n(?=Output\n)", "\n", text, flags=re.DOTALL)
     wrong = faults(unbroken(text), judge(document, token - 1, whole="--layer" not in options))
     assert wrong == [], "\n".join(wrong)
+
+
+def test_the_worked_head_of_a_tutorial_is_explained_truly(llama: str, document: Any) -> None:
+    """Its sections have no numbers; what they say of it alone is judged by `claims_of_stories`."""
+    text = unbroken(printed("tutorial", llama, "--format", "terminal", width=WIDE))
+    ((head, layer),) = re.findall(r"^Head (\d+) of layer (\d+), step by step$", text, re.M)
+    begin = text.index(": query, keys and values\n")
+    end = text.index(f"\nWhat head {head} of layer {layer} adds")
+    _, *parts = re.split(r"^(\S.*)\n[═─]+\n", text[begin:end], flags=re.M)
+    told = zip(parts[::2], parts[1::2], strict=True)
+    wrong = []
+    for heading, section in told:
+        title = re.split(" {2,}", heading)[0]
+        own = str((int(head) - 1) // 2 * 2 + 1) if re.search("[kK]ey|Value", title) else head
+        at = judge(document)
+        at.heading = f"1. Layer {layer}, head {own} · {title}"
+        at.address = address_of(at.heading, at)
+        wrong += [
+            f"{title}: {line}: {fault}"
+            for line in section.strip("\n").split("\n\n")
+            if line[:1] not in (" ", "▸", "") and not any(p.fullmatch(line) for p in STORY)
+            if (fault := judged(line, at))
+        ]
+    assert wrong == []
 
 
 def test_a_false_claim_is_found(llama: str, document: Any) -> None:
@@ -274,7 +299,7 @@ def test_a_comma_may_be_a_token(llama: str, seen: Trace) -> None:
 
 def test_a_text_goes_on_where_it_stands(llama: str) -> None:
     text = printed("generate", llama, "--max-tokens", "2")
-    assert "“the a, isfi”" in text
+    assert "After “the a, is”, the model writes “fi”." in text
 
 
 def test_a_tutorial_of_a_trained_model_is_its_summary(llama: str) -> None:

@@ -222,7 +222,7 @@ def test_a_parallel_ffn_in_texts(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     with parallel():
         shown = printed("run", "alex")
-        tutorial = printed("tutorial", "alex", "--format", "terminal")
+        tutorial = printed("tutorial", "alex", "--detail", "full", "--format", "terminal")
         printed("page", "alex", "-o", str(page))
     assert "x₁ is added to the sub-layer's output." in shown
     assert "r₂ (4 × 6) = x₁ + FFN(X′)" in shown

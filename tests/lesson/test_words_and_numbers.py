@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -235,7 +234,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     ),
     "a sink without the mask": (
         numbers("a, b", a="1", b="4").replace(ONE_HEAD, f"layers: [{LAYER}, {LAYER}]\n"),
-        ("tutorial",),
+        ("tutorial", "--detail", "full"),
         ("This section follows the token “a” in layer 1.", "W_Q has 1 × 1 = 1 parameter."),
         "without the mask.\n\ns has 1 parameter",
     ),
@@ -353,7 +352,7 @@ ONE_OF_EACH = numbers("a", a="1").replace(
 
 
 def test_one_is_no_plural() -> None:
-    text = told("tutorial", "-", "--format", "terminal", stdin=ONE_OF_EACH)
+    text = told("tutorial", "-", "--detail", "full", "--format", "terminal", stdin=ONE_OF_EACH)
     assert "to 1 hidden unit." in text and "of each token to 1 number." in text
     assert "1 × 1 = 1 parameter." in text
     for plural in ("1 hidden units", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
@@ -411,14 +410,14 @@ def test_given_values_are_not_spoken_of() -> None:
 
 @pytest.mark.parametrize("options", [(), ("--kv-cache",), ("--seed", "1"), ("--worked",)])
 def test_each_turn_has_the_probability_of_its_word_once(options: tuple[str, ...]) -> None:
-    text = told("generate", "pizza", *options)
+    text = printed("generate", "pizza", *options, "--format", "terminal")
     turns = json.loads(printed("generate", "pizza", *options, "--format", "json"))["turns"]
     shown = [
-        next(Decimal(p["printed"]) for p in turn["probabilities"] if p["word"] == turn["word"])
+        next(p["printed"] for p in turn["probabilities"] if p["word"] == turn["word"])
         for turn in turns
     ]
-    said = re.findall(r"The probability of “(.+)” is (.+) %\.", text)
-    is_in_a_step = "--seed" in options or "--worked" in options
+    answer = text.split("Turn 1")[0]
+    said = re.findall(r"^  \d+ +(\S+) +(0\.\d+)$", answer, re.M)
     words = [turn["word"] for turn in turns]
-    alone = list(zip(words, (100 * p for p in shown), strict=True))
-    assert [(word, Decimal(p)) for word, p in said] == ([] if is_in_a_step else alone)
+    assert said == list(zip(words, shown, strict=True))
+    assert f"the model writes “{' '.join(words)}”" in answer

@@ -114,7 +114,13 @@ def assert_links_lead_to_their_titles(text: str) -> None:
             first.setdefault(name, place)
         for said, to in links(text):
             title = titles[first[to]]
-            assert title == said or title.startswith(f"{said.removeprefix('step ')}. ")
+            assert title == said or int(said.removeprefix("step ")) in numbers_of(title)
+
+
+def numbers_of(title: str) -> range:
+    """The steps of a section: `7. Head 1`, `11–17. Head 2`."""
+    found = re.match(r"(\d+)(?:–(\d+))?\. ", title)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_links(command: str) -> None:
 def test_titles_and_names_of_files_of_any_kind(title: str, file: str, tmp_path: Path) -> None:
     path = tmp_path / f"{file}.yaml"
     path.write_text(changed(("Two words", f"'{title}'")), encoding="utf-8")
-    text = printed("tutorial", str(path), "--format", "markdown")
+    text = printed("tutorial", str(path), "--detail", "full", "--format", "markdown")
     assert_links_lead_to_their_titles(text)
     assert len(links(text)) > 20
 
@@ -145,7 +151,7 @@ def test_titles_and_names_of_files_of_any_kind(title: str, file: str, tmp_path: 
 def test_tokens_of_any_kind(word: str) -> None:
     tokens = to_yaml({"tokens": [word, word]}) + "embeddings: [[1, 2], [3, 4]]\n"
     typed = changed(("tokens: [a, b]\nembeddings:\n  a: [1, 2]\n  b: [3, 4]\n", tokens))
-    text = printed("tutorial", "-", "--format", "markdown", stdin=typed)
+    text = printed("tutorial", "-", "--detail", "full", "--format", "markdown", stdin=typed)
     assert_links_lead_to_their_titles(text)
     assert len(links(text)) > 20
 

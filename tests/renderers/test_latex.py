@@ -226,7 +226,7 @@ def test_letters_that_the_font_does_not_have(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["alex", "pizza"])
 def test_references_lead_to_their_steps(name: str) -> None:
-    latex = in_latex(name)
+    latex = printed("tutorial", name, *("--detail", "full", "--format", "latex", "--standalone"))
     title = re.compile(r"\\sub(?:sub)?section\*\{([0-9]+)\. .*\}\\label\{(.*)\}")
     labels = {label: number for number, label in title.findall(latex)}
     references = re.findall(r"\\hyperref\[(.*?)\]\{step~([0-9]+)\}", latex)
@@ -305,6 +305,28 @@ def test_the_larger_a_share_the_fuller_its_cell() -> None:
     assert all(
         int(depth or 0) == pytest.approx(40 * float(share), abs=0.51) for depth, share in cells
     )
+
+
+@needs_pdflatex
+@pytest.mark.parametrize("name", ["alex", "pizza"])
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("step attention", 1),
+        ("step softmax --level 1", 1),
+        ("step ffn --level 3", 1),
+        ("step scores --level 4", 1),
+        ("step norm --level 5", 1),
+        ("tutorial", 6),
+    ],
+)
+def test_a_worksheet_fits_its_pages(words: str, most: int, name: str, tmp_path: Path) -> None:
+    scenario = (name,) if words == "tutorial" else ("--scenario", name)
+    how = ("--blanks", "--format", "latex", "--standalone")
+    log = typeset(tmp_path, printed(*words.split(), *scenario, *how))
+    (pages,) = re.findall(r"\((\d+) pages?,", log)
+    assert int(pages) <= most
+    assert overlaps(tmp_path) == []
 
 
 @needs_pdflatex

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from tests.helpers.command import printed, run
 
-IN_PARTS = ["run science", "tutorial science", "tutorial pizza --math"]
+IN_PARTS = ["run science", "tutorial science --detail full", "tutorial pizza --math --detail full"]
 FLAT = [
     *("loss pizza", "generate pizza --max-tokens 2 --worked"),
     "why output[Alex,spicy] --depth 1",

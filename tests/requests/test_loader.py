@@ -67,8 +67,8 @@ def test_defaults_are_told() -> None:
 def test_what_is_asked_comes_before_how_it_is_shown() -> None:
     names = [re.findall("--([a-z-]+)", name)[0] for name in options_of("run")]
     assert names == [
-        *("token", "layer", "head", "sequence", "no-mask", "terms", "given"),
-        *("vary", "decimals", "carry"),
+        *("token", "layer", "head", "sequence", "no-mask", "terms", "code", "given"),
+        *("vary", "detail", "decimals", "carry"),
         *("format", "brief", "math", "heading", "standalone", "figures", "output", "force"),
         *("no-pager", "help"),
     ]
@@ -133,7 +133,7 @@ WRONG = {
     "why input[1,1] --depth -1": "Invalid value for '--depth': got '-1', expected a whole number, "
     "at least 0",
     "run alex -f pdf": "Invalid value for '--format' / '-f': got 'pdf', expected terminal, "
-    "markdown, latex, json, npz or safetensors",
+    "markdown, latex, code, json, npz or safetensors",
     "run alex --carry nevr": "Invalid value for '--carry': got 'nevr', expected line, step or "
     "never; did you mean 'never'?",
 }

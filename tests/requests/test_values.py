@@ -83,7 +83,7 @@ def test_some_text() -> None:
     assert told(some("a name"), "") == "empty, expected a name"
 
 
-FORMATS = "terminal, markdown, latex, json, npz or safetensors"
+FORMATS = "terminal, markdown, latex, code, json, npz or safetensors"
 REFUSED = [
     *(("--decimals", typed, "a whole number from 0 to 12") for typed in ("1_0", "13", "-1", "")),
     *(("--layer", typed, "a whole number, at least 1") for typed in ("٣", "0", "1.0")),

@@ -19,14 +19,13 @@ LINES_TOGETHER = 4
 """The most line numbers in one row of a table."""
 
 SAID = {
-    Verdict.AGREES: ("agrees", "agree"),
-    Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
-    Verdict.VARIANT: ("matches a variant", "match a variant"),
     Verdict.WRONG: ("is wrong", "are wrong"),
     Verdict.FOLLOWS: ("follows from a wrong one", "follow from wrong ones"),
+    Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
+    Verdict.VARIANT: ("matches a variant", "match a variant"),
     Verdict.UNKNOWN: ("cannot be checked", "cannot be checked"),
 }
-"""The words for one figure and for several."""
+"""The words for one figure that does not agree and for several, the worst first."""
 
 COLUMNS = {
     "agree": (Verdict.AGREES,),
@@ -42,16 +41,19 @@ UNKNOWN = "The scenario computes no value for these."
 
 
 def report_text(report: Report) -> doc.Document:
-    """Return the report: counts, wrong figures and what follows from them, other differences."""
+    """Return the report: counts, wrong figures and what follows, other differences, each step."""
     mistakes = (doc.Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
-        *_by_step(report),
         *mistakes,
         *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
         *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
         *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
+        *_by_step(report),
     )
-    introduction = tuple(map(doc.Paragraph, _introduction(report)))
+    introduction: tuple[doc.Block, ...] = (
+        *map(doc.Paragraph, _introduction(report)),
+        *_wrong(report),
+    )
     return doc.Document(report.scenario, report.title, introduction, sections)
 
 
@@ -62,7 +64,9 @@ def _introduction(report: Report) -> Iterator[doc.Sentence]:
         for verdict, (one, several) in SAID.items()
         if (number := counts[verdict])
     ]
-    yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
+    agree, figures = counts[Verdict.AGREES], count(len(report.findings), "figure")
+    others = f"; {', '.join(parts)}" if parts else ""
+    yield (f"{agree} of {figures} {'agrees' if agree == 1 else 'agree'}{others}.",)
     if report.first:
         figure, right = report.first.figure, report.first.right
         places = [f"step {figure.step.number}, {figure.title}"] if figure.step else []
@@ -72,6 +76,19 @@ def _introduction(report: Report) -> Iterator[doc.Sentence]:
             "The first wrong figure in the order of computation is ",
             *(doc.Name(figure.name), f"{where}: the text prints {figure.text} instead of {right}."),
         )
+
+
+def _wrong(report: Report) -> Iterator[doc.Table]:
+    """Yield a table of the places with wrong figures, those with most consequences first."""
+    rows = tuple(
+        _row(
+            str(mistake.roots[0].figure.listed.line or NONE),
+            *(str(len(mistake.roots)), str(len(mistake.following) or NONE), _what(mistake.roots)),
+        )
+        for mistake in report.mistakes
+    )
+    if len(rows) > 1:
+        yield doc.Table(("line", "wrong", "follow", "figures"), rows)
 
 
 def _by_step(report: Report) -> Iterator[doc.Section]:

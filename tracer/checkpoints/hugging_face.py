@@ -58,8 +58,13 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     settings = CheckpointSettings(file, text)
     name = family_of(settings, "model_type", FAMILIES)
     family = FAMILIES[name]
+    key, newer = family.variant or ("", family)
+    if settings.get(key) is not None and settings.flag(key, False):
+        family = newer
     for other, key in family.same.items():
         settings.also_called(key, other)
+    if missing := _missing_context(family):
+        settings.assume(family.context, missing)
     architecture = _architecture(settings, name, family)
     family.check(settings)
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
@@ -158,7 +163,7 @@ def _architecture(
         d_k=_head_size(settings, family, share),
         hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context, 2048 if family.rotary or family.alibi else None),
+        context=settings.whole(family.context, _missing_context(family)),
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
         activation=settings.one_of(activation_key, activations, activation)
@@ -189,7 +194,7 @@ def _architecture(
         score_cap=settings.number_or_none(*family.score_cap) if family.score_cap else None,
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
         parallel=parallel,
-        shares_norm=parallel and family.shares_norm,
+        shares_norm=parallel and _shares_norm(settings, family),
         first_position=family.first_position,
         bounded=family.bounded,
         experts=settings.whole(family.experts) if family.experts else None,
@@ -219,6 +224,18 @@ def _encoder(
         d_k=max(1, decoder.width // heads),
         hidden=settings.whole(keys.hidden),
     )
+
+
+def _missing_context(family: HuggingFaceFamily) -> int | None:
+    """Return the longest text of a config without its key; None if positions are a table."""
+    return family.missing_context if family.rotary or family.alibi else None
+
+
+def _shares_norm(settings: CheckpointSettings, family: HuggingFaceFamily) -> bool:
+    if isinstance(family.shares_norm, bool):
+        return family.shares_norm
+    key, number = family.shares_norm
+    return bool(settings.get(key) == number)
 
 
 def _key_heads(settings: CheckpointSettings, family: HuggingFaceFamily, heads: int) -> int:
@@ -254,6 +271,10 @@ def _check_activation(
 def _divisor(settings: CheckpointSettings, family: HuggingFaceFamily) -> float | None:
     if family.factors:
         return 1 / settings.number(family.factors.scores, 1.0)
+    if factor := family.score_factor(settings):
+        return 1 / factor
+    if family.divides_scores and not settings.flag(family.divides_scores, True):
+        return 1.0
     if family.squared_divisor is None:
         return None
     key, squared = family.squared_divisor

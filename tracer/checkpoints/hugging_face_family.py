@@ -49,6 +49,8 @@ class HuggingFaceFamily:
     hidden: str = "intermediate_size"
     """Nothing if the hidden size is always a multiple of the width."""
     context: str = "max_position_embeddings"
+    missing_context: int = 2048
+    """The context if its key is missing, with positions that are no table."""
     maybe_biases: tuple[tuple[str, str, bool], ...] = ()
     """Those that have biases if a key is true, the key, and the value that a missing key has."""
     hidden_per_width: int | None = None
@@ -74,6 +76,10 @@ class HuggingFaceFamily:
     """Whether the output of each sub-layer is normalized, too."""
     squared_divisor: tuple[str | None, float] | None = None
     """The square of the divisor of the scores; None if it is d_k."""
+    score_factor: Callable[[CheckpointSettings], float | None] = lambda settings: None
+    """Returns the factor of the scores; None for another divisor."""
+    divides_scores: str = ""
+    """The key that says whether the scores are divided by √d_k; nothing if they always are."""
     divided_by_layer: str = ""
     """The key that says whether the scores of layer n are divided by n, too."""
     factors: FactorKeys | None = None
@@ -85,8 +91,8 @@ class HuggingFaceFamily:
     """The key of a factor of the logits; None if the family has none."""
     parallel: tuple[str, bool] | bool = False
     """Whether attention and FFN read the same vectors, or the key that says so."""
-    shares_norm: bool = False
-    """Whether both then read the output of one norm."""
+    shares_norm: bool | tuple[str, int] = False
+    """Whether both then read the output of one norm, or the key and the value that say so."""
     first_position: int = 0
     """The row of the position table for the first token."""
     experts: str = ""
@@ -121,6 +127,8 @@ class HuggingFaceFamily:
     """Whether positions are sines and cosines that training does not change."""
     encoder: EncoderKeys | None = None
     """The encoder that the decoder attends to."""
+    variant: tuple[str, HuggingFaceFamily] | None = None
+    """The family as which a configuration is read if a key is true."""
     check: Callable[[CheckpointSettings], None] = lambda settings: None
     """Checks keys that no other field names."""
     only: Only = field(default_factory=dict)

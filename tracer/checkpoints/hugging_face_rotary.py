@@ -67,6 +67,18 @@ def rotary_in_some_layers(base: float) -> ReadTurns:
     return read
 
 
+def rotary_if(key: str, value: str, read: ReadTurns) -> ReadTurns:
+    """Read rotary positions that no layer has if a key has another value (Granite 4)."""
+
+    def read_or_none(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
+        shared, own = read(settings, windows)
+        if settings.get(key) == value:
+            return shared, own
+        return shared, dict.fromkeys(range(1, len(windows) + 1))
+
+    return read_or_none
+
+
 def rotary_within_windows(read: ReadTurns) -> ReadTurns:
     """Read rotary positions that only layers with a window have (Command R7B)."""
 
@@ -100,7 +112,7 @@ def rotary_of_windows(full_base: float, near_base: float, near_key: str) -> Read
         type_key = "rope_type" if scaling is older else "type"
         changed = _scaling(settings, scaling, KINDS, None, type_key, at_top=False)
         if changed and changed["kind"] == "yarn":
-            scaling.only("truncate", True, "transformers does not read it here")
+            changed = {**changed, "truncate": True}  # transformers does not read it here
         own = {
             layer: RotaryPositions(base, "halves", None, scaling=changed)
             for layer, window in enumerate(windows, 1)

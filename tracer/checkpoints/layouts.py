@@ -23,7 +23,7 @@ class Layout:
     """The number of groups of heads in W_QKV, each with its queries, keys and values side by side;
     None for a group per head with keys."""
     older: Mapping[str, str] = field(default_factory=dict)
-    """Older names of tensors, with their names."""
+    """Parts of tensors' names in other files, with what `names` has for them."""
     prefix: str = ""
     """The prefix of all names but the unembedding's; a model may be saved without it."""
     optional: tuple[str, ...] = ()

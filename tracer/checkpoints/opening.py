@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,7 +49,7 @@ class Checkpoint:
     ends: tuple[int, ...]
     """The ids of the end tokens."""
     tokenizer: Callable[[], Tokenizer]
-    """Reads the tokenizer from the model's files.
+    """Reads the tokenizer from the model's files, once.
 
     Raises:
         TracerError: there is no tokenizer, it is damaged, or of an unsupported kind.
@@ -107,7 +107,8 @@ def _gguf(path: Path) -> Checkpoint:
     layout = gguf_experts.layout_of(architecture)
     found = parameters(architecture, layout, tensors, str(path))
     ends = gguf_tokenizer.end_token_ids(read)
-    return Checkpoint(architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
+    tokenizer = cache(partial(gguf_tokenizer.tokenizer_of, read))
+    return Checkpoint(architecture, found, ends, tokenizer)
 
 
 def _folder(path: Path) -> Checkpoint:
@@ -125,7 +126,7 @@ def _folder(path: Path) -> Checkpoint:
     found = parameters(architecture, layout, tensors, str(path))
     ends = hugging_face.end_token_ids(values, str(config))
     if architecture.encoder is None:
-        tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
+        tokenizer = cache(partial(hugging_face_tokenizer.tokenizer_of, path))
         return Checkpoint(architecture, found, ends, tokenizer)
     of_generation = path / GENERATION_CONFIG
     generating = read_json(of_generation) if of_generation.exists() else values
@@ -134,9 +135,9 @@ def _folder(path: Path) -> Checkpoint:
         architecture,
         found,
         ends,
-        partial(marian_tokenizer.tokenizer_of, path, start),
+        cache(partial(marian_tokenizer.tokenizer_of, path, start)),
         start,
-        partial(marian_tokenizer.tokenizer_of, path),
+        cache(partial(marian_tokenizer.tokenizer_of, path)),
         hugging_face.excluded_token_ids(
             generating, str(of_generation if of_generation.exists() else config)
         ),
@@ -162,7 +163,8 @@ def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[st
 
     A prefix such as `model.decoder.` loses only its first part.
     """
-    tensors = {layout.older.get(name, name): tensor for name, tensor in tensors.items()}
+    for other, part in layout.older.items():
+        tensors = {name.replace(other, part): tensor for name, tensor in tensors.items()}
     if any(name.startswith(layout.prefix) for name in tensors):
         return tensors
     model, without = layout.prefix.partition(".")[0], layout.names[UNEMBEDDING]

@@ -10,6 +10,9 @@ import numpy as np
 from tracer.checkpoints.tensor import Floats, Rows, Tensor
 from tracer.errors import Problem, TracerError
 
+FEW_ROWS = 16
+"""For more rows, adding up the products of blocks of a matrix takes longer than reading it."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -62,14 +65,17 @@ class Parameter:
         return np.asarray(self[:] @ other)
 
     def __rmatmul__(self, x: Floats) -> Floats:
-        """Return x W; a matrix that is transposed in the file is never in memory as a whole."""
-        if not self.transposed:
+        """Return x W, without the whole matrix in memory if that takes less time."""
+        if not self.transposed and len(x) > FEW_ROWS:
             return np.asarray(x @ self[:])
-        found = np.empty((len(x), self.shape[1]))
+        found = np.zeros((len(x), self.shape[1]))
         rows, columns = (_within(part, slice(None)) for part in self.part)
         with np.errstate(all="ignore"):
             for block, numbers in self.tensor.blocks(rows):
-                np.matmul(x, numbers[:, columns].T, out=found[:, block])
+                if self.transposed:
+                    np.matmul(x, numbers[:, columns].T, out=found[:, block])
+                else:
+                    found += x[:, block] @ numbers[:, columns]
         # A number that is not finite makes the product so.
         return found if np.isfinite(found).all() else np.asarray(x @ self[:])
 

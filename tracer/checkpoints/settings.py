@@ -48,6 +48,10 @@ class CheckpointSettings:
                 self.only(other, self.get(key), f"it is another name of {key}")
             self._values.setdefault(self._prefix + key, self.get(other))
 
+    def assume(self, key: str, value: object) -> None:
+        """Read a missing key as a value."""
+        self._values.setdefault(self._prefix + key, value)
+
     def repeats(self, key: str, number: float) -> None:
         """Pass a key that nothing else reads, if it repeats a number."""
         if key not in self._asked and self._values.get(self._prefix + key) == number:

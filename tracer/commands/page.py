@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tracer.commands.attribute import BY, Attribute, Split
 from tracer.errors import Problem
+from tracer.lesson.code.library import Library
+from tracer.lesson.detail import Detail
 from tracer.lesson.texts.page import page, page_of
 from tracer.renderers.page.as_html import render
 from tracer.requests import completion, options, values
@@ -43,8 +45,10 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
     )
     instead_of: str | None = options.INSTEAD_OF
     by: Split = BY
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
+    detail: Detail = field(default=Detail.NORMAL, metadata=options.DETAIL.metadata)
 
     def problems(self) -> Iterable[Problem]:
         """A page needs a file."""
@@ -74,4 +78,7 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         token, chosen = self.position(found.tokens), self.chosen(found)
         place = {"layer": self.layer, "head": self.head}
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
-        return render(page(found, chosen, token, training=computed.training, full=full, part=part))
+        training, detail = computed.training, self.detail
+        shown = page(found, chosen, token, training=training, full=full, detail=detail, part=part)
+        documents = tuple(self.beside_code(each, found) for each in shown.documents)
+        return render(replace(shown, documents=documents))

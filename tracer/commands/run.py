@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.lesson.code.library import Library
+from tracer.lesson.detail import Detail
 from tracer.lesson.working.sums import Terms
 from tracer.requests import options
 from tracer.requests.passes import ForwardRequest
@@ -21,5 +23,7 @@ class Run(options.Illustrated, ForwardRequest):
     sequence: int | None = options.SEQUENCE
     no_mask: bool = options.NO_MASK
     terms: Terms | None = options.TERMS
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
+    detail: Detail = options.DETAIL

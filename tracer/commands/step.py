@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from tracer.decoder.forward import Trace
+from tracer.lesson.code.library import Library
 from tracer.lesson.document import Section
 from tracer.lesson.texts.given_changes import what_changes_in
 from tracer.lesson.texts.selection import of_encoder
 from tracer.lesson.working.sums import Terms
 from tracer.requests import completion, options, values
-from tracer.requests.passes import ForwardRequest
 from tracer.requests.resolve import Computed
+from tracer.requests.worksheets import WorksheetRequest
 
 
 @dataclass(kw_only=True)
-class Step(options.Illustrated, ForwardRequest):
-    examples = ("step softmax --head 1", "step encoder.softmax -s picture --layer 1")
+class Step(options.Illustrated, WorksheetRequest):
+    examples = (
+        "step softmax --head 1",
+        "step attention --blanks --level 1 --key key.md",
+    )
+    most_pages = 1
     prints_arrays = True
     is_whole = False
 
@@ -32,7 +38,12 @@ class Step(options.Illustrated, ForwardRequest):
     sequence: int | None = options.SEQUENCE
     no_mask: bool = options.NO_MASK
     terms: Terms | None = options.TERMS
+    code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
+    blanks: bool = options.BLANKS
+    level: int | None = options.LEVEL
+    seed: int | None = options.SEED
+    key: Path | None = options.KEY
 
     @property
     def selected(self) -> str | None:

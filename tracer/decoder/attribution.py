@@ -45,6 +45,18 @@ class AttributedPart:
 
 
 @dataclass(frozen=True)
+class SourceParts:
+    """What a head takes from a token, as the sum of what adds up to that token's value.
+
+    The parts are the largest in size first, `sum` is their sum, and `trace` has their records.
+    """
+
+    trace: Trace
+    parts: tuple[AttributedPart, ...]
+    sum: Value
+
+
+@dataclass(frozen=True)
 class Attribution:
     """The pass with the records of an attribution, and its parts, the largest in size first.
 
@@ -81,6 +93,24 @@ def attribute(
         rounding = rounding_of(tape, found, attributed, total)
     whole = with_records(found, tape)
     return Attribution(whole, entry, other, attributed, tuple(parts), total, rounding)
+
+
+def attribute_source(
+    found: Attribution, head: AttributedPart, source: int, split: Collection[Role] = ()
+) -> SourceParts:
+    """Record what adds up to the term of a split head for one of its tokens (counted from 0)."""
+    assert head.terms is not None
+    row, projected = found.trace.producers[head.terms].inputs
+    u, value = found.trace.producers[projected].inputs
+    tape = Tape(arithmetic_of(found.trace.scenario), found.trace.pencil)
+    back = BackwardDirection(tape, found.trace, source, found.entry, found.other, split)
+    with tape.computing():
+        times = el.TimesExpertWeight((0,), source)
+        u = back.derive(value, "logit_direction", times, (back.row_axis, u.axes[1]), u, row)
+        parts = sorted(back.back_from(value, u), key=lambda part: -abs(part.total.computed[0]))
+        labels, totals = [label(part.of) for part in parts], [part.total for part in parts]
+        total = summed(tape, roles.PARTS_SUM, op.Join(), labels, *totals)
+    return SourceParts(with_records(found.trace, tape), tuple(parts), total)
 
 
 def attributed(found: Trace, entry: Entry, other: int | None) -> Value:
@@ -175,7 +205,6 @@ class BackwardDirection(OneToken):
     def parts(self) -> Iterator[AttributedPart]:
         """The parts, from the last operation back to the first."""
         y, *bias = _product(self.found, self.entry.value).inputs[::2]  # all but W_U
-        waiting = [(y, self.direction(y))]
         for b in bias:
             axes, part = (self.row_axis,), derived(b.role, "part")
             if self.division:
@@ -183,6 +212,11 @@ class BackwardDirection(OneToken):
                 yield AttributedPart(b, self.record(b, part, self.division, axes, whole))
             else:
                 yield AttributedPart(b, self.of_word(b, part, b, axes))
+        yield from self.back_from(y, self.direction(y))
+
+    def back_from(self, value: Value, u: Value) -> Iterator[AttributedPart]:
+        """The parts of the dot product of a value's row and a direction u: (1, d)."""
+        waiting = [(value, u)]
         while waiting:
             value, u = waiting.pop()
             record = self.producer(value)

@@ -135,16 +135,38 @@ class Turns(Elementwise):
 
 
 @dataclass(frozen=True)
-class Ramp(Elementwise):
-    """(x - a) / (b - a), but not below 0 and not above 1."""
+class TurningPair(OneNumber, Elementwise):
+    """d ln(L / 2πr) / (2 ln b): the pair, rarely whole, that turns r times in L tokens (YaRN)."""
 
-    name = "ramp"
-    start: Decimal
-    end: Decimal
+    name = "turning_pair"
+    width: int
+    base: Decimal
+    context: Decimal
+    turns: Decimal
 
     def expression(self) -> ex.Expression:
-        start = ex.Number(self.start)
-        share = ex.Quotient(ex.Difference(A, start), ex.Difference(ex.Number(self.end), start))
+        turn = ex.Product((TWO, ex.Pi(), ex.Number(self.turns)))
+        waves = ex.Call("ln", (ex.Quotient(ex.Number(self.context), turn),))
+        of_base = ex.Product((TWO, ex.Call("ln", (ex.Number(self.base),))))
+        return ex.Quotient(ex.Product((ex.Number.of(self.width), waves)), of_base)
+
+
+@dataclass(frozen=True)
+class Ramp(Elementwise):
+    """(x - a) / (b - a), but not below 0 and not above 1.
+
+    An end that is None is an operand, one number.
+    """
+
+    name = "ramp"
+    start: Decimal | None
+    end: Decimal | None
+
+    def expression(self) -> ex.Expression:
+        start = ONE_B if self.start is None else ex.Number(self.start)
+        last = ONE_B if self.start is not None else ex.Operand(2, "one")
+        end = last if self.end is None else ex.Number(self.end)
+        share = ex.Quotient(ex.Difference(A, start), ex.Difference(end, start))
         return ex.Call("min", (ONE, ex.Call("max", (ex.Number.of(0), share))))
 
 

@@ -41,12 +41,13 @@ def choice(
 class GenerationStep:
     """One pass, the words predicted after each token, and the one that is appended.
 
-    Without a vocabulary, neither.
+    Without a vocabulary, neither. `sampling` says how the word was drawn, if it was.
     """
 
     trace: Trace
     outputs: tuple[str, ...] = ()
     word: str | None = None
+    sampling: Sampling | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def generate(
         )
         progress.report(f"word {len(turns) + 1} of at most {most}")
         try:
-            text = with_tokens(scenario, tokens)
+            text = scenario if tokens == scenario.tokens else with_tokens(scenario, tokens)
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
             # Lazy numbers are computed here, so their errors occur here.
@@ -130,7 +131,7 @@ def generate(
             break
         # The cached passes have predicted the words after the earlier tokens.
         before = turns[-1].outputs if earlier.cache else ()
-        turns.append(GenerationStep(turn, (*before, *outputs), word))
+        turns.append(GenerationStep(turn, (*before, *outputs), word, sampling))
         tokens = (*tokens, word)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
 

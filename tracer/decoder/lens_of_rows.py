@@ -137,10 +137,11 @@ def _leaving(found: Trace) -> list[Value]:
     The sub-layers of a joint layer leave one vector together.
     """
     last: dict[tuple[int, roles.SubLayer | None], Value] = {}
+    is_joint = [layer.is_joint for layer in found.scenario.layers]
     for value in (record.output for record in found.records):
         place = value.place
         elsewhere = place.encoder or place.sub_layer == "lens" or place.phase != "forward"
         if place.layer and not elsewhere and place.example is None:
-            is_joint = found.scenario.layers[place.layer - 1].is_joint
-            last[place.layer, None if is_joint else place.sub_layer] = value
+            sub_layer = None if is_joint[place.layer - 1] else place.sub_layer
+            last[place.layer, sub_layer] = value
     return list(last.values())

@@ -31,7 +31,7 @@ def update(
     tape: Tape, optimizer: Optimizer, gradients: Mapping[Value, Value], state: OptimizerState
 ) -> tuple[dict[Value, Value], OptimizerState]:
     """Record the update of each parameter by its gradient; return new values and next state."""
-    if optimizer.clip is not None:
+    if optimizer.clip is not None and gradients:
         gradients = _clipped(tape, optimizer.clip, gradients)
     step = _Update(tape, optimizer, state)
     new = {w: step.new(w, g) for w, g in gradients.items()}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tracer.console import progress
 from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
@@ -60,6 +62,18 @@ def patched(comparison: Comparison, sites: Sequence[Site], located: Located = tu
     first = comparison.first
     options = PassOptions(patches=patches, located=located)
     return trace(first.name, first.scenario, options, earlier=EarlierPasses(unpatched=first))
+
+
+def without(found: Trace, value: Value) -> Trace:
+    """Return the pass of a trained model with a value at 0 for all tokens (ablation).
+
+    Raises:
+        TracerError: no result follows.
+    """
+    zeros = np.zeros(value.shape)
+    other = Value(value.role, value.place, value.address, zeros, value.axes, value.form, zeros)
+    options = PassOptions(patches={value.address: Patch(other, None)})
+    return trace(found.name, found.scenario, options, earlier=EarlierPasses(unpatched=found))
 
 
 def _add(patches: dict[str, Patch], comparison: Comparison, site: Site) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,12 @@ class LessonContext:
     encoder_token: int | None = None
     """The token that is followed in the encoder; None for its last."""
     in_encoder: bool = False
+    alone: bool = False
+    """Whether matrices have only the followed token's row."""
+    chosen_columns: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    """The columns to show of some values, in place of their largest."""
+    chosen_rows: Mapping[Value, Sequence[int]] = field(default_factory=dict)
+    """The rows to show of some values, in place of all."""
 
     @cached_property
     def sources(self) -> Mapping[Value, Value]:
@@ -221,6 +227,8 @@ class LessonContext:
 
         Of numbers for words, these are the largest, in that order; of others the largest in size.
         """
+        if value in self.chosen_columns:
+            return self.chosen_columns[value]
         width = value.shape[-1] if value.axes else 0
         if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
             return range(width)
@@ -233,6 +241,10 @@ class LessonContext:
 
     def rows(self, value: Value) -> Sequence[int]:
         """The rows to show: all, or of too many the followed token's."""
+        if self.alone and value.per_token and self.follows(value):
+            return [self.row(value)]
+        if value in self.chosen_rows:
+            return self.chosen_rows[value]
         if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
             return range(value.shape[0])
         follows = value.per_token and self.follows(value)

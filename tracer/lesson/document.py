@@ -90,12 +90,19 @@ class Choices(Node):
     several: bool
 
 
+NO_CHOICES = Choices((), (), several=False)
+
+
 @dataclass(frozen=True)
 class Question(Paragraph):
-    """A question with its answer; a worksheet's key has the answer, a page asks it with choices."""
+    """A question with its answer, which may have worked lines.
+
+    A worksheet's key has the answer and its lines; a page asks with choices.
+    """
 
     answer: Sentence
     choices: Choices
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,13 @@ class Working(Node):
     """Worked lines."""
 
     lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Listing(Node):
+    """Lines of Python that compute a step."""
+
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -216,7 +230,7 @@ class Groups(Illustration):
 
 @dataclass(frozen=True)
 class Point(Node):
-    """A named point of a graph."""
+    """A named point of a graph or a plane."""
 
     name: str
     x: Number
@@ -245,25 +259,55 @@ class Graph(Illustration):
 
 
 @dataclass(frozen=True)
-class Arrow(Node):
-    """A vector in a plane, and whose it is."""
+class Trail(Node):
+    """Points of a plane, one after the other, and whose they are."""
 
     name: str
-    x: Number
-    y: Number
+    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
-class Arrows(Illustration):
-    """A query and keys as arrows from the origin of a plane; the note says of which columns.
+class Region(Node):
+    """The part of a plane in which a word is the most probable one, by its corners."""
 
-    An axis has the names of its column in both, or one name if they are the same.
+    word: str
+    corners: Samples
+
+
+@dataclass(frozen=True)
+class Plane(Illustration):
+    """Vectors in the plane of two columns: arrows from point to point; one point is an arrow's tip.
+
+    Such an arrow begins at the origin. The note says which columns they are. An axis has the names
+    of its column in all vectors, or one name if they are the same.
     """
 
-    query: Arrow
-    keys: tuple[Arrow, ...]
+    followed: Trail
+    others: tuple[Trail, ...]
     axes: tuple[tuple[str, ...], tuple[str, ...]]
     note: str = ""
+    regions: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True)
+class Multiple(Node):
+    """Numbers as the colored cells of a small heat map, and its title."""
+
+    title: Sign
+    cells: tuple[tuple[Number, ...], ...]
+
+
+@dataclass(frozen=True)
+class HeatMaps(Illustration):
+    """Small heat maps beside each other, with the same rows and columns.
+
+    The numbers are shares; with a scale of the figure, they are signed, as those of a matrix.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    maps: tuple[Multiple, ...]
+    followed: int
 
 
 @dataclass(frozen=True)
@@ -312,13 +356,35 @@ class SubLayerPicture(Node):
 
 
 @dataclass(frozen=True)
+class LayerCycle(Node):
+    """Layers `first` to `last`, which follow each other again and again up to layer `end`.
+
+    `others` are the first and last step of those that are not drawn.
+    """
+
+    first: int
+    last: int
+    end: int
+    others: tuple[int, int]
+
+    @property
+    def times(self) -> int:
+        """How often they follow each other, those that are drawn included."""
+        return (self.end - self.first + 1) // (self.last - self.first + 1)
+
+
+@dataclass(frozen=True)
 class LayerPicture(Node):
-    """A layer that stands for all up to `last`; `others` are the first and last step of those."""
+    """A layer that stands for all up to `last`; `others` are the first and last step of those.
+
+    `cycle` is set for the last layer of one.
+    """
 
     first: int
     last: int
     parts: tuple[SubLayerPicture, ...]
     others: tuple[int, int] | None = None
+    cycle: LayerCycle | None = None
 
 
 @dataclass(frozen=True)
@@ -379,19 +445,23 @@ def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
-Drawing: TypeAlias = Arcs | Groups | Graph | Arrows
+Drawing: TypeAlias = Arcs | Groups | Graph | Plane | HeatMaps
 """The illustrations."""
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve | Bars | Drawing
+Text: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Listing
+"""The blocks that are no pictures."""
+
+Block: TypeAlias = Text | Picture | Curve | Bars | Drawing
 
 
 @dataclass(frozen=True)
 class Section(Node):
     """A step of the text; `number` is its place in the whole run, if it has one.
 
-    `part` is the title of its part of the text; `within` its own title in that part, in pieces:
-    ("Head 1", "Query"). `trace` is the pass that its numbers are from. What is `folded` repeats
-    another section, so that a reader may skip it.
+    A section of several steps has the number of the `last`, too. `part` is the title of its part
+    of the text; `within` its own title in that part, in pieces: ("Head 1", "Query"). `trace` is the
+    pass that its numbers are from. What is `folded` repeats another section, so that a reader may
+    skip it.
     """
 
     number: int | None
@@ -402,18 +472,35 @@ class Section(Node):
     layer: int | None = None
     head: int | None = None
     folded: bool = False
+    last: int | None = None
     trace: Trace | None = field(default=None, kw_only=True, compare=False, repr=False)
+
+    @property
+    def steps(self) -> range:
+        """The numbers of its steps."""
+        if self.number is None:
+            return range(0)
+        return range(self.number, (self.last or self.number) + 1)
+
+    @property
+    def counted(self) -> str:
+        """The numbers of its steps in print: `7`, `11–17`, or nothing."""
+        return "–".join(str(number) for number in (self.number, self.last) if number is not None)
 
 
 @dataclass(frozen=True)
 class Document(Node):
-    """A text about a scenario, by its short name; unless `whole`, it shows no title."""
+    """A text about a scenario, by its short name; unless `whole`, it shows no title.
+
+    A long text `has_contents`, a list of its sections.
+    """
 
     scenario: str
     title: str
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
     whole: bool = True
+    has_contents: bool = True
 
     @property
     def paragraphs(self) -> Iterator[Paragraph]:

@@ -10,19 +10,20 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """The format of the output: text, or data for programs."""
+    """The format of the output: text, a program, or data for programs."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
     LATEX = "latex"
+    CODE = "code"
     JSON = "json"
     NPZ = "npz"
     SAFETENSORS = "safetensors"
 
     @property
     def is_data(self) -> bool:
-        """Whether it is data, written from traces; else it is text, written from documents."""
-        return self in (Format.JSON, Format.NPZ, Format.SAFETENSORS)
+        """Whether it is a program or data, written from traces; else it is text of a document."""
+        return self in (Format.CODE, Format.JSON, Format.NPZ, Format.SAFETENSORS)
 
     @property
     def is_binary(self) -> bool:
@@ -74,7 +75,7 @@ def render(
             from tracer.renderers import latex
 
             return latex.render(document, standalone=standalone)
-        case Format.JSON | Format.NPZ | Format.SAFETENSORS:
+        case Format.CODE | Format.JSON | Format.NPZ | Format.SAFETENSORS:
             raise ValueError(f"a document has no {format}; a trace has")
         case _:
             assert_never(format)

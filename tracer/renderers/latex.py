@@ -176,6 +176,8 @@ class _Page:
                 return displayed([block])
             case doc.Table():
                 return _table(block)
+            case doc.Listing(lines):
+                return _listing(lines)
             case doc.Picture():
                 return in_latex(block, in_text)
             case doc.Curve() | doc.Bars() | doc.Illustration():
@@ -249,6 +251,13 @@ def _unbroken(cell: doc.Cell) -> int:
             return max(_unbroken(left), _unbroken(right)) + len(" ·")
         case _:
             return width(cell_text(cell))
+
+
+def _listing(lines: Sequence[str]) -> str:
+    """Lines of code as they are typed."""
+    return "\n".join(
+        [r"\begin{quote}\small", r"\begin{verbatim}", *lines, r"\end{verbatim}", r"\end{quote}"]
+    )
 
 
 def _cell(cell: doc.Cell) -> str:

@@ -63,6 +63,7 @@ ESCAPES = {
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",
     "−": r"$-$",
+    "→": r"$\to$",
     "∞": r"$\infty$",
     "√": r"$\surd$",
     "×": r"$\times$",

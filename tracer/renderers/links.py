@@ -42,16 +42,16 @@ class Fold:
 
     @property
     def title(self) -> str:
-        """`Steps 11 to 17, like earlier steps with other numbers: Head 2`."""
+        """`Head 2 (steps 11–17): the same with other numbers`."""
         there = [self.document.sections[i] for i in self.sections]
         if len(there) == 1:
             (section,) = there
             words = " · ".join(section.within or (section.title,))
-            return f"Step {section.number}, like an earlier step with other numbers: {words}"
+            return f"{words} (step {section.number}): the same with other numbers"
         names = list(dict.fromkeys(section.within[0] for section in there if section.within))
         listed = ", ".join(names) if len(names) < MOST_NAMES else f"{names[0]} to {names[-1]}"
-        steps = f"Steps {there[0].number} to {there[-1].number}"
-        return f"{steps}, like earlier steps with other numbers: {listed}"
+        steps = f"steps {there[0].number}–{there[-1].number}"
+        return f"{listed} ({steps}): the same with other numbers"
 
 
 class Outline:
@@ -60,7 +60,8 @@ class Outline:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.headings = list(_headings(document))
-        worth_it = document.whole and len(self.headings) >= WORTH_CONTENTS
+        wanted = document.whole and document.has_contents
+        worth_it = wanted and len(self.headings) >= WORTH_CONTENTS
         self.contents = self.headings if worth_it else []
         """The headings in the table of contents."""
         self.over = defaultdict[int, list[Heading]](list)
@@ -70,8 +71,8 @@ class Outline:
         self.places = defaultdict[int, list[int]](list)
         """The sections of each step."""
         for i, section in enumerate(document.sections):
-            if section.number is not None:
-                self.places[section.number].append(i)
+            for number in section.steps:
+                self.places[number].append(i)
 
     @cached_property
     def folds(self) -> dict[int, Fold]:
@@ -142,7 +143,7 @@ def _headings(document: Document) -> Iterator[Heading]:
 def _title(section: Section, *, within: bool) -> str:
     """The title of a step with its number; `within` a part, without the part's title."""
     words = " · ".join(section.within) if within and section.within else section.title
-    return words if section.number is None else f"{section.number}. {words}"
+    return f"{section.counted}. {words}" if section.counted else words
 
 
 def of_sections(anchors: Mapping[Heading, str]) -> dict[int | None, str]:

@@ -122,9 +122,11 @@ class _Page:
         return {
             heading: anchor
             for heading, anchor in outline.anchors.items()
-            if self.level is not None
-            and (outline.contents or heading.section in outline.referred_to)
+            if self.level is not None and (outline.contents or self.is_referred_to(heading))
         }
+
+    def is_referred_to(self, heading: links.Heading) -> bool:
+        return heading.section in self.outline.referred_to and not heading.opens_part
 
     def contents(self) -> str:
         return "\n".join(
@@ -159,6 +161,8 @@ class _Page:
             case doc.Table(header, rows, marked):
                 cells = [[self._cell(cell) for cell in row] for row in rows]
                 return _table([name and escaped(name) for name in header], cells, marked, "---")
+            case doc.Listing(lines):
+                return fenced(lines, "python")
             case doc.Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
             case doc.Curve():
@@ -266,10 +270,10 @@ def _displays(working: doc.Working) -> str:
     return "\n\n".join(map(_displays, (doc.Working(lines[:half]), doc.Working(lines[half:]))))
 
 
-def fenced(lines: Sequence[str]) -> str:
+def fenced(lines: Sequence[str], language: str = "text") -> str:
     """Lines in a fence that is longer than any run of backticks in them."""
     fence = "`" * max(3, _longest_run(lines) + 1)
-    return "\n".join([f"{fence}text", *lines, fence])
+    return "\n".join([f"{fence}{language}", *lines, fence])
 
 
 def _written(lines: Sequence[doc.Line]) -> list[str]:

@@ -48,7 +48,7 @@ def _number_binds(value: Decimal) -> Binding:
     return PRODUCT if value.is_finite() and is_scientific(value) else ATOM
 
 
-SUPERSCRIPTS = str.maketrans("0123456789-+Ees", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱᵉˢ")
+SUPERSCRIPTS = str.maketrans("0123456789-+Ees()L", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱᵉˢ⁽⁾ᴸ")
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 

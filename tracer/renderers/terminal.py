@@ -97,7 +97,7 @@ def _section(
 
 def _title(section: doc.Section) -> str:
     """`7 · Head 1 · Attention scores`."""
-    number = [] if section.number is None else [str(section.number)]
+    number = [section.counted] if section.counted else []
     return JOINT.join([*number, *(section.within or (section.title,))])
 
 
@@ -153,6 +153,8 @@ def _rendered(block: doc.Block, width: int, colored: bool) -> Iterable[Row]:
             return matrix_rows(block, width, colored=colored)
         case doc.Table():
             return table_rows(block, width)
+        case doc.Listing(lines):
+            return indented(map(_code, lines), INDENT)
         case doc.Picture():
             return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
         case doc.Curve():
@@ -167,6 +169,12 @@ def _rendered(block: doc.Block, width: int, colored: bool) -> Iterable[Row]:
             return ()
         case _:
             assert_never(block)
+
+
+def _code(line: str) -> Row:
+    """A line of code; the name that it assigns to stands out."""
+    name, assigns, _ = line.partition(" = ")
+    return Row(line).stylize(RESULT, 0, len(name) if assigns else 0)
 
 
 def _inline(part: doc.Inline) -> Text:

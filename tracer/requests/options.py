@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.lesson.code.library import Library
+from tracer.lesson.detail import Detail
 from tracer.renderers import Format, HeadingLevel
 from tracer.requests import completion, values
 from tracer.requests.values import Rule
@@ -22,6 +24,14 @@ _BINARY = Rule(
     "run, step, lens, loss or train and --output, where it is {format}",
     lambda r: not r.format.is_binary or (r.prints_arrays and r.output is not None),
 )
+_CODE = Rule(
+    "steps of the forward pass, not --train or --attribute, as a text or with --format code, "
+    "not --format {format}",
+    lambda r: (
+        not (r.train or getattr(r, "attribute", None))
+        and (not r.format.is_data or r.format is Format.CODE)
+    ),
+)
 TEXT = Rule("a text, not --format {format}", lambda r: not r.format.is_data)
 _MARKDOWN = Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
 _LATEX = Rule("--format latex, not {format}", lambda r: r.format is Format.LATEX)
@@ -34,7 +44,7 @@ _LOSS = Rule("numbers of the loss", lambda r: r.is_of_loss)
 _WHOLE = Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
 _TRAIN = Rule("--train", lambda r: getattr(r, "train", True))
 ATTRIBUTE = Rule("--attribute", lambda r: getattr(r, "attribute", True))
-BLANKS = Rule("--blanks", lambda r: getattr(r, "blanks", True))
+_BLANKS = Rule("--blanks", lambda r: getattr(r, "blanks", True))
 _WRITES = Rule("--output, --figures, --save or --key", lambda r: r.writes)
 _SCREEN = Rule("the screen, not --output", lambda r: r.output is None)
 
@@ -75,8 +85,19 @@ TRAIN = values.flag(
     "after training.",
     rule=_WHOLE,
 )
+BLANKS = values.flag("Leave out numbers: a worksheet to fill in.", rule=TEXT)
+LEVEL = values.count(
+    "How hard a worksheet is. It leaves out: the results of lines, in a model with small whole "
+    "numbers and one head (1); the results of lines (2); also products (3); also the matrix of "
+    "one step (4); whole lines (5); also formulas (6). Default: 2.",
+    most=6,
+    rule=_BLANKS,
+)
+KEY = values.option(
+    *("Write the key of the worksheet to this file.", "FILE", values.file_name), rule=_BLANKS
+)
 SEED = values.count(
-    "Draw words, or the blanks of a worksheet, from this seed.", least=None, rule=BLANKS
+    "Draw words, or the blanks of a worksheet, from this seed.", least=None, rule=_BLANKS
 )
 VARY = values.count(
     "Replace the scenario's numbers with random ones. The same seed gives the same numbers.",
@@ -95,6 +116,12 @@ TERMS = values.option(
     "N",
     values.terms,
 )
+CODE = values.choice(
+    "Show the lines that compute each step with this library, numpy or pytorch. With --format "
+    "code: only the program, which prints the numbers of the text.",
+    *("LIBRARY", Library),
+    rule=_CODE,
+)
 GIVEN = values.option(
     'Use these numbers instead of computing them: "input=[[1,2],[3,4]]". One number fills a '
     'value (ADDRESS=0) or the row of a token ("ADDRESS[TOKEN]=0"); mean is the mean over the '
@@ -103,11 +130,17 @@ GIVEN = values.option(
     None,
     (),
 )
+DETAIL = values.choice(
+    "The answer and one head (short), everything once (normal), or every step (full).",
+    *("LENGTH", Detail),
+    default=Detail.FULL,
+    rule=TEXT,
+)
 
 # How it is shown.
 FORMAT = values.choice(
     "The format: terminal, markdown, latex or json; for the numbers of a pass also npz or "
-    "safetensors.",
+    "safetensors; with --code also code.",
     *("FORMAT", Format),
     default=Format.TERMINAL,
     short="-f",

@@ -11,17 +11,21 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
+from tracer.lesson.code.beside import program, with_code
+from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document, Section, Sentence, paragraphs
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import forward_pass
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, select, steps
+from tracer.lesson.texts.short import short_text
 from tracer.lesson.working.sums import Terms
 from tracer.names import position_of
 from tracer.renderers import Format
 from tracer.requests.request import Answer, Content, Request
 from tracer.requests.resolve import Computed, Engine
+from tracer.scenario.trained import FromCheckpoint
 
 
 class PassRequest(Request):
@@ -133,6 +137,7 @@ class ForwardRequest(PassRequest):
 
     no_mask: bool = False
     train: bool = False
+    detail: Detail = Detail.FULL
     steps: int | None = None
 
     @property
@@ -162,6 +167,11 @@ class ForwardRequest(PassRequest):
     def explain(self, computed: Computed) -> Content:
         """Explain the steps, or return their numbers."""
         found = computed.trace
+        if self.detail is Detail.SHORT and (self.layer or self.head or self.train or self.no_mask):
+            message = (
+                "works only with the whole calculation, not a part of it, --train or --no-mask"
+            )
+            raise TracerError(Problem(message, address="--detail short"))
         every, chosen = steps(found.records), self.chosen(found)
         of_other = found.scenario.encoder if of_encoder(chosen) else None
         token = self.position(of_other.tokens if of_other else found.tokens)
@@ -169,6 +179,12 @@ class ForwardRequest(PassRequest):
             message = "these steps have no mask; try the step mask, softmax or attention"
             raise TracerError(Problem(message, address="--no-mask"))
         whole = chosen == every
+        if self.code and (whole or self.format is Format.CODE) and found.scenario.on_demand:
+            message = "of a model of this size, shows only lines beside some steps: add --layer 1"
+            raise TracerError(Problem(message, address="--code"))
+        if self.code and self.format is Format.CODE:
+            with_loss = self.is_tutorial and whole
+            return program(found, chosen, self.code, with_loss=with_loss)
         if whole and found.scenario.on_demand and not self.format.is_binary:
             from tracer.lesson.texts.model_summary import model_summary, summarized_records
 
@@ -176,18 +192,32 @@ class ForwardRequest(PassRequest):
                 records = summarized_records(every)
                 explained = [step for step in every if step.last in records]
                 return self.data(computed, records, token, explained, whole=True)
-            as_tutorial, full = self.is_tutorial, not self.brief
-            return model_summary(found, token, full=full, terms=self.terms, as_tutorial=as_tutorial)
+            full, terms, detail = not self.brief, self.terms, self.detail
+            has_learned = isinstance(found.scenario, FromCheckpoint)  # else there is no story
+            if has_learned and (self.is_tutorial or detail is Detail.SHORT):
+                from tracer.lesson.texts.model_tutorial import model_tutorial
+
+                return model_tutorial(found, token, full=full, terms=terms, detail=detail)
+            return model_summary(found, token, full=full, terms=terms)
         if self.format.is_data:
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token
             return self.data(computed, shown, of, chosen, whole=self.is_whole)
-        return self.worked(computed, chosen, token)
+        return self.beside_code(self.worked(computed, chosen, token), found)
+
+    def beside_code(self, text: Document, found: Trace) -> Document:
+        """Return a text with the code of its steps, if it is requested."""
+        return with_code(text, found, self.code) if self.code else text
 
     def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
         """Return the steps, worked for one token."""
-        found, full = computed.trace, not self.brief
-        return forward_pass(found, chosen, token, whole=self.is_whole, full=full, terms=self.terms)
+        found, full, terms = computed.trace, not self.brief, self.terms
+        if self.detail is Detail.SHORT:
+            return short_text(found, token, terms=terms)
+        whole, detail = self.is_whole, self.detail
+        return forward_pass(
+            found, chosen, token, whole=whole, full=full, detail=detail, terms=terms
+        )
 
     def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:
         """Return what given values change."""

@@ -13,6 +13,7 @@ from tracer.decoder.forward import FORWARD, PassOptions
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reading_from
 from tracer.files.targets import FORCE
+from tracer.lesson.code.library import Library
 from tracer.lesson.document import Document
 from tracer.renderers import Format, HeadingLevel, render
 from tracer.requests.command import Command
@@ -45,6 +46,7 @@ class Request(Command):
     """The folder where a relative path of the scenario starts."""
 
     scenario: str
+    code: Library | None = None
     layer: int | None = None
     head: int | None = None
     format: Format = Format.TERMINAL
@@ -99,6 +101,9 @@ class Request(Command):
             for name, rule in ruled
             if rule and not rule.holds(self)
         ]
+        if self.format is Format.CODE and self.code is None:
+            expected = "works only with --code numpy or --code pytorch, where it is code"
+            problems.append(Problem(expected, address="--format"))
         if problems := [*problems, *self.problems()]:
             raise TracerError(*problems)
 

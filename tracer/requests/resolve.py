@@ -24,6 +24,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load
 
 if TYPE_CHECKING:
+    from tracer.checkpoints.opening import Checkpoint
     from tracer.decoder.training import Training
     from tracer.scenario.optimizer import Optimizer
 
@@ -42,6 +43,8 @@ class Subject:
     folder: Path = Path()
     options: PassOptions = FORWARD
     vary: int | None = None
+    easy: int | None = None
+    """The seed of the small whole numbers of a worksheet."""
     decimals: int | None = None
     carry: Carry | None = None
     given: tuple[str, ...] = ()
@@ -60,6 +63,10 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         from tracer.decoder.variant import variant
 
         scenario = variant(loaded.name, scenario, subject.vary)
+    if subject.easy is not None:
+        from tracer.decoder.variant import easy_variant
+
+        scenario = easy_variant(loaded.name, scenario, f"{subject.easy} {subject.vary}")
     asked = {"decimals": subject.decimals, "carry": subject.carry}
     changes = {name: setting for name, setting in asked.items() if setting is not None}
     rounding = scenario.rounding.model_copy(update=changes)
@@ -138,6 +145,7 @@ class Engine:
         self.read = once(self._read)
         self.load = once(self._load)
         self.compute = once(self._compute)
+        self.opened: dict[Path, Checkpoint] = {}
         self.costs: dict[Subject, Cost] = {}
         self.products = 0
 
@@ -197,7 +205,7 @@ class Engine:
             return found
 
     def _read(self, scenario: str, folder: Path) -> Loaded:
-        return load(scenario, folder)
+        return load(scenario, folder, self.opened)
 
     def _load(self, subject: Subject) -> Loaded:
         return overridden(self.read(subject.scenario, subject.folder), subject)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,7 +24,13 @@ from tracer.scenario.shapes import shapes
 from tracer.scenario.shorthand import shorthand_problems, with_tokens, written_out
 from tracer.scenario.sizes import data_at, is_tied
 
+if TYPE_CHECKING:
+    from tracer.checkpoints.opening import Checkpoint
+
 Form = TypeVar("Form", bound=BaseModel)
+
+Opened: TypeAlias = "MutableMapping[Path, Checkpoint]"
+"""The checkpoints that are open; those of further scenarios are added."""
 
 BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
 """Beginnings of addresses of values that are computed before the layers."""
@@ -105,15 +111,15 @@ class Loaded:
         return self.source.problem(way, problem.message, address or None)
 
 
-def load(name: str, folder: Path = Path()) -> Loaded:
+def load(name: str, folder: Path = Path(), opened: Opened | None = None) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
 
-    `folder` is where a relative path starts.
+    `folder` is where a relative path starts. A checkpoint that is `opened` is not opened again.
 
     Raises:
         TracerError: there is no such scenario, it cannot be read, or it has problems.
     """
-    return load_text(*text_of(name, folder))
+    return load_text(*text_of(name, folder), opened)
 
 
 def text_of(name: str, folder: Path = Path()) -> tuple[str, Origin]:
@@ -184,8 +190,8 @@ def parse(text: str, file: str, name: str = "scenario") -> Scenario:
     return load_text(text, Origin(name, file, Path())).scenario
 
 
-def load_text(text: str, origin: Origin) -> Loaded:
-    """Load a scenario from its text.
+def load_text(text: str, origin: Origin, opened: Opened | None = None) -> Loaded:
+    """Load a scenario from its text; `opened` as in `load`.
 
     Raises:
         TracerError: everything that is wrong with it.
@@ -195,20 +201,20 @@ def load_text(text: str, origin: Origin) -> Loaded:
     try:
         source = read(text, origin.file)
         _is_scenario(source)
-        scenario = _read(source, name, folder)
+        scenario = _read(source, name, folder, {} if opened is None else opened)
         return Loaded(name, _with_activations(scenario, source, folder), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
 
 
-def _read(source: ScenarioSource, name: str, folder: Path) -> Scenario:
+def _read(source: ScenarioSource, name: str, folder: Path, opened: Opened) -> Scenario:
     """Validate a source as one of the forms of a scenario."""
     keys = source.data if isinstance(source.data, dict) else {}
     try:
         if "checkpoint" in keys:
             from tracer.scenario.trained import Trained, from_checkpoint
 
-            return from_checkpoint(_validated(Trained, source, name), folder)
+            return from_checkpoint(_validated(Trained, source, name), folder, opened)
         if "dimensions" in keys:
             from tracer.scenario.dimensions import Dimensioned, from_dimensions
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from tracer.errors import Problem, TracerError
+from tracer.scenario.cycles import cycles
 from tracer.scenario.fields import Names, shape_of
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
@@ -52,8 +52,8 @@ class ScenarioOutline:
     """A scenario without numbers, and the layers that each of its layers represents."""
 
     scenario: Scenario
-    layers: tuple[range, ...]
-    encoder_layers: tuple[range, ...]
+    layers: tuple[tuple[int, ...], ...]
+    encoder_layers: tuple[tuple[int, ...], ...]
 
 
 def outline(scenario: Scenario, length: int | None = None) -> ScenarioOutline:
@@ -126,15 +126,17 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
     }
 
 
-def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple[range, ...]]:
-    """Group consecutive equal layers: return the first of each group and the group's numbers."""
+def _once(
+    tower: Tower | None, *, apart: bool
+) -> tuple[tuple[Layer, ...], tuple[tuple[int, ...], ...]]:
+    """Group equal layers that repeat: return the first of each group and the group's numbers."""
     layers = tower.layers if tower else ()
     once = {id(layer): layer for layer in layers}  # those of a large model are often the same
     blank = {key: _blank(layer) for key, layer in once.items()}
-    numbered = enumerate((blank[id(layer)] for layer in layers), 1)
-    runs = [list(run) for _, run in groupby(numbered, lambda e: e[0] if apart else e[1])]
-    firsts = tuple(run[0][1] for run in runs)
-    return firsts, tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
+    kinds = range(len(layers)) if apart else [blank[id(layer)] for layer in layers]
+    found = [(run.start, cycle.all_of(run)) for cycle in cycles(kinds) for run in cycle.runs]
+    firsts = tuple(blank[id(layers[first])] for first, _ in found)
+    return firsts, tuple(tuple(layer + 1 for layer in group) for _, group in found)
 
 
 def _blank(part: AnyPart) -> AnyPart:

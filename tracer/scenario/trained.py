@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -181,17 +181,21 @@ class FromCheckpoint(ReadsRows, model.Scenario):
         return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])
 
 
-def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
+def from_checkpoint(
+    asked: Trained, folder: Path, opened: MutableMapping[Path, Checkpoint]
+) -> FromCheckpoint:
     """Return the scenario of a trained model and a text.
 
-    `folder` is where a relative path starts.
+    `folder` is where a relative path starts. A checkpoint that is not `opened` yet is added.
 
     Raises:
         TracerError: there is no such model, or it has problems; an id belongs to no token.
     """
     at = asked.checkpoint
     path = packaged(at.package, at.file) if isinstance(at, InPackage) else folder / at
-    return of_checkpoint(asked, open_checkpoint(path))
+    if path not in opened:
+        opened[path] = open_checkpoint(path)
+    return of_checkpoint(asked, opened[path])
 
 
 def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:

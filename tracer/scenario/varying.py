@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import Numbers, map_numbers, with_numbers
 from tracer.scenario.replacing import tied
+
+Draws: TypeAlias = Callable[[Decimal, Decimal, Callable[[], float]], Callable[[Decimal], Decimal]]
+"""Returns what draws a number for another, of the smallest and the largest of its matrix."""
 
 MOST_DRAWS = 100
 """The most draws for one matrix; one with few small numbers may always have a zero column."""
@@ -23,6 +26,11 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
     decimals as the old number. Equal numbers stay as they are; other matrices do not become
     constant and get no row or column of zeros. The same seed gives the same scenario.
     """
+    return redrawn(scenario, seed, _between)
+
+
+def redrawn(scenario: Scenario, seed: str, draws: Draws) -> Scenario:
+    """Return the scenario with numbers that are drawn, except for a table of positions."""
 
     def other(each: Numbers) -> Any:
         if not each.value or "positions" in each.place:
@@ -33,21 +41,21 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
 
     def drawn(address: str, numbers: Any) -> Any:
         # Python guarantees the same numbers in every version only for `random()`.
-        return _other_numbers(numbers, Random(f"{seed} {address}").random)
+        return _other_numbers(numbers, draws, Random(f"{seed} {address}").random)
 
     found = with_numbers(scenario, other)
     return tied(found) if found.is_tied else found
 
 
-def _other_numbers(numbers: Any, drawn: Callable[[], float]) -> Any:
+def _other_numbers(numbers: Any, draws: Draws, drawn: Callable[[], float]) -> Any:
     """Return other numbers for rows, or rows by token."""
     every = [number for number in _each(numbers) if number.is_finite()]
     if len(set(every)) < 2:
         return numbers
-    between = _between(min(every), max(every), drawn)
+    draw = draws(min(every), max(every), drawn)
     other = numbers
     for _ in range(MOST_DRAWS):
-        other = map_numbers(numbers, between)
+        other = map_numbers(numbers, draw)
         if _is_as_rich(other, numbers):
             break
     return other

@@ -63,10 +63,10 @@ def test_the_first_two_tokens_have_too_few_others_to_reorder() -> None:
     ],
 )
 def test_tokens_gather_information_only_where_they_see_others(text: str, gathers: bool) -> None:
-    tutorial = said("tutorial", text + "positions: {sinusoidal: {start: 1}}\n")
+    tutorial = said("tutorial", text + "positions: {sinusoidal: {start: 1}}\n", "--detail", "full")
     for sentence in (
         "each token gathers information from",
-        "holds what its token gathered in all layers",
+        "a model reads only the hidden state of the last token",
         "A second layer reads vectors that hold what the first layer gathered",
     ):
         assert (sentence in tutorial) == gathers

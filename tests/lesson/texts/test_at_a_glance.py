@@ -27,8 +27,11 @@ SEVERAL = settings(
 WIDE = 5000
 
 
+FULL = ("--detail", "full")
+
+
 def tutorial(spec: Scenario) -> Ran:
-    return run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=to_yaml(spec))
+    return run("tutorial", "-", *FULL, "--format", "terminal", width=WIDE, stdin=to_yaml(spec))
 
 
 @SEVERAL
@@ -166,7 +169,7 @@ def networks_of(ffn: Scenario) -> list[Scenario]:
     return [*ffn["experts"], *([ffn["shared"]] if "shared" in ffn else [])]
 
 
-PARAMETERS = "Training can adjust these numbers; each row names a step that uses them."
+PARAMETERS = "Training can adjust these numbers. Each row names a step that uses them."
 IN_PART = (
     "These numbers are learned; training would adjust those that the scenario names. Each row "
     "names a step that uses them."
@@ -203,7 +206,7 @@ def assert_before_and_after_are_those(text: str, spec: Scenario, values: dict[st
 
 @pytest.mark.parametrize("name", ["alex", "pizza", "comics"])
 def test_a_step_is_folded_if_it_is_told_as_another_one(name: str) -> None:
-    made = printed("tutorial", name, "--vary", "1")  # without the author's notes
+    made = printed("tutorial", name, *FULL, "--vary", "1")  # without the author's notes
     folded = "".join(re.findall("<details>.*?</details>", made, re.DOTALL))
     open_part = re.sub("<details>.*?</details>", "", made, flags=re.DOTALL)
     assert made.count("<details>") == made.count("</details>") > 0
@@ -227,7 +230,7 @@ layers:
 
 def test_a_step_with_a_note_stays_open() -> None:
     def folded(notes: str) -> str:
-        made = printed("tutorial", "-", stdin=TWO_HEADS + notes)
+        made = printed("tutorial", "-", *FULL, stdin=TWO_HEADS + notes)
         return "".join(re.findall("<details>.*?</details>", made, re.DOTALL))
 
     assert "13. Head 2 · Attention scores" in folded("")
@@ -243,7 +246,7 @@ def test_the_only_worked_lines_stay_open() -> None:
 
     def folded(token: str, top: int) -> list[str]:
         spec = text.replace("top: 1", f"top: {top}")
-        made = printed("tutorial", "-", "--token", token, "--vary", "1", stdin=spec)
+        made = printed("tutorial", "-", *FULL, "--token", token, "--vary", "1", stdin=spec)
         return re.findall("<summary>(.*?)</summary>", made)
 
     assert "top: 1" in text
@@ -253,7 +256,7 @@ def test_the_only_worked_lines_stay_open() -> None:
 
 
 def test_paper_has_an_appendix() -> None:
-    made = printed("tutorial", "alex", "--format", "latex")
+    made = printed("tutorial", "alex", *FULL, "--format", "latex")
     before, after = made.split(r"\subsection*{Appendix")
     assert "11. Head 2" not in re.sub(r"\\hyperref.*", "", before)
     assert after.count(r"\subsubsection*{11. Head 2") == 1

@@ -98,7 +98,8 @@ def test_a_token_that_occurs_twice_has_one_name() -> None:
 
 def largest(text: str) -> list[str]:
     """The labels of the parts that are listed."""
-    return re.findall(r"^  ([a-z][^=\n]*?)  +-?\d+\.\d+$", text.split("Their sum")[0], re.M)
+    bars = text.split("Their sum")[0]
+    return re.findall(r"^  ([a-z][^=\n]*?)  +-?\d+\.\d+ [^\n]*│", bars, re.M)
 
 
 def test_a_large_model_shows_its_largest_parts() -> None:

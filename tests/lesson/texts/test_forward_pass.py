@@ -43,7 +43,7 @@ TAKE_NOTHING = ("Tokens and embeddings", "Positions", "Output of the encoder")
 
 @cache
 def tutorial(name: str, *options: str, stdin: str = "") -> str:
-    return printed("tutorial", name, *options, stdin=stdin)
+    return printed("tutorial", name, "--detail", "full", *options, stdin=stdin)
 
 
 def sections(text: str) -> dict[str, str]:
@@ -97,8 +97,8 @@ def test_introduction_steps_summary(name: str) -> None:
     numbered = list(steps(text))
     assert numbered == list(steps(printed("run", name, "--format", "markdown")))
     assert [int(h.split(".")[0]) for h in numbered] == list(range(1, len(numbered) + 1))
-    assert "| input |" in told[summary]
     introduction = paragraphs(told[title])
+    assert "| input |" in told[title] or any("the model predicts" in each for each in introduction)
     # The author's question takes the place of the general one.
     assert re.fullmatch(r"\*\*.*\?\*\*", introduction[0])
     assert any(unescaped(each).startswith("The model reads ") for each in introduction)
@@ -201,7 +201,7 @@ def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
 )
 @given(scenario=scenarios(carry="step", epsilons=("0.1",), encodes=False))
 def test_random_scenarios(scenario: Scenario) -> None:
-    text = printed_or_rejected(scenario, "tutorial", "-")
+    text = printed_or_rejected(scenario, "tutorial", "-", "--detail", "full")
     words = [unescaped(paragraph) for paragraph in paragraphs(text)]
     assert [w for w in words if re.search(r"\bNone\b|[{}]|Decimal\(|TODO|  |\bnan\b", w)] == []
     assert [
@@ -228,7 +228,8 @@ def test_random_scenarios(scenario: Scenario) -> None:
     found = [re.search(norm, heading) for heading in headings]
     assert [sides[words[1]] for words in found if words] == norms(scenario)
     said = re.findall("After `.*the model predicts", whole)
-    assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
+    # First and at its step; of a tie nothing is said.
+    assert len(said) in ((0, 2) if "vocabulary" in scenario else (0,))
 
 
 # --- the contents of the long text ---------------------------------------------------------------

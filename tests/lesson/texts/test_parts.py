@@ -19,7 +19,8 @@ SEVERAL = settings(
     suppress_health_check=list(HealthCheck),
 )
 PARTS = "The parts, in order:"
-STEPS = "All steps in one table. The formula of like steps is that of the first."
+FULL = ("tutorial", "--detail", "full")
+STEPS = "All steps in one table. Steps of one kind share a row, with the first one's formula."
 
 
 def cells(text: str, title: str) -> list[list[str]]:
@@ -31,7 +32,7 @@ def cells(text: str, title: str) -> list[list[str]]:
 @given(scenarios(max_tokens=3))
 def test_each_step_is_in_one_row(spec: Scenario) -> None:
     yaml = to_yaml(spec)
-    ran = run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=yaml)
+    ran = run(*FULL, "-", "--format", "terminal", width=WIDE, stdin=yaml)
     if ran.exit_code:
         return
     listed = printed("steps", "-", width=WIDE, stdin=yaml)
@@ -67,7 +68,7 @@ def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
 
 def test_what_is_given_has_no_formula() -> None:
     made = printed(
-        *("tutorial", "alex", "--format", "terminal", "--given"),
+        *(*FULL, "alex", "--format", "terminal", "--given"),
         "layer1.ffn.hidden=" + json.dumps([[1, 2, 3]] * 4),
         width=WIDE,
     )

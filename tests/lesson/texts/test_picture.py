@@ -346,6 +346,8 @@ ONLY_FFNS = "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nlayers:\n"
         (LAYER + OTHER, [(1, 1, None), (2, 2, None)]),
         (LAYER * 2 + OTHER + LAYER, [(1, 2, (7, 10)), (3, 3, None), (4, 4, None)]),
         (LAYER + LAYER.replace("]]}", "]], residual: false}"), [(1, 1, None), (2, 2, None)]),
+        ((LAYER + OTHER) * 3 + LAYER, [(1, 1, None), (2, 2, None), (7, 7, None)]),
+        ((LAYER * 2 + OTHER) * 2 + LAYER, [(1, 2, (7, 10)), (3, 3, None), (7, 7, None)]),
     ],
 )
 def test_layers_that_are_built_alike_are_drawn_once(
@@ -353,6 +355,22 @@ def test_layers_that_are_built_alike_are_drawn_once(
 ) -> None:
     found = drawn(traced(ONLY_FFNS + layers)).decoder.layers
     assert [(layer.first, layer.last, layer.others) for layer in found] == expected
+
+
+def test_layers_that_repeat_in_turn_are_drawn_once() -> None:
+    found = drawn(traced(ONLY_FFNS + (LAYER * 2 + OTHER) * 3 + LAYER))
+    assert [layer.cycle for layer in found.decoder.layers] == [
+        None,
+        doc.LayerCycle(1, 3, 9, (15, 38)),
+        None,
+    ]
+    (cycle,) = (layer.cycle for layer in found.decoder.layers if layer.cycle)
+    assert cycle.times == 3
+    # Each step of a layer that is not drawn, and the step that is drawn for it.
+    first = {step: 3 + (step - 3) % 4 for step in range(7, 11)}
+    again = {step: 3 + (step - 3) % 12 for step in range(15, 39)}
+    shown = {step: first.get(box, box) for step, box in {**first, **again}.items()}
+    assert dict(found.folded) == shown
 
 
 HEAD = "W_K: [[1, 0], [0, 1]], W_V: [[1, 0], [0, 1]]"

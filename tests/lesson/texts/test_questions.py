@@ -1,28 +1,24 @@
-"""The answers in a worksheet's key are right, and the sheet itself does not give them away."""
+"""The answers to the questions of a page are right."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.helpers.command import run, run_json
+from tests.helpers.command import run_json
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml, words
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.worksheets import read, told
 from tracer.decoder.forward import Trace
-from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.texts.questions import with_questions
-from tracer.node import found
+from tracer.lesson.texts.questions import questions
 from tracer.renderers import Format, render
 
 MASK = re.compile(r"Which tokens does the mask hide from `(.*)`\? Answer before you read on\.")
-WORD = re.compile(r"Which word will be the most probable one after `(.*)`\? .* calls it `\[A\]`\.")
+WORD = re.compile(r"Which word will be the most probable one after `(.*)`\?")
 WEIGHT = re.compile(
     r"Suppose that the weight of (\S+) in row `(.*)` and column `(.*)` is doubled\. Which of the "
     r"numbers of `(.*)` in (\S+) change, and by how much\?"
@@ -31,34 +27,29 @@ CHANGE = re.compile(r"`(.+?)` changes(?: from (\S+) to (\S+) \(by (\S+)\)| by ([
 OF_WEIGHTS = re.compile(r"layer1\.attention\.head1\.W_[QKV]|layer1\.ffn\.W_1|unembedding\.W_U")
 
 
-class Sheet(NamedTuple):
-    """A worksheet's questions and its key's answers, in the order of the text."""
+class Asked(NamedTuple):
+    """Questions and their answers, in the order of the text."""
 
     asked: list[str]
     answers: list[str]
 
 
-def sheet_of(folder: Path, scenario: str, *options: str, stdin: str = "") -> Sheet:
-    key = folder / "key.txt"
-    how = ("--blanks", "--key", str(key), "--force", *options)
-    ran = run("tutorial", scenario, *how, stdin=stdin)
-    if "nothing to leave out" in ran.stderr:
-        reject()
-    assert ran.exit_code == 0, ran.stderr
-    return Sheet(numbered(ran.stdout), numbered(key.read_text(encoding="utf-8")))
+def asked_of(of: Trace, seed: int = 1, token: int = -1) -> Asked:
+    found = questions(told(of), of, token % len(of.tokens), seed).values()
+    return Asked([written(q.parts) for q in found], [written(q.answer) for q in found])
 
 
-def numbered(text: str) -> list[str]:
-    """What begins with Q1., Q2. and so on."""
-    each = re.findall(r"^\*\*Q(\d+)\.\*\* (.*)$", text, re.MULTILINE)
-    assert [int(number) for number, _ in each] == list(range(1, len(each) + 1))
-    return [said for _, said in each]
+def written(sentence: doc.Sentence) -> str:
+    paragraph = doc.Section(None, "", (doc.Paragraph(sentence),))
+    return render(doc.Document("", "", (), (paragraph,), whole=False), Format.MARKDOWN).split("\n")[
+        -2
+    ]
 
 
 # --- a judge, from the JSON of two passes --------------------------------------------------------
 
 
-def judge(sheet: Sheet, scenario: str, stdin: str = "", token: int = -1) -> None:
+def judge(sheet: Asked, scenario: str, stdin: str = "", token: int = -1) -> None:
     """Each answer follows from the data of a pass, or from those of one with another weight."""
     values = by_address(run_json(scenario, stdin=stdin))
     for asks, answer in zip(sheet.asked, sheet.answers, strict=True):
@@ -70,7 +61,7 @@ def judge(sheet: Sheet, scenario: str, stdin: str = "", token: int = -1) -> None
             assert re.findall("`(.*?)`", answer) == hidden != []
         elif of_word := WORD.fullmatch(asks):
             assert distinct(values["prediction"]["axes"][0]["labels"])[token] == of_word[1]
-            assert answer == f"`[A]` is `{values['prediction']['data'][token]}`."
+            assert answer == f"`{values['prediction']['data'][token]}`."
         else:
             of_weight = WEIGHT.fullmatch(asks)
             assert of_weight, asks
@@ -139,13 +130,11 @@ rounding: {{decimals: 3, carry: never}}
         ("[[0.0002], [0.3331]]", {"changes from 0.333 to 0.334 (by 0.00020)."}),
     ],
 )
-def test_a_change_is_computed_from_unrounded_numbers(
-    weights: str, answers: set[str], tmp_path: Path
-) -> None:
+def test_a_change_is_computed_from_unrounded_numbers(weights: str, answers: set[str]) -> None:
     scenario = UNROUNDED.format(weights)
     found = set()
     for seed in range(12):
-        sheet = sheet_of(tmp_path, "-", "--seed", str(seed), stdin=scenario)
+        sheet = asked_of(traced(scenario), seed)
         judge(sheet, "-", stdin=scenario)
         found |= {answer.partition("` ")[2] for answer in sheet.answers if "change" in answer}
     assert answers <= found
@@ -165,108 +154,16 @@ def by_address(document: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", ["alex", "science"])
-def test_bundled_scenarios(name: str, seed: int, tmp_path: Path) -> None:
-    sheet = sheet_of(tmp_path, name, "--seed", str(seed), "--level", str(seed))
-    assert len(sheet.asked) == (3 if name == "science" else 2)
-    judge(sheet, name)
+def test_bundled_scenarios(name: str, seed: int) -> None:
+    found = asked_of(bundled(name), seed)
+    assert len(found.asked) == (3 if name == "science" else 2)
+    judge(found, name)
 
 
-def test_the_followed_token_is_the_one_asked_for(tmp_path: Path) -> None:
-    sheet = sheet_of(tmp_path, "pizza", "--token", "la", "--seed", "3")
-    assert sum("`la`" in asks for asks in sheet.asked) >= 1
-    judge(sheet, "pizza", token=3)
-
-
-# --- nothing gives an answer away ----------------------------------------------------------------
-
-
-def sheet_with(of: Trace, seed: int = 1) -> doc.Document:
-    return with_questions(told(of), of, len(of.tokens) - 1, seed)
-
-
-def questions(part: object) -> list[doc.Question]:
-    return list(found(part, doc.Question))
-
-
-def prediction(sheet: doc.Document) -> str | None:
-    """The word that a question asks for."""
-    answers = [q.answer for q in questions(sheet) if doc.Name("[A]") in q.parts]
-    return next(
-        (name.text for a in answers for name in found(a, doc.Name) if name.text != "[A]"), None
-    )
-
-
-def hides(sheet: doc.Document, of: Trace) -> None:
-    """No sentence and no cell of a table says the predicted word, or who is hidden from whom."""
-    word = prediction(sheet)
-    masked = [first_and_all((q.parts, q.answer)) for q in questions(sheet) if "mask" in str(q)]
-    axes = [axis for value in of.values.values() for axis in value.axes if axis.name != "word"]
-    also = {label for axis in axes for label in axis.labels}
-    for block in blocks(sheet):
-        if isinstance(block, doc.Paragraph):
-            said = block.parts[2:] if block.parts[0] == "After " else block.parts
-            assert "mask" not in str(said) or first_and_all(block) not in masked
-            if word and (word not in also or said != block.parts):
-                assert word not in names_in(said), block
-                assert not by_author(block, word) or all_words(block, of), block
-                assert "Correct predictions" not in str(said)
-        elif isinstance(block, doc.Table) and word:
-            for row in block.rows:
-                cells = zip(block.header, row, strict=True)
-                assert doc.Name(word) not in [c for header, c in cells if header in PREDICTED]
-
-
-def first_and_all(part: object) -> tuple[set[str], set[str]]:
-    names = [name.text for name in found(part, doc.Name)]
-    return {*names[:1]}, {*names}
-
-
-def names_in(part: object) -> set[str]:
-    return {name.text for name in found(part, doc.Name)}
-
-
-PREDICTED = ("comes", "prediction", "output")
-
-
-def blocks(sheet: doc.Document) -> Iterator[doc.Block]:
-    for part in (sheet.introduction, *(section.blocks for section in sheet.sections)):
-        for block in part:
-            if not isinstance(block, doc.Question):
-                yield block
-
-
-def by_author(block: doc.Paragraph, word: str) -> bool:
-    said = " ".join(plain.text for plain in found(block, doc.Plain))
-    return re.search(rf"\b{re.escape(word)}\b", said) is not None
-
-
-def all_words(block: doc.Paragraph, of: Trace) -> bool:
-    return all(by_author(block, word) for word in of.scenario.vocabulary or ())
-
-
-@pytest.mark.parametrize("name", ["alex", "science", "pizza"])
-def test_bundled_sheets_do_not_tell(name: str) -> None:
-    of = bundled(name)
-    for seed in range(3):
-        hides(sheet_with(of, seed), of)
-
-
-def test_questions_stand_in_sections_of_their_own() -> None:
-    for seed in range(8):
-        sheet = sheet_with(bundled("alex"), seed)
-        each = [len(questions(section)) for section in sheet.sections]
-        assert max(each) == 1 and sum(each) == 2
-
-
-def test_the_mask_is_asked_about_before_it_is_shown() -> None:
-    sheet = sheet_with(bundled("alex"))
-    section = next(s for s in sheet.sections if s.title == "Head 1 · Mask")
-    kinds = [type(block).__name__ for block in section.blocks]
-    assert kinds.index("Question") < kinds.index("Matrix")
-    matrices = [
-        m for s in sheet.sections[: sheet.sections.index(section)] for m in found(s, doc.Matrix)
-    ]
-    assert not any(number.value == float("-inf") for m in matrices for number in found(m, Number))
+def test_the_followed_token_is_the_one_asked_for() -> None:
+    found = asked_of(bundled("pizza"), seed=3, token=3)
+    assert sum("`la`" in asks for asks in found.asked) >= 1
+    judge(found, "pizza", token=3)
 
 
 # --- where there is nothing to ask ---------------------------------------------------------------
@@ -296,7 +193,7 @@ def small(
 def kinds_of(of: Trace) -> str:
     """m for the mask, w for a word, d for a doubled weight."""
     starts = {"Which tokens": "m", "Which word w": "w", "Suppose that": "d"}
-    return "".join(sorted(starts[str(q.parts[2])[:12]] for q in questions(sheet_with(of))))
+    return "".join(sorted(starts[asks[:12]] for asks in asked_of(of).asked))
 
 
 @pytest.mark.parametrize(
@@ -314,26 +211,6 @@ def test_what_has_an_answer_is_asked(changed: dict[str, str], expected: str) -> 
     assert kinds_of(small(**changed)) == expected
 
 
-def test_an_author_may_name_all_words_but_not_the_predicted_one() -> None:
-    text = render(sheet_with(small(intro="It is here or there.")), Format.TERMINAL, width=200)
-    assert "It is here or there." in text
-    assert "It is all over." in text
-    assert "comes out" not in text
-    assert "comes out" in render(sheet_with(small(title="Why here")), Format.TERMINAL, width=200)
-
-
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [
-        (Format.TERMINAL, "Q1. "),
-        (Format.MARKDOWN, "**Q1.** "),
-        (Format.LATEX, r"\textbf{Q1.} "),
-    ],
-)
-def test_every_format_has_them(form: Format, expected: str) -> None:
-    assert expected in render(sheet_with(small()), form)
-
-
 # --- many ----------------------------------------------------------------------------------------
 
 MANY = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
@@ -342,14 +219,5 @@ KINDS = scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=4, 
 
 @MANY
 @given(scenario=KINDS, seed=st.integers(0, 9))
-def test_random_answers(scenario: Scenario, seed: int, tmp_path: Path) -> None:
-    traced_or_rejected(scenario)
-    yaml = to_yaml(scenario)
-    judge(sheet_of(tmp_path, "-", "--seed", str(seed), stdin=yaml), "-", yaml)
-
-
-@MANY
-@given(scenario=KINDS, seed=st.integers(0, 9))
-def test_random_sheets_do_not_tell(scenario: Scenario, seed: int) -> None:
-    of = traced_or_rejected(scenario)
-    hides(sheet_with(of, seed), of)
+def test_random_answers(scenario: Scenario, seed: int) -> None:
+    judge(asked_of(traced_or_rejected(scenario), seed), "-", to_yaml(scenario))

@@ -147,8 +147,8 @@ def test_the_translation_model() -> None:
     for said in (
         "8 × 64 = 512 numbers for each token.",
         "The width of a token's vector: 512 → 2048 → 512.",
-        "FFN has 2,099,712 parameters, 99,712 more than 2 million.",
-        "attention has 1,050,624 parameters, 50,624 more than 1 million.",
+        "FFN has 2,099,712 parameters, about 2.1 million.",
+        "attention has 1,050,624 parameters, about 1.1 million.",
         "together have 2,101,248, more than the FFN.",
     ):
         assert said in text

@@ -74,22 +74,30 @@ def test_random_scenarios(spec: dict[str, Any]) -> None:
 
 
 ONE = Decimal(1)
-EACH = (range(1, 2), range(2, 3), range(3, 4))
+EACH = ((1,), (2,), (3,))
+OTHER = "      W_2", "      b_1: [0]\n      W_2"
 LAYER = SMALL[SMALL.index("  - attention") :]
 
 
 @pytest.mark.parametrize(("second", "expected"), [
-    (LAYER.replace("[[1], [2]]", "[[5], [6]]"), (range(1, 4),)),
-    (LAYER.replace("      W_2", "      b_1: [0]\n      W_2"), EACH),
+    (LAYER.replace("[[1], [2]]", "[[5], [6]]"), ((1, 2, 3),)),
+    (LAYER.replace(*OTHER), EACH),
     (f"{LAYER}      activation: none\n", EACH),
+    (LAYER.replace(*OTHER) + LAYER + LAYER.replace(*OTHER), ((1, 3), (2, 4), (5,))),
+    (LAYER + LAYER.replace(*OTHER) + LAYER * 2 + LAYER.replace(*OTHER),
+     ((1, 2, 4, 5), (3, 6), (7,))),
 ])  # fmt: skip
-def test_layers_that_are_alike_are_looked_at_once(second: str, expected: tuple[range, ...]) -> None:
+def test_layers_that_are_alike_are_looked_at_once(
+    second: str, expected: tuple[tuple[int, ...], ...]
+) -> None:
     scenario = parse(f"{SMALL}{second}{LAYER}", "f.yaml")
     found = survey("layers", scenario)
     assert found.outline.layers == expected
     assert surveyed(found) == computed(trace("layers", scenario, PassOptions(arithmetic=SHAPES)))
     pinned = scenario.model_copy(update={"given": {"layer2.ffn.hidden": ((ONE,), (ONE,))}})
-    assert survey("pinned", pinned).outline.layers == EACH
+    assert survey("pinned", pinned).outline.layers == tuple(
+        (number,) for number in range(1, len(scenario.layers) + 1)
+    )
 
 
 def test_with_weights_from_a_seed_too() -> None:

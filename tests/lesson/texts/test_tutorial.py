@@ -20,8 +20,8 @@ unembedding: {W_U: [[0, 1], [1, 0]]}
 """Behind a it says the second word."""
 
 NO_VOCABULARY = WORDS.partition("vocabulary")[0]
-TO_C = WORDS.replace("[a, b]\nunembedding", "[a, c]\nunembedding")
-NO_TARGETS = TO_C.replace("[a, c]", "[c, d]")
+TO_C = WORDS.replace("[a, b]\nunembedding", "[c, a]\nunembedding")
+NO_TARGETS = TO_C.replace("[c, a]", "[c, d]")
 TABLE = f"{WORDS}positions: {{table: [[0, 0], [0, 0]]}}\n"
 ROWS = WORDS.replace("{a: [1, 0.5], b: [0.5, 2]}", "[[1, 0.5], [0.5, 2]]")
 PINNED = f"{WORDS}given: {{embedding: [[1, 1], [2, 2]]}}\n"
@@ -59,18 +59,18 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "a position too many": (
         TABLE,
-        ("Turn 2", "It ends after 2 turns: there is no vector for one more position."),
-        ("Turn 3",),
+        ("After “a b”", "It ends after 1 turn: there is no vector for one more position."),
+        ("Turn 2",),
     ),
     "embeddings that are not looked up": (
         ROWS,
-        ("It is left out: “a” has no embedding, so the model cannot read it.",),
-        ("Turn 1",),
+        ("Turn 1", "It ends after 1 turn: “a” has no embedding, so the model cannot read it."),
+        ("Turn 2",),
     ),
     "numbers that are given for these tokens": (
         PINNED,
-        ("It is left out: “embedding: given as 2×2 numbers, expected 1×2 numbers”.",),
-        ("Turn 1",),
+        ("Turn 1", "“embedding: given as 2×2 numbers, expected 1×2 numbers”."),
+        ("Turn 2",),
     ),
     "one token": (ONE_TOKEN, ("Turn 1",), ("What the mask prevents",)),
 }
@@ -79,7 +79,7 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 @pytest.mark.parametrize("case", SAID)
 def test_what_follows_the_steps(case: str) -> None:
     source, said, unsaid = SAID[case]
-    text = told("tutorial", "-", "--format", "terminal", stdin=source)
+    text = told("tutorial", "-", "--detail", "full", "--format", "terminal", stdin=source)
     assert [words for words in said if words not in text] == []
     assert [words for words in unsaid if words in text] == []
 
@@ -92,15 +92,11 @@ def table(text: str, heading: str) -> list[list[str]]:
 
 
 def test_layers_are_stacked() -> None:
-    text = printed("tutorial", "pizza")
-    _, first, second = table(text, "Stacking layers")
-    assert [row[:4] for row in (first, second)] == [
-        ["| 1", "X′", "x₃", "5 × 6"],
-        ["| 2", "x₃", "x₆", "5 × 6"],
-    ]
-    attention, crossed, ffn = 6 * 3 * 6 + 36, 6 * 3 * 2 + 4 * 3 * 4 + 36, 6 * 4 * 2 + 4 + 6
-    numbers = [int(row[4].rstrip(" |")) for row in (first, second)]
-    assert numbers == [attention + crossed + ffn + 12, attention + crossed + ffn]
+    """As a chain of vectors; a model of one layer goes on as far as it likes."""
+    chain = "x⁽⁰⁾ → x⁽¹⁾ → x⁽²⁾, where x⁽⁰⁾ is X′, x⁽¹⁾ is x₃ and x⁽²⁾ is x₆."
+    assert f"Layer by layer: {chain}" in printed("tutorial", "pizza")
+    alone = "x⁽⁰⁾ → x⁽¹⁾ → … → x⁽ᴸ⁾, where x⁽⁰⁾ is X′ and x⁽¹⁾ is x₂; L is the number of layers."
+    assert f"Layer by layer: {alone}" in printed("tutorial", "alex")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +132,8 @@ def test_the_stages_of_training_name_their_steps() -> None:
             "command decoder-trace train",
         )
     ]
-    trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
+    trained_text = printed("train", "comics", "--format", "markdown")
+    trained = table(f"# Stages\n{trained_text.partition(' after it.')[2]}", "Stages")
     assert [row[1] for row in trained] == [
         *("where", "below", "steps 1 to 30 of run", "step 31", "steps 32 to 58"),
         "from step 59 on",
@@ -167,7 +164,10 @@ vocabulary: [a, b, c]
 unembedding: tied
 """
     own = source.replace("tied", "{W_U: [[1, 0, 1], [0, 1, 1]]}")
-    tied, untied = (told("tutorial", "-", "--format", "terminal", stdin=s) for s in (source, own))
+    tied, untied = (
+        told("tutorial", "-", "--detail", "full", "--format", "terminal", stdin=s)
+        for s in (source, own)
+    )
     assert "W_U has 2 × 3 = 6 parameters." in untied
     assert "W_U has" not in tied
     assert re.search("parameters +20 ", untied)

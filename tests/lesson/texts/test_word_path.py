@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from tests.helpers.command import printed, run
 from tests.helpers.every_judge import FORMATS, faults_of_text
+from tests.helpers.judge import told_apart
 from tests.helpers.random_scenarios import to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.traces import traced_or_rejected
 from tests.helpers.whole_scenarios import plain_and_written
-from tests.helpers.word_paths import faults, points
+from tests.helpers.word_paths import faults, is_the_end, points
 from tracer.data import as_json
 
 WIDE = 5000
@@ -44,8 +45,8 @@ def lens(changes: Sequence[Sequence[float]], *options: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences behind the title of the section, a paragraph each."""
-    return unbroken(text.split("A word after each sub-layer\n")[1]).split("\n\n")
+    """The sentences, a paragraph each."""
+    return unbroken(text).split("\n\n")
 
 
 def rows(text: str) -> list[list[str]]:
@@ -57,7 +58,7 @@ def rows(text: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("changes", "word", "said"),
     [
-        (([0, 0, 0],), "x", "“x” has rank 1 at each of these points."),
+        (([0, 0, 0],), "x", "“x” has rank 1 before the first layer and after each sub-layer."),
         (([0, 0, 5],), "z", "“z” has rank 1 only at the end, after the FFN in layer 1."),
         (
             ([0, 0, 5], [0, 0, 0]),
@@ -177,8 +178,10 @@ def test_every_claim_is_that_of_the_ranks(both: tuple[Any, Any], seed: int, form
         (str(point["rank"]), point["logit"]["printed"], point["probability"]["printed"])
         for point in followed["points"]
     ]
+    names = told_apart(values["tokens"]["data"])
+    assert is_the_end(sentences(text)[1], names[token], words[word], followed["points"][-1])
     if found.tokens[token] == written.get("padding"):
-        assert "rank 1" not in text.split("larger logit.")[1]
+        assert "has rank 1" not in text
         return
     assert faults(sentences(text), words[word], path, whole=len(path) == len(where)) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,16 +16,28 @@ from tests.helpers.student import worked_out
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
 from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
+from tracer.decoder.forward import Trace
 from tracer.errors import TracerError
 from tracer.formula.expression import Blank, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.entries import labels
-from tracer.lesson.texts.worksheet import key, worksheet
+from tracer.lesson.texts.blanks import (
+    GOALS,
+    LINES,
+    MATRIX,
+    PRODUCTS,
+    RESULTS,
+    WHAT_IF,
+    key,
+    with_blanks,
+)
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.worksheet import Worksheet, worksheet
 from tracer.node import found, rewritten
 from tracer.renderers import Format, render
 from tracer.scenario.carry import Carry
 
-LEVELS = (1, 2, 3)
+LEVELS = (RESULTS, PRODUCTS, MATRIX)
 TEXTS: dict[str, dict[str, Any]] = {
     "terminal": {"format": Format.TERMINAL, "width": 80},
     "markdown": {"format": Format.MARKDOWN},
@@ -104,17 +117,17 @@ def in_order(sheet: doc.Document) -> None:
 @pytest.mark.parametrize("name", ["alex", "science"])
 def test_bundled_scenarios(name: str, level: int, request: pytest.FixtureRequest) -> None:
     plain: doc.Document = request.getfixturevalue(name)
-    sheet = worksheet(plain, level, seed=4)
-    fit(plain, sheet, [sorted(TEXTS)[level - (name == "alex")]])
+    sheet = with_blanks(plain, level, seed=4)
+    fit(plain, sheet, [sorted(TEXTS)[level - 1 - (name == "alex")]])
     hidden(sheet)
     in_order(sheet)
 
 
-@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("level", [RESULTS, PRODUCTS])
 @pytest.mark.parametrize("name", ["alex", "science"])
 def test_a_student_comes_to_the_key(name: str, level: int, request: pytest.FixtureRequest) -> None:
-    """With a calculator and nothing but the text. Level 3 leaves out rows without lines, too."""
-    solvable(worksheet(request.getfixturevalue(name), level, seed=5))
+    """With a calculator and nothing but the text. Level 4 leaves out rows without lines, too."""
+    solvable(with_blanks(request.getfixturevalue(name), level, seed=5))
 
 
 def solvable(sheet: doc.Document) -> None:
@@ -123,20 +136,21 @@ def solvable(sheet: doc.Document) -> None:
 
 
 def test_each_level_leaves_out_more(alex: doc.Document) -> None:
-    counted = [len(set(blanks(worksheet(alex, level, seed=1)))) for level in LEVELS]
+    counted = [len(set(blanks(with_blanks(alex, level, seed=1)))) for level in LEVELS]
     assert 20 < counted[0] < counted[1] < counted[2]
 
 
-def test_level_1_leaves_products_level_2_does_not(alex: doc.Document) -> None:
-    results, products = (worksheet(alex, level, seed=1) for level in (1, 2))
-    sums = [re.findall(r"Frank: .*", render(s, Format.MARKDOWN))[0] for s in (results, products)]
+def test_level_2_leaves_products_level_3_does_not(alex: doc.Document) -> None:
+    results, products = (with_blanks(alex, level, seed=1) for level in (RESULTS, PRODUCTS))
+    texts = [" ".join(render(sheet, Format.MARKDOWN).split()) for sheet in (results, products)]
+    sums = [re.findall(r"Frank: \(.*?Emma: ", text)[0] for text in texts]
     assert "≈ (13.647 + 2.706) / √2 = 16.353 / √2" in sums[0]
     assert not {"13.647", "2.706", "16.353"} & set(re.findall(r"[\d.]+", sums[1]))
 
 
-def test_level_3_leaves_out_a_matrix_and_its_lines(alex: doc.Document) -> None:
+def test_level_4_leaves_out_a_matrix_and_its_lines(alex: doc.Document) -> None:
     for seed in range(6):
-        sheet = worksheet(alex, 3, seed)
+        sheet = with_blanks(alex, MATRIX, seed)
         assert any(is_left_out(section) for section in sheet.sections)
 
 
@@ -149,13 +163,13 @@ def is_left_out(section: doc.Section) -> bool:
 
 
 def test_the_seed_chooses(alex: doc.Document) -> None:
-    assert worksheet(alex, 2, 1) == worksheet(alex, 2, 1)
-    sheets = [render(worksheet(alex, 2, seed), Format.MARKDOWN) for seed in range(4)]
+    assert with_blanks(alex, PRODUCTS, 1) == with_blanks(alex, PRODUCTS, 1)
+    sheets = [render(with_blanks(alex, PRODUCTS, seed), Format.MARKDOWN) for seed in range(4)]
     assert len(set(sheets)) == 4
 
 
 def test_every_line_of_the_key_is_true(alex: doc.Document) -> None:
-    text = render(key(worksheet(alex, 2, 1)), Format.TERMINAL, width=80)
+    text = render(key(with_blanks(alex, PRODUCTS, 1)), Format.TERMINAL, width=80)
     lines = FILLED.sub(lambda blank: negative(blank[2]), text)
     assert (unreadable(lines), false_equations(lines)) == ([], [])
     assert len(equations(lines)) > 20
@@ -167,7 +181,7 @@ def negative(said: str) -> str:
 
 def test_a_sentence_does_not_tell_what_a_line_leaves_out(alex: doc.Document) -> None:
     for seed in range(4):
-        sheet = worksheet(alex, 2, seed)
+        sheet = with_blanks(alex, PRODUCTS, seed)
         scores = next(s for s in sheet.sections if s.title == "Head 1 · Attention scores")
         frank = next(line for line in found(scores.blocks, doc.Line) if line.label == "Frank")
         claim = scores.blocks[-1]
@@ -178,7 +192,7 @@ def test_a_sentence_does_not_tell_what_a_line_leaves_out(alex: doc.Document) -> 
 def test_a_line_does_not_show_what_it_only_carries_on(science: doc.Document) -> None:
     """Where 1.4 is left out of 1.4×1 + 0 = 1.4 + 0, it is in both places, in every line."""
     for seed in range(4):
-        for line in found(worksheet(science, 1, seed), doc.Line):
+        for line in found(with_blanks(science, RESULTS, seed), doc.Line):
             put_in, *others = (side for side in line.chain.sides if any(found(side, Number)))
             left_out = {blank.answer.value for blank in found(put_in, Blank)}
             on_the_way = {n.value for n in found(visible(*others), Number) if n.entry is None}
@@ -190,7 +204,7 @@ def visible(*sides: Expression) -> object:
 
 
 def test_a_heat_map_does_not_show_what_is_left_out(alex: doc.Document) -> None:
-    sheet = worksheet(alex, 1, 1)
+    sheet = with_blanks(alex, RESULTS, 1)
     softmax = next(s for s in sheet.sections if s.title.startswith("Head 1 · Softmax"))
     weights = next(m for m in found(softmax.blocks, doc.Matrix) if m.figure)
     written = render(doc.Document("", "", (), (doc.Section(None, "", (weights,)),)), Format.LATEX)
@@ -208,7 +222,7 @@ MANY = settings(max_examples=4, deadline=None, suppress_health_check=[HealthChec
 def random_sheet(scenario: Scenario, level: int, seed: int) -> tuple[doc.Document, doc.Document]:
     plain = told(traced_or_rejected(scenario))
     try:
-        return plain, worksheet(plain, level, seed)
+        return plain, with_blanks(plain, level, seed)
     except TracerError:
         reject()
 
@@ -232,18 +246,105 @@ def test_random_scenarios(scenario: Scenario, level: int, seed: int, form: str) 
 @settings(MANY, max_examples=4)
 @given(
     scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=3),
-    level=st.sampled_from([1, 2]),
+    level=st.sampled_from([RESULTS, PRODUCTS]),
     seed=st.integers(0, 9),
 )
 def test_a_student_works_out_random_scenarios(scenario: Scenario, level: int, seed: int) -> None:
     solvable(random_sheet(scenario, level, seed)[1])
 
 
+# --- exercises -----------------------------------------------------------------------------------
+
+
+def exercises(of: Trace, level: int, seed: int, pages: int = 6) -> Worksheet:
+    teacher = Teacher(of, full=False)
+    return worksheet(teacher, teacher.steps, level=level, seed=seed, pages=pages)
+
+
+def without_questions(sheet: doc.Document) -> doc.Document:
+    """Their answers are nowhere on paper."""
+    sections = [
+        replace(s, blocks=tuple(b for b in s.blocks if not isinstance(b, doc.Question)))
+        for s in sheet.sections
+    ]
+    return replace(sheet, sections=tuple(sections))
+
+
+def has_what_it_needs(made: Worksheet, level: int) -> None:
+    """The key fills the sheet, and a student who has nothing else comes to the key."""
+    sheet = without_questions(made.sheet)
+    hidden(sheet)
+    key = render(made.key, Format.MARKDOWN)
+    if level <= PRODUCTS:
+        in_order(sheet)
+        assert worked_out(render(sheet, Format.MARKDOWN)) == answers(key)
+    assert set(blanks(sheet)) == answers(key).keys()
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "pizza"])
+def test_exercises_have_what_they_need(name: str) -> None:
+    for level in range(RESULTS, GOALS + 1):
+        has_what_it_needs(exercises(bundled(name), level, seed=level), level)
+
+
+@MANY
+@given(
+    scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=2, max_tokens=3),
+    level=st.integers(RESULTS, GOALS),
+    seed=st.integers(0, 9),
+)
+def test_random_exercises_have_what_they_need(scenario: Scenario, level: int, seed: int) -> None:
+    of = traced_or_rejected(scenario)
+    try:
+        made = exercises(of, level, seed)
+    except TracerError:
+        reject()
+    has_what_it_needs(made, level)
+
+
+def test_each_row_that_lines_read_is_shown_once(alex: doc.Document) -> None:
+    sheet = exercises(bundled("alex"), RESULTS, 1).sheet
+    rows = [
+        (number.entry.value.address, number.entry.at)
+        for section in sheet.sections
+        for matrix in found(section.blocks, doc.Matrix)
+        for row in matrix.cells
+        for cell in row
+        for number in [cell.answer if isinstance(cell, Blank) else cell]
+        if number.entry
+    ]
+    assert len(rows) == len(set(rows)) > 50
+
+
+def test_at_level_4_the_rows_of_all_tokens_are_shown() -> None:
+    of = bundled("alex")
+    for matrix in found(exercises(of, MATRIX, 1).sheet.sections, doc.Matrix):
+        (cell, *_) = matrix.cells[0]
+        number = cell.answer if isinstance(cell, Blank) else cell
+        assert number.entry
+        assert not number.entry.value.per_token or len(matrix.rows) == len(of.tokens)
+
+
+def test_at_level_5_no_line_is_shown_and_at_6_no_formula() -> None:
+    for level in (LINES, GOALS):
+        sheet, key = vars(exercises(bundled("alex"), level, 1)).values()
+        worked = [line for line in found(sheet.sections[0].blocks, doc.Line) if line.label]
+        assert worked == []
+        assert any(found(sheet, doc.Formula)) == (level == LINES)
+        assert any(line.label for line in found(key.sections[0].blocks, doc.Line))
+
+
+def test_every_exercise_has_a_blank() -> None:
+    for seed in range(4):
+        for section in exercises(bundled("alex"), RESULTS, seed).sheet.sections:
+            assert blanks(section) or section.title == WHAT_IF
+
+
 @pytest.mark.parametrize("carry", Carry)
 def test_every_carry_mode_has_something_to_work_out(carry: Carry) -> None:
     plain = told(bundled("science", carry))
     for level in LEVELS:
-        sheet = worksheet(plain, level, 1)
+        sheet = with_blanks(plain, level, 1)
         assert len(set(blanks(sheet))) > 8
         fit(plain, sheet, ["markdown"])
 

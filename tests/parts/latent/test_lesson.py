@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import printed
+from tests.helpers.continuity import violations
 from tests.helpers.scenario_yaml import to_yaml
 from tests.lesson.test_every_claim import wrong
 from tests.parts.latent.test_decoder import drawn
@@ -89,6 +90,18 @@ def test_a_layer_without_positions_does_not_rotate_the_rotary_parts() -> None:
         for stdin in (to_yaml(spec), ROTARY)
     ]
     assert caches[0] == caches[1]
+
+
+@pytest.mark.parametrize("rotary", [{}, {"rotary": "none"}])
+def test_scores_are_divided_by_the_root_of_the_joined_width(rotary: dict[str, str]) -> None:
+    spec = {**drawn(15), "rounding": {"decimals": 2, "carry": "line"}}
+    spec["layers"][0]["attention"] |= rotary
+    head = spec["layers"][0]["attention"]["heads"][0]
+    width = len(head["W_Q"][0]) + len(head["W_QR"][0])
+    for line in (20, 80):
+        text = printed("run", "-", width=line, stdin=to_yaml(spec))
+        assert f"√d_k = √{width} " in text
+        assert violations(text) == []
 
 
 def test_only_biases_are_parts_of_their_own() -> None:

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run
+from tests.helpers.continuity import violations
+from tests.helpers.readable_digits import unread_digits
 from tests.helpers.rotary_scaling import attention_factor, drawn, frequencies
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
+from tests.helpers.truth import false_equations
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
@@ -32,6 +35,7 @@ LLAMA_3 = (
     "original_max_position_embeddings: 32}"
 )
 YARN = "{kind: yarn, factor: 4, original_max_position_embeddings: 32, beta_fast: 4, beta_slow: 1}"
+YARN_NOT_WHOLE = YARN.replace("}", ", truncate: false}")
 DYNAMIC = "{kind: dynamic, factor: 2, original_max_position_embeddings: 2}"
 LONGROPE = (
     "{kind: longrope, factor: 4, original_max_position_embeddings: 3, "
@@ -67,6 +71,16 @@ def test_yarn_divides_slow_pairs_alone() -> None:
     assert rates(YARN) == pytest.approx(expected, rel=1e-9)
     cos = traced(START.replace("SCALING", YARN))["position.scaled_cos"].numbers.astype(float)
     assert cos[0] == pytest.approx([1 + math.log(4) / 10] * 4)
+
+
+def test_ends_of_a_ramp_that_are_no_whole_numbers_are_worked() -> None:
+    """Pair 0.42 turns 4 times, as above, and pair 2.83 once; so pair 1 is (1 - 0.42) / 2.41 in."""
+    asked = START.replace("SCALING", YARN_NOT_WHOLE)
+    text = printed("run", "-", stdin=asked.replace("carry: never", "decimals: 2, carry: line"))
+    assert "k_fast = (8×ln(32 / (2×π×4))) / (2×ln(10)) ≈ 0.42\n" in text
+    assert "k_slow = (8×ln(32 / (2×π×1))) / (2×ln(10)) ≈ 2.83\n" in text
+    assert "ω₁: min(1, max(0, (1 - 0.42) / (2.83 - 0.42)))  ≈ 0.24\n" in text
+    assert [*false_equations(text), *violations(text), *unread_digits(text)] == []
 
 
 def test_the_length_of_the_text_chooses() -> None:

@@ -35,16 +35,15 @@ NAMES = ("alex", "picture", "experts", "parallel", pytest.param("pizza", marks=p
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def page(
-    request: Any, saved: Saved, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, str, Trace]:
-    """A scenario, its page and its pass."""
+def page(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Trace]:
+    """A scenario, its page with every step, and its pass."""
     name = request.param
-    if name != "parallel":
-        return name, saved(name).read_text(encoding="utf-8"), bundled(name)
-    html = tmp_path_factory.mktemp("parallel") / "page.html"
-    printed("page", "-", "-o", str(html), stdin=PARALLEL)
-    return name, html.read_text(encoding="utf-8"), traced(PARALLEL)
+    is_bundled = name != "parallel"
+    html = tmp_path_factory.mktemp(name) / "page.html"
+    scenario, stdin = (name, "") if is_bundled else ("-", PARALLEL)
+    printed("page", scenario, "--detail", "full", "-o", str(html), stdin=stdin)
+    found = bundled(name) if is_bundled else traced(PARALLEL)
+    return name, html.read_text(encoding="utf-8"), found
 
 
 def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> None:
@@ -60,7 +59,9 @@ def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> No
 
 def test_a_part_of_a_pass_has_the_diagram_of_its_own_steps(saved: Saved) -> None:
     """Not that of the first layer, which is drawn for all that are built alike."""
-    html = saved("pizza", "--layer", "2", "--head", "1").read_text(encoding="utf-8")
+    html = saved("pizza", "--layer", "2", "--head", "1", "--detail", "full").read_text(
+        encoding="utf-8"
+    )
     title = '"I like pizza" becomes "Me gusta la pizza": layer 2, head 1'
     assert unescape(re.findall("<title>(.*?)</title>", html)[0]) == title
     (svg,) = diagram.diagrams(html)

@@ -61,7 +61,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Any:
     @cache
     def of(name: str) -> dict[str, list[Picture]]:
         folder = tmp_path_factory.mktemp(name)
-        printed("tutorial", name, "--figures", str(folder))
+        printed("tutorial", name, "--detail", "full", "--figures", str(folder))
         found: dict[str, list[Picture]] = {}
         for path in sorted(folder.glob("*.svg")):
             picture = Picture(path)
@@ -335,6 +335,114 @@ def test_arrows_are_queries_and_keys(name: str, drawn: Any) -> None:
             assert [n / size for n in tip] == pytest.approx([n / whole for n in vector], abs=2e-3)
 
 
+# --- heat maps -----------------------------------------------------------------------------------
+
+
+def depths(picture: Picture, color: str) -> list[float]:
+    return [float(e.get("fill-opacity", "1")) for e in picture.all("rect", color)]
+
+
+@every_scenario
+def test_all_heads_of_an_attention(name: str, drawn: Any) -> None:
+    """The cells from map to map; one of 0 is empty."""
+    concatenated = [a for a in values(name) if a.endswith(".concat")]
+    several = [a for a in concatenated if a.replace("concat", "head2.weights") in values(name)]
+    found = {each.address: each for each in drawn(name).get("heads", ())}
+    assert set(found) == set(several)
+    for address, picture in found.items():
+        place = address.removesuffix("concat")
+        heads = [a for a in values(name) if re.fullmatch(rf"{place}head\d+\.weights", a)]
+        cells = [n for a in heads for row in values(name)[a]["data"] for n in row if n]
+        assert depths(picture, "positive") == pytest.approx(cells, rel=0.01, abs=1e-9)
+        said = []
+        for i, head in enumerate(heads, 1):
+            numbers, words = last(name, head)
+            most = [j for j, n in enumerate(numbers) if n == max(numbers)]
+            names = " and ".join(shown(labels(name, head)[j]) for j in most)
+            said.append(f"in head {i} {names} ({words[most[0]]})")
+        row = shown(labels(name, heads[0], 0)[-1])
+        assert picture.description.endswith(f" in the row of {row}: {'; '.join(said)}.")
+
+
+@every_scenario
+def test_position_vectors(name: str, drawn: Any) -> None:
+    if "position" not in values(name):
+        assert not {"heat", "distance"} & set(drawn(name))
+        return
+    rows, words = (values(name)["position"][key] for key in ("data", "printed"))
+    (picture,) = (each for each in drawn(name)["heat"] if each.address == "position")
+    largest = max(abs(n) for row in rows for n in row)
+    for color, sign in (("positive", 1), ("negative", -1)):
+        cells = [sign * n / largest for row in rows for n in row if sign * n > 0]
+        assert depths(picture, color) == pytest.approx(cells, rel=0.01, abs=1e-9)
+    ends = []
+    for label, numbers, said in zip(
+        labels(name, "position"), zip(*rows, strict=True), zip(*words, strict=True), strict=True
+    ):
+        low, high = (said[numbers.index(end(numbers))] for end in (min, max))
+        ends.append(f"{shown(label)} {low} and {high}")
+    assert picture.description.endswith(f" of each column: {'; '.join(ends)}.")
+
+
+@every_scenario
+def test_dot_products_of_positions_by_distance(name: str, drawn: Any) -> None:
+    """Of the followed position, which is the last, with each before it."""
+    if "position.sin" not in values(name):
+        assert "distance" not in drawn(name)
+        return
+    (picture,) = (each for each in drawn(name)["distance"] if each.address == "position")
+    rows = values(name)["position"]["data"]
+    products = [sum(a * b for a, b in zip(rows[-1], row, strict=True)) for row in rows[::-1]]
+    (found,) = lengths(picture)
+    assert proportional(found, products)
+    said = re.findall(r"distance (\d+): (-?\d+\.?\d*)", picture.description)
+    assert [int(distance) for distance, _ in said] == list(range(len(rows)))
+    decimals = max(len(number.partition(".")[2]) for _, number in said)
+    assert [float(n) for _, n in said] == pytest.approx(products, abs=0.5001 * 10**-decimals)
+    text = printed("tutorial", name)
+    rows_of_table = [f"| {distance} | {number} |" for distance, number in said]
+    assert "\n".join(rows_of_table) in text
+
+
+# --- paths ---------------------------------------------------------------------------------------
+
+
+@every_scenario
+def test_paths_are_those_of_the_vectors(name: str, drawn: Any) -> None:
+    (picture,) = drawn(name)["plane"]
+    own = values(name)
+    features = labels(name, "input")
+    ends = (last(name, address)[0] for address in ("input", "output"))
+    changes = [abs(b - a) for a, b in zip(*ends, strict=True)]
+    assert len(features) == len(changes) > 1
+    axes = re.search(r", as arrows, by (.+?) and (.+?): ", picture.description)
+    assert axes
+    columns = [features.index(axis) for axis in axes.groups()]
+    others = [change for j, change in enumerate(changes) if j not in columns]
+    assert columns[0] < columns[1]
+    assert not others or min(changes[j] for j in columns) >= max(others)
+    assert (f"2 of {len(features)} features; no other" in picture.description) == bool(others)
+    for i, token in enumerate(map(shown, labels(name, "input", 0))):
+        path = re.search(rf"[:;] {re.escape(token)}: (.+?)[;.](?: |$)", picture.description)
+        assert path
+        stations = re.findall(r"(input|after [^(]+|output) \((\S+), (\S+)\)", path[1])
+        assert stations[0][0] == "input"
+        for where, address in ((0, "input"), (-1, "output")):
+            assert list(stations[where][1:]) == [own[address]["printed"][i][j] for j in columns]
+    tokens = len(labels(name, "input", 0))
+    dots = [*picture.all("circle", "negative"), *picture.all("circle", "positive")]
+    starts = [(float(e["cx"]), float(e["cy"])) for e in dots]
+    assert len(starts) == tokens
+    inputs = [[row[j] for j in columns] for row in own["input"]["data"]]
+    scale = [b - a for a, b in zip(starts[0], starts[-1], strict=True)]
+    of_inputs = [b - a for a, b in zip(inputs[0], inputs[-1], strict=True)]
+    size = math.hypot(*scale) / math.hypot(*of_inputs)
+    for start, vector in zip(starts, inputs, strict=True):
+        x, y = (a - b for a, b in zip(vector, inputs[0], strict=True))
+        moved = start[0] - starts[0][0], starts[0][1] - start[1]
+        assert moved == pytest.approx((size * x, size * y), abs=0.3)
+
+
 # --- where nothing is drawn ----------------------------------------------------------------------
 
 
@@ -359,15 +467,15 @@ def kinds(text: str, folder: Path, *arguments: str) -> set[str]:
     return {path.stem.rpartition(".")[2] for path in folder.glob("*.svg")} - {"model", "weights"}
 
 
-EVERY = {"arcs", "softmax", "arrows", "curve", "profile"}
+EVERY = {"arcs", "softmax", "arrows", "curve", "profile", "plane"}
 
 CASES = {
     "usual": ([["1", "2"], ["0.5", "-1"], ["3", "0"]], EVERY),
     "equal": ([["1", "1"], ["1", "1"], ["1", "1"]], EVERY),
-    "zero": ([["0", "0"], ["0", "0"]], EVERY),
-    "one token": ([["1", "2"]], {"curve", "profile"}),
+    "zero": ([["0", "0"], ["0", "0"]], EVERY - {"plane"}),  # nothing moves
+    "one token": ([["1", "2"]], {"curve", "profile", "plane"}),
     "thirteen tokens": ([["1", "2"]] * 13, {"curve", "profile"}),
-    "one column": ([["1"], ["2"]], EVERY - {"arrows", "profile"}),
+    "one column": ([["1"], ["2"]], EVERY - {"arrows", "profile", "plane"}),
     "seventeen columns": ([["0.1"] * 17] * 2, {"arcs", "softmax"}),
     "tiny": ([["1e-40", "0"], ["1e-40", "1e-39"]], EVERY),
     "large": ([["150", "0"], ["-3", "200"]], EVERY - {"curve"}),
@@ -381,6 +489,20 @@ def test_only_what_can_be_seen_is_drawn(case: str, tmp_path: Path) -> None:
     assert kinds(scenario(vectors, f"mask: {mask}\n"), tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("width", "more", "expected"),
+    [
+        (4, "", {"waves", "heat", "distance"}),
+        (3, "", {"waves", "heat"}),  # the last sine has no cosine
+        (4, "given: {position: [[1, 2, 3, 4], [0, 0, 1, 0]]}\n", {"heat"}),
+    ],
+)
+def test_positions(width: int, more: str, expected: set[str], tmp_path: Path) -> None:
+    vectors = [[str(i + j) for j in range(width)] for i in range(2)]
+    found = kinds(scenario(vectors, f"positions: {{sinusoidal: {{start: 1}}}}\n{more}"), tmp_path)
+    assert found & {"waves", "heat", "distance"} == expected
+
+
 def test_a_worksheet_has_no_illustrations(tmp_path: Path) -> None:
     assert kinds(scenario(CASES["usual"][0]), tmp_path, "--blanks") == set()
 
@@ -388,7 +510,7 @@ def test_a_worksheet_has_no_illustrations(tmp_path: Path) -> None:
 def test_long_names_of_an_axis_are_whole() -> None:
     """Those of the query's column and of the key's are too long for one line together."""
     names = ("what is looked for", "what is there"), ("a", "b")
-    arrow = doc.Arrow("query", Number.of(1), Number.of(2))
-    plot = plot_of(doc.Arrows(doc.Figure("name", "Title"), arrow, (arrow,), names))
+    arrow = doc.Trail("query", (doc.Point("", Number.of(1), Number.of(2)),))
+    plot = plot_of(doc.Plane(doc.Figure("name", "Title"), arrow, (arrow,), names))
     said = [plain(mark.words) for mark in plot.marks if isinstance(mark, Label)]
     assert {*names[0], "a, b"} < set(said)

@@ -23,6 +23,7 @@ from tracer.renderers import figures
 from tracer.renderers.plots.illustrations import plot_of
 from tracer.renderers.plots.in_latex import in_latex
 from tracer.renderers.plots.marks import Path, Plot, Spot
+from tracer.renderers.text import number_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 BAR = (
@@ -95,8 +96,29 @@ def is_whole(block: doc.Drawing) -> bool:
     assert all(line.startswith(r"\put(") for line in latex.split("\n")[2:-1])  # drops spaces
     unescaped = re.sub(r"\\[{}]", "", latex)
     assert unescaped.count("{") == unescaped.count("}")
-    assert figures.description(block).endswith(".")
+    says_its_numbers(block, figures.description(block))
     return True
+
+
+def says_its_numbers(block: doc.Drawing, said: str) -> None:
+    """Whether the alternative has the numbers that a reader of the picture sees first."""
+    assert said.endswith(".")
+    match block:
+        case doc.Plane(followed=followed, others=others):
+            points = [point for trail in (followed, *others) for point in trail.points]
+            ends = [f"({number_text(p.x)}, {number_text(p.y)})" for p in points]
+            assert all(said.count(end) >= ends.count(end) for end in ends)
+        case doc.HeatMaps(figure=figure, maps=maps, followed=row) if figure.scale is None:
+            largest = [max(each.cells[row], key=lambda number: number.value) for each in maps]
+            places = [said.index(f"in head {i} ") for i in range(1, len(maps) + 1)]
+            parts = [said[i:j] for i, j in pairwise([*places, len(said)])]
+            for number, part in zip(largest, parts, strict=True):
+                assert part.rstrip("; .").endswith(f"({number_text(number)})")
+        case doc.HeatMaps(maps=maps):
+            for column in zip(*(row for each in maps for row in each.cells), strict=True):
+                ordered = sorted(column, key=lambda number: number.value)
+                low, high = map(number_text, (ordered[0], ordered[-1]))
+                assert f" {low} and {high}" in said
 
 
 @settings(max_examples=7, deadline=None)

@@ -20,6 +20,7 @@ def _check_key_heads(settings: CheckpointSettings) -> None:
 ARCEE = with_ffn_biases(
     replace(
         LLAMA,
+        missing_context=4096,
         epsilon=("rms_norm_eps", 1e-5),
         activation=("hidden_act", "relu2"),
         gated=False,
@@ -28,6 +29,7 @@ ARCEE = with_ffn_biases(
 )
 NEMOTRON = replace(
     ARCEE,
+    missing_context=4096,
     epsilon=("norm_eps", 1e-5),
     norm="layer_norm",
     unit_offset=True,

@@ -12,6 +12,7 @@ from tracer.checkpoints.hugging_face_windows import windows_but_every
 
 COHERE = replace(
     LLAMA,
+    missing_context=8192,
     epsilon=("layer_norm_eps", 1e-5),
     tied=True,
     norm="layer_norm",

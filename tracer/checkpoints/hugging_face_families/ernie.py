@@ -11,6 +11,7 @@ from tracer.checkpoints.hugging_face_rotary import rotary
 
 ERNIE_4_5 = replace(
     LLAMA,
+    missing_context=131072,
     epsilon=("rms_norm_eps", 1e-5),
     tied=True,
     maybe_biases=(("QKVOF", "use_bias", False),),

@@ -1,14 +1,16 @@
-"""Falcon (Almazrouei et al. 2023) with 7 billion parameters, and models like it."""
+"""Falcon (Almazrouei et al. 2023), whose newer models have groups of heads that share keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
+from tracer.checkpoints.hugging_face_family import KEY_HEADS, HuggingFaceFamily, check_head_size
 from tracer.checkpoints.hugging_face_rotary import rotary
 from tracer.checkpoints.layouts import layout
+from tracer.checkpoints.settings import CheckpointSettings
 
-FALCON = HuggingFaceFamily(
+OF_BOTH = HuggingFaceFamily(
     hidden="ffn_hidden_size",
     hidden_per_width=4,
     epsilon=("layer_norm_epsilon", 1e-5),
@@ -18,7 +20,6 @@ FALCON = HuggingFaceFamily(
     gated=False,
     biases="",
     maybe_biases=(("QKVOF", "bias", False),),
-    multi_query=("multi_query", True),
     rotary=rotary(),
     parallel=("parallel_attn", True),
     shares_norm=True,
@@ -28,10 +29,7 @@ FALCON = HuggingFaceFamily(
     only={
         "apply_residual_connection_post_layernorm": (False, "norms before residual connections"),
         "alibi": (False, "ALiBi, whose bias is divided by √d_k, too"),
-        "new_decoder_architecture": (False, "two norms for attention and the FFN"),
-        "num_ln_in_parallel_attn": (None, "two norms for attention and the FFN"),
     },
-    harmless="num_kv_heads",
     layout=layout(
         {
             "embeddings": "word_embeddings",
@@ -48,7 +46,33 @@ FALCON = HuggingFaceFamily(
         ("layer.", "final_norm."),
         transposed=True,
         groups=None,
+        older={".ln_attn.": ".input_layernorm.", ".ln_mlp.": ".post_attention_layernorm."},
         prefix="transformer.",
     ),
+)
+NORMS = "num_ln_in_parallel_attn"
+
+
+def _check_newer(settings: CheckpointSettings) -> None:
+    check_head_size(settings)
+    settings.only("parallel_attn", True, "transformers raises an error")
+    if settings.get(NORMS) not in (None, 1, 2):
+        settings.wrong(NORMS, "supported are 1 and 2")
+
+
+NEWER = replace(
+    OF_BOTH,
+    shares_keys=True,
+    shares_norm=(NORMS, 1),
+    same={**OF_BOTH.same, "num_kv_heads": KEY_HEADS},
+    check=_check_newer,
+    harmless="multi_query",
+)
+FALCON = replace(
+    OF_BOTH,
+    variant=("new_decoder_architecture", NEWER),
+    multi_query=("multi_query", True),
+    only={**OF_BOTH.only, NORMS: (None, "two norms for attention and the FFN")},
+    harmless="num_kv_heads",
 )
 FAMILIES: Mapping[str, HuggingFaceFamily] = {"falcon": FALCON}

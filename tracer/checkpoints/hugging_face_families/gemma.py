@@ -13,6 +13,7 @@ from tracer.checkpoints.layouts import changed, with_norms_after, with_query_key
 
 GEMMA = replace(
     LLAMA,
+    missing_context=8192,
     tied=True,
     unit_offset=True,
     scales_embeddings=True,
@@ -42,15 +43,13 @@ GEMMA_2 = replace(
 )
 GEMMA_3 = replace(
     GEMMA_2,
+    missing_context=131072,
     rotary=rotary_of_windows(1e6, 10000.0, "rope_local_base_freq"),
     windows=windows_but_every(6),
     query_key_norm="head",
     score_cap=None,
     logit_cap=("final_logit_softcapping", None),
-    only={
-        **GEMMA_2.only,
-        "attn_logit_softcapping": (None, "transformers does not apply it"),
-    },
+    harmless="hidden_act attn_logit_softcapping",  # a cap that transformers does not apply
     layout=with_query_key_norms(GEMMA_2.layout),
 )
 VAULT_GEMMA = replace(

@@ -12,6 +12,7 @@ from tracer.checkpoints.layouts import with_fused_ffn, with_norms_after
 
 GLM = replace(
     LLAMA,
+    missing_context=131072,
     epsilon=("rms_norm_eps", 1.5625e-7),
     maybe_biases=(("QKV", "attention_bias", True),),
     missing_key_heads=2,
@@ -24,6 +25,7 @@ GLM = replace(
 )
 GLM_4 = replace(
     GLM,
+    missing_context=131072,
     norm_after=True,
     layout=with_norms_after(
         GLM.layout,

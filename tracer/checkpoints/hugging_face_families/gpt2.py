@@ -22,9 +22,7 @@ GPT2 = HuggingFaceFamily(
     biases="QKVOF",
     whole_heads=True,
     divided_by_layer="scale_attn_by_inverse_layer_idx",
-    only={
-        "scale_attn_weights": (True, "scores are not divided by √d_k"),
-    },
+    divides_scores="scale_attn_weights",
     same={
         "hidden_size": "n_embd",
         "max_position_embeddings": "n_positions",

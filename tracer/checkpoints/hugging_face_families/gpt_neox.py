@@ -14,12 +14,12 @@ GPT_NEOX = HuggingFaceFamily(
     tied=False,
     norm="layer_norm",
     gated=False,
-    biases="QKVOF",
+    biases="F",
+    maybe_biases=(("QKVO", "attention_bias", True),),
     rotary=rotary(key="rotary_emb_base", share=("rotary_pct", 0.25)),
     parallel=("use_parallel_residual", True),
     whole_heads=True,
     harmless="rope_theta partial_rotary_factor",
-    only={"attention_bias": (True, "the projections have no biases")},
     layout=layout(
         {
             "embeddings": "embed_in",
@@ -36,7 +36,7 @@ GPT_NEOX = HuggingFaceFamily(
         ("layer.", "final_norm."),
         transposed=True,
         groups=None,
-        older={"embed_out.weight": "lm_head.weight"},
+        older={"embed_out.": "lm_head."},
         unused=("*.attention.bias", "*.attention.masked_bias", "*.rotary_emb.inv_freq"),
         prefix="gpt_neox.",
     ),

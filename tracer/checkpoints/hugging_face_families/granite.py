@@ -9,6 +9,7 @@ from tracer.checkpoints.architecture import FactorKeys
 from tracer.checkpoints.families import STATE_SPACE
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, with_ffn_biases
 from tracer.checkpoints.hugging_face_family import HEAD_DIM, HuggingFaceFamily
+from tracer.checkpoints.hugging_face_rotary import rotary, rotary_if
 from tracer.checkpoints.hugging_face_windows import FULL, Windows
 from tracer.checkpoints.layouts import changed, with_fused_ffn
 from tracer.checkpoints.settings import CheckpointSettings
@@ -36,13 +37,12 @@ def _windows_of_4(settings: CheckpointSettings, layers: int) -> Windows:
 def _check_4(settings: CheckpointSettings) -> None:
     if settings.get("num_local_experts", 8) != 0:
         settings.wrong("num_local_experts", "supported is 0: shared experts beside others")
-    if settings.get("position_embedding_type") != "rope":
-        settings.wrong("position_embedding_type", "supported is 'rope': no positions")
 
 
 GRANITE_4 = replace(
     GRANITE,
     hidden="shared_intermediate_size",
+    rotary=rotary_if("position_embedding_type", "rope", rotary()),
     windows=_windows_of_4,
     check=_check_4,
     same={"layers_block_type": "layer_types"},

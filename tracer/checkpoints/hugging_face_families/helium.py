@@ -11,6 +11,7 @@ from tracer.checkpoints.hugging_face_rotary import rotary
 
 HELIUM = replace(
     LLAMA,
+    missing_context=4096,
     epsilon=("rms_norm_eps", 1e-8),
     maybe_biases=(("QKV", "attention_bias", False),),
     missing_key_heads=20,

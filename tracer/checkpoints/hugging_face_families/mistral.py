@@ -37,6 +37,7 @@ def _windows_of_ministral(settings: CheckpointSettings, layers: int) -> Windows:
 
 MISTRAL = replace(
     LLAMA,
+    missing_context=131072,
     maybe_biases=(),
     missing_key_heads=8,
     whole_heads=False,
@@ -46,6 +47,7 @@ MISTRAL = replace(
 )
 MIXTRAL = replace(
     MISTRAL,
+    missing_context=131072,
     epsilon=("rms_norm_eps", 1e-5),
     windows=one_window,
     rotary=rotary(1e6),
@@ -58,6 +60,7 @@ MIXTRAL = replace(
 )
 MINISTRAL = replace(
     MISTRAL,
+    missing_context=131072,
     not_null=f"{HEAD_DIM} {WINDOW}",
     windows=_windows_of_ministral,
 )

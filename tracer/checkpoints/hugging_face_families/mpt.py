@@ -10,13 +10,11 @@ from tracer.checkpoints.settings import CheckpointSettings
 
 _OF_ATTENTION: Only = {
     "alibi": (True, "positions are learned"),
-    "alibi_bias_max": (8, "other slopes of ALiBi"),
     "attn_type": ("multihead_attention", "heads share keys"),
     "attn_uses_sequence_id": (False, "several texts in one"),
     "clip_qkv": (None, "queries, keys and values are clamped"),
     "prefix_lm": (False, "tokens attend to later tokens"),
     "qk_ln": (False, "a norm of queries and keys"),
-    "softmax_scale": (None, "another scale of the scores"),
 }
 
 
@@ -24,6 +22,10 @@ def _check_attention(settings: CheckpointSettings) -> None:
     own = settings.within("attn_config")
     for key, (value, otherwise) in _OF_ATTENTION.items():
         own.only(key, value, otherwise)
+
+
+def _score_factor(settings: CheckpointSettings) -> float | None:
+    return settings.within("attn_config").number_or_none("softmax_scale", None)
 
 
 MPT = HuggingFaceFamily(
@@ -43,10 +45,9 @@ MPT = HuggingFaceFamily(
     alibi=True,
     bounded=True,
     check=_check_attention,
+    score_factor=_score_factor,
     only={
         "embedding_fraction": (1.0, "a factor of the gradients of the embeddings"),
-        "expansion_ratio": (4, "transformers does not read it"),
-        "logit_scale": (None, "a factor of the logits"),
         "no_bias": (True, "transformers has no biases"),
         "norm_type": ("low_precision_layernorm", "another norm"),
     },
@@ -55,7 +56,8 @@ MPT = HuggingFaceFamily(
         "num_attention_heads": "n_heads",
         "num_hidden_layers": "n_layers",
     },
-    harmless="learned_pos_emb init_config tokenizer_name verbose",
+    # transformers reads none of these, and not attn_config.alibi_bias_max either
+    harmless="expansion_ratio learned_pos_emb logit_scale init_config tokenizer_name verbose",
     layout=layout(
         {
             "embeddings": "wte",

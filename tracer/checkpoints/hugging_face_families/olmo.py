@@ -39,6 +39,7 @@ OLMO_3 = replace(
 )
 OLMOE = replace(
     OLMO_2,
+    missing_context=4096,
     placement="pre",
     norm_after=False,
     whole_heads=True,

@@ -13,6 +13,7 @@ from tracer.checkpoints.layouts import layout, with_fused_attention, with_fused_
 
 PHI3 = replace(
     LLAMA,
+    missing_context=4096,
     epsilon=("rms_norm_eps", 1e-5),
     maybe_biases=(),
     whole_heads=False,

@@ -59,6 +59,7 @@ def _check_experts_everywhere(settings: CheckpointSettings) -> None:
 
 QWEN2 = replace(
     MISTRAL,
+    missing_context=32768,
     biases="QKV",
     missing_key_heads=32,
     not_null=HEAD_DIM,
@@ -66,6 +67,7 @@ QWEN2 = replace(
 )
 QWEN3 = replace(
     QWEN2,
+    missing_context=32768,
     query_key_norm="head",
     biases="",
     maybe_biases=LLAMA.maybe_biases,
@@ -75,6 +77,7 @@ QWEN3 = replace(
 )
 QWEN3_MOE = replace(
     QWEN3,
+    missing_context=32768,
     hidden="moe_intermediate_size",
     windows=_windows_of_qwen3_moe,
     missing_d_k=None,
@@ -93,6 +96,7 @@ QWEN3_MOE = replace(
 )
 QWEN2_MOE = replace(
     QWEN2,
+    missing_context=32768,
     epsilon=("rms_norm_eps", 1e-6),
     biases="",
     maybe_biases=(("QKV", "qkv_bias", True),),
@@ -126,6 +130,7 @@ QWEN2_VL_TEXT = replace(
 )
 QWEN3_VL_TEXT = replace(
     QWEN3,
+    missing_context=128000,
     rotary=rotary(500000.0),
     windows=full_attention,
     only=LLAMA.only,

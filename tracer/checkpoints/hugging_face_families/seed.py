@@ -10,6 +10,7 @@ from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
 
 SEED_OSS = replace(
     LLAMA,
+    missing_context=524288,
     maybe_biases=(("QKV", "attention_bias", True), ("O", "attention_out_bias", False)),
     missing_key_heads=8,
     missing_d_k=128,

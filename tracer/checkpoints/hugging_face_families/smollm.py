@@ -25,6 +25,7 @@ def _windows_of_smollm3(settings: CheckpointSettings, layers: int) -> Windows:
 
 SMOLLM3 = replace(
     LLAMA,
+    missing_context=32768,
     tied=True,
     missing_key_heads=4,
     rotary=rotary_in_some_layers(2e6),

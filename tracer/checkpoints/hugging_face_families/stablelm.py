@@ -12,6 +12,7 @@ from tracer.checkpoints.layouts import with_shifts
 
 STABLELM = replace(
     LLAMA,
+    missing_context=4096,
     epsilon=("layer_norm_eps", 1e-5),
     norm="layer_norm",
     maybe_biases=(("QKV", "use_qkv_bias", False),),

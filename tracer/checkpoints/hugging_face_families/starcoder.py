@@ -12,6 +12,7 @@ from tracer.checkpoints.layouts import changed, with_shifts
 
 STARCODER_2 = replace(
     LLAMA,
+    missing_context=4096,
     epsilon=("norm_epsilon", 1e-5),
     activation=("hidden_act", "gelu_pytorch_tanh"),
     tied=True,

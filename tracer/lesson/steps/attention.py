@@ -295,6 +295,7 @@ CONCAT_STEP = InnerKind(
     gradient=Gradient("at the concatenated heads", "the concatenated heads"),
     sign=_concat_sign,
     reasons=why.why_concatenated,
+    illustrate=illustrations.heads,
 )
 
 PROJECTION_STEP = InnerKind(

@@ -14,8 +14,8 @@ from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS = "Attention compares queries with keys, and adds up values."
 THEIR_WEIGHTS = (
-    " Each has its own weights, which are the same for every token, so that they work for a text "
-    "of any length; a trained model has learned them."
+    " Queries, keys and values each have a weight matrix, which all tokens share, so that its size "
+    "does not depend on the length of the text."
 )
 
 ACROSS: Sentence = (
@@ -49,22 +49,16 @@ OF_ONE_WIDTH: Sentence = (
     "Because the output is a sum, it is as wide as one value, however many tokens there are.",
 )
 
-MIXED: Sentence = (
-    *(
-        Symbol("W", "O"),
-        " has a row of weights for each column of each head, so that every number ",
-    ),
-    "of its result can use all heads.",
-)
+MIXED: Sentence = ("Each column of ", Symbol("W", "O"), " weights the numbers of all heads.")
 
 WIDTH_OF_THE_INPUT: Sentence = (
     *("The result of ", Symbol("W", "O"), " is as wide as the sub-layer's input, so that the "),
     "residual connection can add the two.",
 )
 
-NOT_ADDED: Sentence = (
-    "They are not added, because later weights could then not treat the heads differently.",
-)
+CONCATENATED = "Because they are concatenated, "
+NOT_ADDED: Sentence = (CONCATENATED, Symbol("W", "O"), " can weight each head separately.")
+NOT_ADDED_YET: Sentence = (f"{CONCATENATED}later weights can treat each head separately.",)
 
 
 def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -85,16 +79,26 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """When a dot product is large; why it is divided, if that makes it smaller."""
-    scale = ctx.value(step.place, roles.SCALE)
+    """Where the keys stand, when a dot product is large, why it is divided if that lowers it."""
+    scale, keys = ctx.value(step.place, roles.SCALE), _where_the_keys_are(step, ctx)
     if scale is None or scale.array <= 1:
-        return (FIT,)
+        return (*keys, FIT)
     divided: Sentence = (
         "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by ",
         *(ctx.symbols[scale.address], " brings the scores closer together; otherwise the softmax "),
         "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )
-    return (FIT, divided)
+    return (*keys, FIT, divided)
+
+
+def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say where the keys of the other tokens are, if there are several."""
+    dot = ctx.value(step.place, roles.DOT)
+    record = ctx.trace.producers[dot] if dot else step.records[0]
+    keys = record.inputs[-1]
+    if step.place.block or not keys.axes or keys.shape[0] < 2:
+        return ()
+    return (("Each row of ", ctx.symbols[keys.address], " is the key of one token."),)
 
 
 def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -117,4 +121,7 @@ def why_w_o(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 def why_concatenated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why the heads are concatenated, if there are several."""
-    return () if len(step.last.inputs) == 1 else (NOT_ADDED,)
+    if len(step.last.inputs) == 1:
+        return ()
+    part = ctx.attention_at(step.place)
+    return (NOT_ADDED if part and part.W_O is not None else NOT_ADDED_YET,)

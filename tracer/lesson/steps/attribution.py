@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -177,9 +177,8 @@ def _of_a_head(step: Step, ctx: LessonContext) -> Sentence:
     """Say what the part of a head is."""
     if any(record.output.role.derivation == "terms" for record in step.records):
         return (
-            "A head's output is a weighted sum of values. Its part is the sum of what it takes "
-            "from each source token: the attention weight times the dot product of the value and "
-            "the direction.",
+            "The part of the head is a sum over its source tokens: the attention weight times the "
+            "dot product of the value and the direction.",
         )
     return (
         *("The part of this head is the dot product of its output for ", ctx.name),
@@ -196,8 +195,9 @@ def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
     ranked = row.sizes().ranked()
     if not ranked:
         return None
-    largest = ("In size, the largest term is that of ", *row.name(ranked[0]), ": ")
-    return (*largest, row.printed(ranked[0]), ".")
+    number = row.printed(ranked[0])
+    size = in_size(number) if isinstance(number, Number) else ""
+    return (f"The largest term{size} is that of ", *row.name(ranked[0]), ": ", number, ".")
 
 
 HEAD_STEP = attribution_kind(
@@ -277,19 +277,26 @@ def direction_at(forward: StepKind) -> StepKind:
     )
 
 
-def largest_part(parts: Value, ctx: LessonContext) -> Sentence | None:
-    """Say which part is the largest in size, if one is; the parts are in this order."""
-    first, *others = [ctx.number(parts, i) for i in range(min(parts.shape[0], 2))]
-    if not others or abs(first.value) == abs(others[0].value):
+def largest_part(ctx: LessonContext, parts: Value, of: Sequence[int], what: str) -> Sentence | None:
+    """Say which of some parts, in the order of their size, is the largest, if one is."""
+    if len(of) < 2:
         return None
-    return ("In size, the largest part is ", first, f" ({parts.axes[0].labels[0]}).")
+    first, second = (ctx.number(parts, i) for i in of[:2])
+    if abs(first.value) == abs(second.value):
+        return None
+    return (f"{what}{in_size(first)} is ", first, f" ({parts.axes[0].labels[of[0]]}).")
+
+
+def in_size(largest: Number) -> str:
+    """` in size`, behind `the largest`, if the number is negative."""
+    return " in size" if largest.value < 0 else ""
 
 
 SUM_STEP = attribution_kind(
     "attribution",
     "Sum of the parts",
     "the sum of all parts",
-    ("The parts, the largest in size first.",),
+    ("The parts ", Symbol("c"), ", the largest in size first:"),
     {
         roles.PARTS: RoleText(Symbol("c")),
         roles.PARTS_SUM: RoleText(Symbol("S"), "Their sum:"),
@@ -302,7 +309,6 @@ SUM_STEP = attribution_kind(
     ),
     texts_of("attributed", roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT, roles.SCORES),
     inner=False,
-    claim=lambda step, ctx: largest_part(step.records[0].output, ctx),
     everywhere=True,
 )
 

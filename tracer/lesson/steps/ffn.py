@@ -127,12 +127,11 @@ def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say that the product is a sum of the rows of W₂."""
     of, weights, *bias = (ctx.symbols[value.address] for value in step.records[0].inputs)
-    product = ctx.symbols[step.records[0].output.address]
-    plus = (", plus ", *bias) if bias else ()
+    at_the_end = (" ", *bias, " is added at the end.") if bias else ()
     return (
         (
-            *(product, " is the sum of the rows of ", weights, ", each multiplied by its unit's "),
-            *("number in ", of, *plus, ", so that a hidden unit of 0 adds nothing."),
+            *("Each unit adds its row of ", weights, ", multiplied by its number in ", of, ". "),
+            *("A unit at 0 adds nothing.", *at_the_end),
         ),
     )
 

@@ -5,7 +5,8 @@ Only where a reader can see something: not of a single token, nor of many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from math import ceil, floor
 from typing import Any, TypeAlias
@@ -16,21 +17,21 @@ from numpy.typing import NDArray
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, DivideByRowSum, Exp
 from tracer.decoder.operations import Dot
-from tracer.decoder.roles import WaveRoles
 from tracer.decoder.value import Value
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import FLOATS
-from tracer.formula.expression import Number, Symbol
+from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention_claims import hidden_tokens
 from tracer.lesson.steps.kind import Step
 from tracer.names import distinct, name_text
+from tracer.node import found
 
 Found: TypeAlias = Iterator[doc.Drawing]
 
-MOST_TOKENS, MOST_COLUMNS, MOST_WORDS, MOST_PAIRS = 12, 16, 8, 4
-"""Up to this many tokens, columns, words and pairs of columns can be distinguished at a glance."""
+MOST_TOKENS, MOST_COLUMNS, MOST_HEADS, MOST_WORDS = 12, 16, 16, 8
+"""So many tokens, columns, heads and words can be distinguished at a glance."""
 
 LARGEST_UNIT = 100
 """Around larger numbers, all activation functions look alike."""
@@ -53,7 +54,8 @@ def figure(step: Step, ctx: LessonContext, value: Value, name: str, title: str) 
     return doc.Figure(f"{ctx.trace.name}.{value.address}.{name}", whole)
 
 
-def _token(ctx: LessonContext) -> str:
+def followed(ctx: LessonContext) -> str:
+    """Return the followed token between quotes."""
     return f"“{name_text(ctx.names[ctx.token])}”"
 
 
@@ -72,13 +74,30 @@ def weight_arcs(step: Step, ctx: LessonContext) -> Found:
     rows, columns = (distinct(axis.labels) for axis in weights.axes)
     if not 1 < len(columns) <= MOST_TOKENS or len(rows) > MOST_TOKENS:
         return
-    shown = tuple(_row(ctx, weights, i) for i in range(len(rows)))
+    shown = rows_of(ctx, weights)
     if any(number.value.is_nan() for row in shown for number in row):
         return
     title = "Attention weights" + " without the mask" * (weights.role is roles.UNMASKED_WEIGHTS)
     crosses = step.place.sub_layer == "cross_attention"
     own = figure(step, ctx, weights, "arcs", title)
     yield doc.Arcs(own, rows, columns, shown, ctx.row(weights), crosses)
+
+
+def heads(step: Step, ctx: LessonContext) -> Found:
+    """The attention weights of all heads of an attention, if they are several."""
+    places = (replace(step.place, head=n) for n in range(1, ctx.heads_of(step.place) + 1))
+    weights = [value for place in places if (value := ctx.value(place, roles.WEIGHTS))]
+    if not 1 < len(weights) <= MOST_HEADS or not 1 < weights[0].shape[1] <= MOST_TOKENS:
+        return
+    maps = tuple(
+        doc.Multiple((f"head {value.place.head}",), rows_of(ctx, value)) for value in weights
+    )
+    if not all(number.value.is_finite() for number in found(maps, Number)):
+        return
+    rows, columns = (distinct(axis.labels) for axis in weights[0].axes)
+    title = f"Attention weights of {len(weights)} heads"
+    own = figure(step, ctx, step.last.output, "heads", title)
+    yield doc.HeatMaps(own, rows, columns, maps, ctx.row(weights[0]))
 
 
 def softmax_bars(step: Step, ctx: LessonContext) -> Found:
@@ -95,12 +114,17 @@ def softmax_bars(step: Step, ctx: LessonContext) -> Found:
     )
     if not all(_is_drawn(number) for group in groups for number in group.numbers):
         return
-    own = figure(step, ctx, shares, "softmax", f"From scores to weights: {_token(ctx)}")
+    own = figure(step, ctx, shares, "softmax", f"From scores to weights: {followed(ctx)}")
     yield doc.Groups(own, distinct(shares.axes[1].labels), groups)
 
 
 def _row(ctx: LessonContext, value: Value, row: int) -> tuple[Number, ...]:
     return tuple(ctx.number(value, row, j) for j in range(value.shape[1]))
+
+
+def rows_of(ctx: LessonContext, value: Value) -> tuple[tuple[Number, ...], ...]:
+    """Return the numbers of a matrix as they are printed."""
+    return tuple(_row(ctx, value, i) for i in range(value.shape[0]))
 
 
 def _is_drawn(number: Number) -> bool:
@@ -121,15 +145,14 @@ def query_and_keys(step: Step, ctx: LessonContext) -> Found:
         return
     names = distinct(keys.axes[0].labels)
     chosen, note = _two_columns(ctx, step, query, keys)
-    row = ctx.row(query)
-    own = doc.Arrow("query", *_pair(ctx, query, row, chosen))
-    others = tuple(doc.Arrow(n, *_pair(ctx, keys, i, chosen)) for i, n in enumerate(names))
-    title = f"The query of {_token(ctx)} and the keys"
+    own = doc.Trail("query", (point(ctx, query, ctx.row(query), chosen),))
+    others = tuple(doc.Trail(n, (point(ctx, keys, i, chosen),)) for i, n in enumerate(names))
+    title = f"The query of {followed(ctx)} and the keys"
     labels = distinct(query.axes[1].labels), distinct(keys.axes[1].labels)
     across, upward = (tuple(dict.fromkeys((labels[0][j], labels[1][j]))) for j in chosen)
-    if all(n.value.is_finite() for arrow in (own, *others) for n in (arrow.x, arrow.y)):
+    if all(number.value.is_finite() for number in found((own, others), Number)):
         drawn = figure(step, ctx, step.last.output, "arrows", title)
-        yield doc.Arrows(drawn, own, others, (across, upward), note)
+        yield doc.Plane(drawn, own, others, (across, upward), note)
 
 
 def _two_columns(
@@ -148,8 +171,12 @@ def _two_columns(
     return chosen, f"2 of {width} columns: those that add most to the score for {name_text(name)}"
 
 
-def _pair(ctx: LessonContext, value: Value, row: int, columns: Sequence[int]) -> list[Number]:
-    return [ctx.number(value, row, j) for j in columns]
+def point(
+    ctx: LessonContext, value: Value, row: int, columns: Sequence[int], name: str = ""
+) -> doc.Point:
+    """Return the point of a row in the plane of two columns."""
+    x, y = (ctx.number(value, row, j) for j in columns)
+    return doc.Point(name, x, y)
 
 
 # --- activation ----------------------------------------------------------------------------------
@@ -179,43 +206,9 @@ def activation(step: Step, ctx: LessonContext) -> Found:
     symbols = ctx.symbols[before.address], ctx.symbols[after.address]
     panel = doc.Panel((symbols[1],), function, points)
     name = ACTIVATIONS[record.operation.function].title
-    title = f"{name}, with the hidden units of {_token(ctx)}"
+    title = f"{name}, with the hidden units of {followed(ctx)}"
     own = figure(step, ctx, after, "curve", title)
     yield doc.Graph(own, (panel,), (symbols[0],))
-
-
-# --- positions -----------------------------------------------------------------------------------
-
-
-def waves_of(of: WaveRoles) -> Callable[[Step, LessonContext], Found]:
-    """Return what draws the sine of each pair of columns over the positions."""
-    return lambda step, ctx: _waves(step, ctx, of)
-
-
-def _waves(step: Step, ctx: LessonContext, of: WaveRoles) -> Found:
-    """The sine of each pair of columns over the positions; of many pairs, the first."""
-    values = {record.output.role: record.output for record in step.records}
-    if of.div_term not in values or step.is_partly_given:
-        return
-    index, sines, frequencies = (values[r] for r in (of.index, of.sin, of.div_term))
-    count = sines.shape[0]
-    if not 1 < count <= MOST_TOKENS:
-        return
-    first, last = float(index.read((0,))), float(index.read((count - 1,)))
-    across = np.linspace(first, last, SAMPLES)
-    names = distinct(sines.axes[0].labels)
-    panels = []
-    for j in range(min(sines.shape[1], MOST_PAIRS)):
-        curve = np.sin(across * float(frequencies.read((j,))))
-        points = tuple(
-            doc.Point(names[i], ctx.number(index, i), ctx.number(sines, i, j)) for i in range(count)
-        )
-        function = tuple(zip(map(float, across), map(float, curve), strict=True))
-        panels.append(doc.Panel((f"{frequencies.axes[0].labels[j]}",), function, points))
-    few = f", the first {MOST_PAIRS} of {sines.shape[1]} pairs" * (sines.shape[1] > MOST_PAIRS)
-    title = f"Position waves: the sine of each pair of columns{few}"
-    own = figure(step, ctx, step.last.output, "waves", title)
-    yield doc.Graph(own, tuple(panels), (Symbol("pos"),))
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -239,7 +232,7 @@ def next_words(step: Step, ctx: LessonContext) -> Found:
     if rest := words - len(shown):
         names.append(f"{rest} other words")
         numbers.append(_total(ctx, probabilities, computed[order[len(shown) :]]))
-    title = f"The next word after {_token(ctx)}"
+    title = f"The next word after {followed(ctx)}"
     own = doc.Figure(f"{ctx.trace.name}.{probabilities.address}.words", title)
     group = doc.Group((ctx.symbols[probabilities.address],), tuple(numbers))
     yield doc.Groups(own, tuple(names), (group,))
@@ -247,7 +240,11 @@ def next_words(step: Step, ctx: LessonContext) -> Found:
 
 def _total(ctx: LessonContext, value: Value, numbers: NDArray[Any]) -> Number:
     """Return the sum of some entries, with as many decimals as an entry of its size has."""
-    total = numbers.sum()
-    exact = total if isinstance(total, Decimal) else Decimal(repr(float(total)))
+    return rounded_like(value, numbers.sum(), ctx)
+
+
+def rounded_like(value: Value, number: Any, ctx: LessonContext) -> Number:
+    """Return a number with as many decimals as an entry of its size has."""
+    exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
     pencil = ctx.trace.pencil
     return Number(pencil.printed(exact, pencil.places(value.role, value.base_address, exact)))

@@ -15,8 +15,8 @@ from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.gradients import learns, summed_at
-from tracer.lesson.steps.illustrations import waves_of
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
+from tracer.lesson.steps.positions import positions
 from tracer.lesson.working.formula_shapes import described
 from tracer.scenario.model import FixedPositions
 
@@ -327,7 +327,7 @@ POSITION_STEP = StepKind(
     gradient=Gradient("at the positions", OF_A_POSITION, (roles.POSITIONS,)),
     sign=(ex.Symbol("P"),),
     reasons=_why_positions,
-    illustrate=waves_of(roles.ADDED_WAVES),
+    illustrate=positions,
 )
 
 

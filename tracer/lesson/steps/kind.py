@@ -11,7 +11,7 @@ from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression
 from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Block, Drawing, Sentence, Sign
+from tracer.lesson.document import Block, Sentence, Sign
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class StepKind:
     """The option that shows it, if a plain pass has no such step."""
     picture: str | None = None
     """The title of the heat map of its result, where it is worth one."""
-    illustrate: Callable[[Step, LessonContext], Iterable[Drawing]] | None = None
-    """Draws the followed token's numbers."""
+    illustrate: Callable[[Step, LessonContext], Iterable[Block]] | None = None
+    """Draws the followed token's numbers, and states those that the drawings compute."""
     instead: Instead = ()
     """Kinds of the parts whose words a step has in place of its own, and in which steps."""
 
@@ -155,13 +155,19 @@ class StepKind:
         return reasons(step, ctx) if callable(reasons) else reasons
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
-        """Return the claims about the result; none for given values and for padding."""
-        value = step.last.output
-        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not ctx.follows(value)
+        """Return the claims about the result; none for given values and for padding.
+
+        In a forward pass they are about the followed token's row, in a backward pass about weights.
+        """
+        has_row = step.place.phase != "forward" or ctx.follows(step.last.output)
+        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding or not has_row
         return self.claim(step, ctx) if self.claim and not silent else None
 
     def illustrations_of(self, step: Step, ctx: LessonContext) -> list[Block]:
-        """Return the drawings of the followed token's numbers, if it has a row in the result."""
+        """Return the drawings of the followed token's numbers, if it has a row in the result.
+
+        Before a drawing of other numbers there is the text that has them.
+        """
         draws = self.illustrate and ctx.follows(step.last.output)
         return list(self.illustrate(step, ctx)) if self.illustrate and draws else []
 

@@ -105,8 +105,7 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 
 IN_ONE_VECTOR: doc.Sentence = (
-    "A hidden state holds what its token gathered in all layers, so that it alone is needed to "
-    "predict the next word.",
+    "To predict the next word, a model reads only the hidden state of the last token.",
 )
 
 
@@ -201,10 +200,6 @@ def _why_divided(step: Step) -> Iterator[doc.Sentence]:
         )
 
 
-HIDDEN_STATE: doc.Sentence = (
-    "To continue the text, only the hidden state of its last token is needed.",
-)
-
 P, T = Symbol("p"), Symbol("t")
 
 NEGATIVE: doc.Sentence = (
@@ -265,7 +260,8 @@ def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         *("Differentiated together, softmax and cross-entropy leave just ", _missed(operation)),
         ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
     )
-    return (left, NEGATIVE) if only_correct else (left,)
+    has_others = rows.shape[1] > 1  # a single word is certain, whatever its logit
+    return (left, NEGATIVE) if only_correct and has_others else (left,)
 
 
 LOGITS_STEP = StepKind(
@@ -282,7 +278,7 @@ LOGITS_STEP = StepKind(
         "at the logits", _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss
     ),
     sign=_logits_sign,
-    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step), HIDDEN_STATE),
+    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step)),
     claim=_largest_logit,
 )
 

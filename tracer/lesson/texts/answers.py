@@ -28,10 +28,14 @@ EFFECT_DECIMALS = 3
 SIGNS = "Here, z is the logit of a word and p its probability."
 
 
-def answers(experiment: Experiment) -> tuple[doc.Section, ...]:
-    """Return the sections about the predictions and about a sweep."""
-    writer = _Answers(experiment)
-    return (*writer.predictions(), *writer.sweep())
+def predictions(experiment: Experiment) -> tuple[doc.Block, ...]:
+    """Return what each run predicts, and the effect of a patch."""
+    return tuple(_Answers(experiment).predictions())
+
+
+def sweep(experiment: Experiment) -> tuple[doc.Section, ...]:
+    """Return the section about a sweep, if there is one."""
+    return tuple(_Answers(experiment).sweep())
 
 
 def worked_line(label: str, write: Callable[[int], ex.Expression], of: Trace) -> doc.Line:
@@ -80,7 +84,7 @@ class _Answers:
     def comparison(self) -> Comparison:
         return self.experiment.comparison
 
-    def predictions(self) -> Iterator[doc.Section]:
+    def predictions(self) -> Iterator[doc.Block]:
         runs = [("first", self.comparison.first), ("second", self.comparison.second)]
         if self.experiment.patched:
             runs.append(("patched", self.experiment.patched))
@@ -88,10 +92,10 @@ class _Answers:
         if not seen:
             return
         rows = [(run, found, seen[run]) for run, found in runs if run in seen]
-        blocks: list[doc.Block] = [doc.Paragraph(tuple(self._says(seen))), side_by_side(rows)]
+        yield doc.Paragraph(tuple(self._says(seen)))
+        yield side_by_side(rows)
         if self.experiment.patched:
-            blocks += self._patched()
-        yield doc.Section(None, "Predictions", tuple(blocks))
+            yield from self._patched()
 
     def _says(self, seen: dict[str, Entry]) -> Iterator[doc.Inline]:
         yield from self._after()
@@ -149,10 +153,11 @@ class _Answers:
         ours, theirs = map(comparison.predicted, (comparison.first, comparison.second))
         assert ours and theirs
         own, other = doc.Name(word_of(ours)), doc.Name(word_of(theirs))
+        switch: doc.Sentence = ("The effect is the share of the switch from ", own, " to ", other)
         return (
-            *("The effect is the change of the logit of ", other, " minus that of ", own, ", "),
-            "divided by the change from the first run to the second: 0 if nothing changes, 1 if "
-            "the difference of the two logits is that of the second run.",
+            *switch,
+            " that the patch causes: with 0, the difference of their logits stays that of the "
+            "first run; with 1, it becomes that of the second.",
         )
 
     def sweep(self) -> Iterator[doc.Section]:

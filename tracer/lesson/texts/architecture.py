@@ -8,6 +8,7 @@ from math import prod
 
 from tracer.decoder import roles
 from tracer.decoder.value import Value
+from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.kind import Step
@@ -18,16 +19,19 @@ from tracer.lesson.wiring import sub_layer_results
 
 ARCHITECTURE = "Architecture"
 
+MOST_LAYERS = 4
+"""So many vectors are named in a chain of layers."""
+
 PARAMETERS: doc.Sentence = (
-    "Training can adjust these numbers; each row names a step that uses them.",
+    "Training can adjust these numbers. Each row names a step that uses them.",
 )
 PARAMETERS_IN_PART: doc.Sentence = (
     "These numbers are learned; training would adjust those that the scenario names. Each row "
     "names a step that uses them.",
 )
-STACKED: doc.Sentence = (
-    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
-    "its own weights; positions are added only once, before the first layer.",
+STACKED = (
+    "Layers can be stacked because each returns vectors of the same shape as it reads, here {}. "
+    "Each has its own weights. Positions are added only once, before the first layer."
 )
 MANY: doc.Sentence = (
     "A second layer reads vectors that hold what the first layer gathered, so it can follow "
@@ -46,23 +50,26 @@ FROM_WHERE = (
 """From which tokens they are computed, in self-attention and in cross-attention."""
 
 
+def learned_parameters(teacher: Teacher) -> tuple[doc.Block, ...]:
+    """A table of the learned parameters, and the steps that use them."""
+    used = _used(teacher)
+    if not used:
+        return ()
+    alike = _alike(teacher, used)
+    rows = _parameters(teacher, used, alike)
+    adjusts_all = teacher.trace.scenario.optimizer.trains is None
+    said = PARAMETERS if adjusts_all else PARAMETERS_IN_PART
+    table = doc.Table.of(("symbol", "shape", "how many", "parameters", "step"), rows)
+    return (*doc.paragraphs(said, _several(alike)), table)
+
+
 def architecture(teacher: Teacher) -> Iterator[doc.Section]:
-    """Sections about parameters, stacking layers, self-attention and cross-attention."""
+    """Sections about stacking layers, self-attention and cross-attention."""
     ctx = teacher.ctx
-    if used := _used(teacher):
-        alike = _alike(teacher, used)
-        learned = _parameters(teacher, used, alike)
-        weights = doc.Table.of(("symbol", "shape", "how many", "parameters", "step"), learned)
-        adjusts_all = ctx.trace.scenario.optimizer.trains is None
-        said = PARAMETERS if adjusts_all else PARAMETERS_IN_PART
-        blocks: tuple[doc.Block, ...] = (*doc.paragraphs(said, _several(alike)), weights)
-        yield doc.Section(None, "Learned parameters", blocks, ARCHITECTURE)
     if layers := _layers(teacher):
-        header = ("layer", "reads", "returns", "shape", "parameters")
-        stacked: tuple[doc.Block, ...] = (
-            *doc.paragraphs(STACKED, MANY if _first_gathers(ctx) else None),
-            doc.Table.of(header, layers),
-        )
+        shape = " × ".join(map(str, ctx.trace[roles.INPUT.name].shape))
+        several = MANY if _first_gathers(ctx) else None
+        stacked = doc.paragraphs((f"{STACKED.format(shape)} ", *_chain(layers)), several)
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
     if ctx.trace.scenario.has_typed_heads:
         return
@@ -125,27 +132,38 @@ def _several(alike: Sequence[Sequence[str]]) -> doc.Sentence | None:
     return (first, *joined(elsewhere, "or"), ".")
 
 
-def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
-    """A row for each layer, if each keeps the shape of the input, to which positions were added."""
+def _chain(vectors: Sequence[ex.Expression]) -> doc.Sentence:
+    """`x⁽⁰⁾ → x⁽¹⁾ → … → x⁽ᴸ⁾, where x⁽⁰⁾ is X′ and x⁽¹⁾ is x₂.`"""
+    numbered = [(_after_layers(str(i)), vector) for i, vector in enumerate(vectors)]
+    shown: list[doc.Inline] = [name for name, _ in numbered]
+    if len(shown) > MOST_LAYERS:
+        shown = [*shown[: MOST_LAYERS - 1], "…", shown[-1]]
+    elif len(shown) == 2:  # a model of more layers goes on in the same way
+        shown = [*shown, "…", _after_layers("L")]
+    chain = [part for name in shown for part in (" → ", name)][1:]
+    named = joined([(name, " is ", vector) for name, vector in numbered if name in shown])
+    more = "; L is the number of layers" if len(vectors) == 2 else ""
+    return ("Layer by layer: ", *chain, ", where ", *named, f"{more}.")
+
+
+def _after_layers(number: str) -> ex.Symbol:
+    """The vectors after so many layers."""
+    return ex.Symbol("x", above=f"({number})")
+
+
+def _layers(teacher: Teacher) -> list[ex.Expression]:
+    """The vectors before and after each layer, if each keeps the shape of the input.
+
+    Nothing if no positions were added to it.
+    """
     ctx = teacher.ctx
     reads, position = (ctx.value(roles.Place(), role) for role in (roles.INPUT, roles.POSITION))
     if reads is None or position is None:
         return []
-    rows: list[tuple[str | doc.Cell, ...]] = []
-    for layer, left in _leaving(ctx).items():
-        if any(value.shape != reads.shape for value in left):
-            return []
-        returns = left[-1]
-        shape = " × ".join(map(str, returns.shape))
-        own = (
-            prod(shape)
-            for address, shape in teacher.parameter_shapes.items()
-            if address.startswith(f"layer{layer}.")
-        )
-        symbols = (ctx.symbols[value.address] for value in (reads, returns))
-        rows.append((str(layer), *symbols, shape, f"{sum(own):,}"))
-        reads = returns
-    return rows
+    left = _leaving(ctx).values()
+    if any(value.shape != reads.shape for values in left for value in values):
+        return []
+    return [ctx.symbols[value.address] for value in (reads, *(values[-1] for values in left))]
 
 
 def _first_gathers(ctx: LessonContext) -> bool:

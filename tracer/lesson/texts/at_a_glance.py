@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add, Scale
@@ -15,7 +15,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import Q_K_V
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import NamedSize, lesson_parts, names_of
-from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.picture import LayerSteps, picture
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import RANKS, shared_norms, sub_layer_results, summands, where
 from tracer.lesson.working.formula_shapes import number_used
@@ -35,7 +35,7 @@ SIZES: doc.Sentence = ("Its sizes:",)
 def diagram(
     ctx: LessonContext,
     steps: Sequence[Step],
-    stand_for: Callable[[roles.Place], range] | None = None,
+    stand_for: LayerSteps | None = None,
 ) -> tuple[doc.Block, ...]:
     """The picture of the model, and how to read it; `stand_for` as in `picture`."""
     return (doc.Paragraph(HOW_TO_READ), picture(ctx, steps, stand_for))
@@ -79,7 +79,7 @@ class _Formulas:
             for value in ends:
                 if value.place.layer == layer.first:
                     yield from self._sub_layer(value)
-            yield from doc.paragraphs(_repeated(layer))
+            yield from doc.paragraphs(_repeated(layer), _repeated_in_turn(layer.cycle))
         for value in ends:
             if value.place.tower_norm:
                 yield from self._sub_layer(value)
@@ -172,6 +172,14 @@ def _repeated(layer: doc.LayerPicture) -> doc.Sentence | None:
         return (f"Layer {others[0]} repeats layer {layer.first} with its own weights.",)
     which = f"Layers {others[0]} to {others[-1]} repeat layer {layer.first}"
     return (f"{which}, each with its own weights.",)
+
+
+def _repeated_in_turn(cycle: doc.LayerCycle | None) -> doc.Sentence | None:
+    """Which layers have, in turn, the formulas of several."""
+    if cycle is None:
+        return None
+    which = f"Layers {cycle.last + 1} to {cycle.end} repeat layers {cycle.first} to {cycle.last}"
+    return (f"{which} in turn, each with its own weights.",)
 
 
 # --- sizes ---------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tracer.decoder import roles
-from tracer.decoder.attribution import Attribution
+from tracer.decoder.attribution import AttributedPart, Attribution
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned, TakeEntry
@@ -15,10 +15,11 @@ from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
 from tracer.decoder.value import Value
-from tracer.formula.expression import Expression, Symbol
+from tracer.formula.expression import Expression, Number, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import MOST_COLUMNS, LessonContext, joined
-from tracer.lesson.steps.attribution import SUM_STEP
+from tracer.lesson.steps.attribution import SUM_STEP, largest_part
+from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.steps.declared import kind_of
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.attribution_pictures import bars, maps, title
@@ -62,33 +63,36 @@ class AttributionTeacher(TrainingTeacher):
         return True
 
     def document(self, introduction: doc.Sentence, largest: Sequence[Value]) -> doc.Document:
-        """All steps of the attribution; of a trained model, the sum and the `largest` parts."""
+        """The sum, then all steps of the attribution; of a trained model the `largest` parts."""
         steps = [step for step in self.steps if step.place.phase == "attribution"]
         steps = [step for step in steps if not all(is_row(r.output) for r in step.records)]
         total = next(step for step in steps if step.kind is SUM_STEP)
+        worked = [step for step in steps if step is not total]
+        usual = self.writer
         if self.trace.scenario.on_demand:
-            usual, self.writer = self.writer, Writer(self.ctx, self.asked or LARGEST)
-            first = self.section(total)
-            self.writer = usual
-            sections = [first, *(self.section(self.step_of[each.address]) for each in largest)]
-        else:
-            others = [step for step in steps if step is not total]
-            sections = [self.section(step) for step in (*others, total)]
-        begins = [introduction, *([HELD] if self.full and holds_divisors(self.trace) else [])]
-        paragraphs = tuple(map(doc.Paragraph, begins))
-        signed = self.with_signs(sections)
-        return doc.Document(self.trace.name, title(self.found), paragraphs, signed)
-
-    def section(self, step: Step) -> doc.Section:
-        """A step with its title; the sum belongs to no part of the model."""
-        section = super().section(step)
-        return replace(section, part=None) if step.kind is SUM_STEP else section
+            self.writer = Writer(self.ctx, self.asked or LARGEST)
+            worked = [self.step_of[each.address] for each in largest]
+        the_sum = self.section(total)
+        pictures = (
+            *maps(self.found, self.writer),
+            *self.heads("attention"),
+            *self.heads("cross_attention"),
+        )
+        self.writer = usual
+        answer, *sections = self.with_signs([the_sum, *map(self.section, worked)])
+        begins = (
+            *doc.paragraphs(introduction, *largest_parts(self.ctx, self.found)),
+            *answer.blocks,
+            *doc.paragraphs(HELD if self.full and holds_divisors(self.trace) else None),
+            *pictures,
+        )
+        return doc.Document(self.trace.name, title(self.found), begins, tuple(sections))
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one value; a row of the forward pass is shown with its matrix."""
         value = record.output
         if value.role is roles.PARTS:
-            return [self.parts(value)]
+            return self.parts(value)
         if isinstance(record.operation, TakeEntry):
             return self.logits(value)
         if is_row(value):
@@ -96,9 +100,6 @@ class AttributionTeacher(TrainingTeacher):
         if len(value.axes) < 2 and self.is_worked(value) and self.lines(record):
             self.tables.add(value)  # its line says it
         blocks = super().learned(record, step)
-        if value.role in (roles.PARTS_SUM, roles.PAIRS_SUM):
-            blocks += [bars(self.found, self.writer), *maps(self.found, self.writer)]
-            blocks += [*self.heads("attention"), *self.heads("cross_attention")]
         return blocks
 
     def inputs(self, record: Record) -> list[doc.Block]:
@@ -123,12 +124,9 @@ class AttributionTeacher(TrainingTeacher):
             return every
         return every[: len(self.writer.terms.of(value.numbers))]
 
-    def parts(self, value: Value) -> doc.Block:
-        """The parts below each other."""
-        names, shown = value.axes[0].labels, self.indices(value)
-        cells = tuple((self.ctx.number(value, i),) for i in shown)
-        symbol = self.ctx.symbols[value.address]
-        return doc.Matrix(symbol, tuple(names[i] for i in shown), ("",), cells)
+    def parts(self, value: Value) -> list[doc.Block]:
+        """The parts as bars, the numbers of the worked sum."""
+        return [bars(self.found, self.writer)]
 
     def heads(self, sub_layer: SubLayer) -> list[doc.Block]:
         """What the heads take from each source token, the largest head first, if they are split."""
@@ -196,12 +194,16 @@ def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:
     is_uncapped = value.role is roles.UNCAPPED_LOGITS
     what = "output" if of_output else "uncapped logit" if is_uncapped else "logit"
     names = distinct(value.axes[1].labels)
-    asked: doc.Sentence = (f"The {what} of ", doc.Name(names[column]))
-    number = ctx.number(value, row, column)
-    if found.other is not None:
-        asked = (*asked, " minus that of ", doc.Name(names[found.other]))
-        number = ctx.number(found.attributed)
-    where = (" for " if of_output else " after ", ctx.name)
+    word = doc.Name(names[column])
+    where = ("for " if of_output else "after ", ctx.name)
+    if found.other is None:
+        number = ctx.number(value, row, column)
+        answer: doc.Sentence = (f"The {what} of ", word, " ", *where, " is ", number, ". It")
+    else:
+        than = _higher(ctx.number(found.attributed))
+        first = f"{where[0].capitalize()}"
+        answer = (first, ctx.name, f", the {what} of ", word, " is ", *than)
+        answer = (*answer, "that of ", doc.Name(names[found.other]), ". The difference")
     there = {part.of.role for part in found.parts}
     kinds = [words for words, of in COMPONENTS.items() if not there.isdisjoint(of)]
     named = {role for of in COMPONENTS.values() for role in of}
@@ -211,7 +213,49 @@ def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:
         kinds.append("rounding")
     adds = " adds." if len(kinds) == 1 else " add."
     listed = joined([(words,) for words in kinds])
-    return (*asked, *where, " is ", number, ". It is the sum of what ", *listed, adds)
+    return (*answer, " is the sum of what ", *listed, adds)
+
+
+def _higher(difference: Number) -> doc.Sentence:
+    """`3.518 higher than`; a difference that prints as 0 is called that."""
+    if not difference.value:
+        return (difference, " higher or lower than ")
+    how = " higher than " if difference.value > 0 else " lower than "
+    return (replace(difference, value=abs(difference.value)), how)
+
+
+def largest_parts(ctx: LessonContext, found: Attribution) -> Iterator[doc.Sentence]:
+    """Say which part is the largest, and which that of a head, with what this head attends to."""
+    (parts,) = found.trace.producers[found.sum].inputs
+    if ctx.is_padding:
+        return
+    largest = largest_part(ctx, parts, range(parts.shape[0]), "The largest part")
+    heads = [i for i, part in enumerate(found.parts) if part.of.role is roles.HEAD_OUTPUT]
+    if largest:
+        yield (*largest, *(attends(ctx, found.parts[0]) if 0 in heads else ()))
+    of_head = largest_part(ctx, parts, heads, "The largest part of a head")
+    if of_head and not (largest and 0 in heads):
+        yield (*of_head, *attends(ctx, found.parts[heads[0]]))
+
+
+def attends(ctx: LessonContext, part: AttributedPart) -> doc.Sentence:
+    """Say to which token a head gives most of its attention, if to one."""
+    most = most_attended(ctx, part)
+    if most is None:
+        return ()
+    row, column = most
+    whose = " of the encoder" * (part.of.place.sub_layer == "cross_attention")
+    share: doc.Sentence = (doc.Percent(row.printed(column)), " of its attention to ")
+    return (" This head gives ", *share, *row.name(column), f"{whose}.")
+
+
+def most_attended(ctx: LessonContext, part: AttributedPart) -> tuple[FollowedRow, int] | None:
+    """The attention weights of a head for the followed token, and the largest, if one is."""
+    is_head = part.of.role is roles.HEAD_OUTPUT
+    weights = ctx.value(part.of.place, roles.WEIGHTS) if is_head else None
+    row = FollowedRow.of(weights, ctx) if weights else None
+    ranked = row.ranked() if row else []
+    return (row, ranked[0]) if row and ranked else None
 
 
 def _other(record: Record) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tracer.decoder.attribution import Attribution
-from tracer.decoder.roles import HEAD_OUTPUT
+from tracer.decoder.roles import HEAD_OUTPUT, LOGITS, UNCAPPED_LOGITS
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Rest, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
 from tracer.lesson.texts.head_maps import head_maps
 from tracer.lesson.working.lines import Writer
+from tracer.names import distinct, name_text
 from tracer.node import found as found_in
 
 
@@ -38,8 +39,16 @@ def maps(found: Attribution, writer: Writer) -> list[doc.Block]:
 
 
 def title(found: Attribution) -> str:
-    """`The parts of logits[la,pizza] - logits[la,la]`."""
-    return f"The parts of {subject(found)}"
+    """`Why “pizza” and not “la”: the difference of the logits as a sum`."""
+    value, (_, column) = found.entry
+    if value.role not in (LOGITS, UNCAPPED_LOGITS):
+        return f"{subject(found)} as a sum"
+    names = [name_text(label) for label in distinct(value.axes[1].labels)]
+    what = "uncapped logit" if value.role is UNCAPPED_LOGITS else "logit"
+    if found.other is None:
+        return f"Why “{names[column]}”: the {what} as a sum"
+    other = names[found.other]
+    return f"Why “{names[column]}” and not “{other}”: the difference of the {what}s as a sum"
 
 
 def subject(found: Attribution) -> str:

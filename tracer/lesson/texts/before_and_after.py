@@ -14,6 +14,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.claims import FollowedRow
 from tracer.lesson.texts.picture import NAMES
+from tracer.lesson.texts.plane import paths
 from tracer.lesson.wiring import sub_layer_results, summands
 from tracer.names import distinct, name_text
 
@@ -27,16 +28,10 @@ CHANGES: doc.Sentence = ("The largest change that each sub-layer adds, before an
 
 
 def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """A table of the followed token's numbers, and the largest change of each sub-layer."""
-    value = ctx.trace.values.get(roles.INPUT.name)
-    if ctx.is_padding:
-        return ()
-    changes = tuple(_changes(ctx))
-    return changes if value is None else (*_numbers(ctx, value), *changes)
-
-
-def _numbers(ctx: LessonContext, value: Value) -> tuple[doc.Block, ...]:
     """The followed token's numbers at the input and at the stations after it."""
+    value = ctx.trace.values.get(roles.INPUT.name)
+    if value is None or ctx.is_padding:
+        return ()
     where, stations = _stations(ctx, value)
     labels = distinct(value.axes[1].labels)
     rows: list[tuple[str | doc.Cell, ...]] = [
@@ -45,7 +40,18 @@ def _numbers(ctx: LessonContext, value: Value) -> tuple[doc.Block, ...]:
     ]
     before: doc.Sentence = ("The numbers of ", ctx.name, f" at the input and {where}:")
     table = doc.Table.of(("feature", "input", *stations), rows)
-    return (doc.Paragraph(before), table, *_profile(ctx, value, stations)) if stations else ()
+    if not stations:
+        return ()
+    return (doc.Paragraph(before), table, *_profile(ctx, value, stations))
+
+
+def paths_of_tokens(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """The path of each token through the stations; nothing of padding."""
+    value = ctx.trace.values.get(roles.INPUT.name)
+    if value is None or ctx.is_padding:
+        return ()
+    _, stations = _stations(ctx, value)
+    return tuple(paths(ctx, {"input": value, **stations})) if stations else ()
 
 
 def _profile(ctx: LessonContext, value: Value, stations: dict[str, Value]) -> list[doc.Block]:
@@ -68,8 +74,10 @@ def _row(ctx: LessonContext, value: Value) -> tuple[Number, ...]:
     return tuple(ctx.number(value, ctx.row(value), j) for j in range(value.shape[1]))
 
 
-def _changes(ctx: LessonContext) -> Iterator[doc.Block]:
-    """The largest change that each sub-layer adds."""
+def largest_changes(ctx: LessonContext) -> Iterator[doc.Block]:
+    """The largest change that each sub-layer adds; nothing of padding."""
+    if ctx.is_padding:
+        return
     changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
     if changes:
         yield doc.Paragraph(CHANGES)

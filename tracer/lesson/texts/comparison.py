@@ -1,4 +1,4 @@
-"""Two passes side by side: the first difference, how far apart they are, what they predict."""
+"""Two passes side by side: what they predict, the first difference, how far apart they are."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.answers import answers, worked_line
+from tracer.lesson.texts.answers import predictions, sweep, worked_line
+from tracer.lesson.texts.followed_difference import followed_difference
 from tracer.lesson.texts.teacher import Teacher
 
 MOST_NAMES = 8
 """The most values without a counterpart that are listed."""
 ONLY_ONE = "only one run has these values or their shapes differ"
+NONE_DIFFERS: doc.Sentence = ("No compared value differs.",)
 
 DISTANCE: doc.Sentence = (
-    "The difference of a value is the largest absolute difference of two of its entries. For the "
-    "relative difference, the largest difference of each token's row is divided by the largest "
-    "absolute number of the same row in the first run; the table shows the largest quotient. A "
-    "value without a row for each token counts as one row. Both differences are rounded to two "
-    "significant digits. Relative ",
+    "The difference is the largest |second − first| in a value. The relative difference divides "
+    "it, row by row, by the row's largest number in the first run, regardless of sign; the table "
+    "shows the largest quotient. Both have two significant digits. Relative ",
     *("differences up to ", ex.Number(Decimal(str(TOLERANCE))), " do not count."),
 )
 
@@ -55,30 +55,39 @@ class _TextOfRuns:
     def document(self) -> doc.Document:
         first = self.comparison.first
         sections = (
+            *sweep(self.experiment),
             *self._first_difference(),
+            *followed_difference(self.comparison),
             *self._distances(),
-            *answers(self.experiment),
         )
-        introduction = tuple(map(doc.Paragraph, self._introduction()))
-        signed = self.teacher.with_signs(sections)
-        return doc.Document(first.name, first.scenario.title, introduction, signed)
+        notes = () if self.comparison.first_difference else (NONE_DIFFERS, *self._not_all())
+        introduction = (
+            doc.Paragraph(tuple(self._runs())),
+            *predictions(self.experiment),
+            *doc.paragraphs(*notes),
+        )
+        # The intro may have worked lines, too: those of a patch.
+        answer, *signed = self.teacher.with_signs([doc.Section(None, "", introduction), *sections])
+        return doc.Document(first.name, first.scenario.title, answer.blocks, tuple(signed))
 
-    def _introduction(self) -> Iterator[doc.Sentence]:
+    def _runs(self) -> Iterator[doc.Inline]:
         comparison, (own, other) = self.comparison, self.experiment.names
         texts = [
             each.scenario.written(each.tokens) for each in (comparison.first, comparison.second)
         ]
-        yield ("The first run is ", doc.Name(own), " with the tokens ", doc.Name(texts[0]), ".")
-        if texts[0] == texts[1]:
-            yield ("The second run is ", doc.Name(other), " with the same tokens.")
-        else:
-            yield ("The second run is ", doc.Name(other), " with ", doc.Name(texts[1]), ".")
+        yield from ("The first run is ", doc.Name(own), " with the tokens ", doc.Name(texts[0]))
+        yield from (". The second run is ", doc.Name(other), " with ")
+        yield from ("the same tokens.",) if texts[0] == texts[1] else (doc.Name(texts[1]), ".")
         given = [
             a for a in comparison.first.scenario.given if a in comparison.second.scenario.given
         ]
         if given:
             are = "is" if len(given) == 1 else "are"
-            yield ("In both runs, ", *listed(given), f" {are} given, not computed.")
+            yield from (" In both runs, ", *listed(given), f" {are} given, not computed.")
+
+    def _not_all(self) -> Iterator[doc.Sentence]:
+        """Say which tokens and values are not compared."""
+        comparison = self.comparison
         yield from alignment("texts", comparison.tokens)
         if comparison.encoder_tokens:
             yield from alignment("encoder's texts", comparison.encoder_tokens)
@@ -92,8 +101,6 @@ class _TextOfRuns:
     def _first_difference(self) -> Iterator[doc.Section]:
         first = self.comparison.first_difference
         if first is None:
-            paragraph = doc.Paragraph(("No compared value differs.",))
-            yield doc.Section(None, "First difference", (paragraph,))
             return
         value = first.first.value
         step = self.teacher.step_of.get(value.address)
@@ -142,7 +149,8 @@ class _TextOfRuns:
         ]
         marked = next((i for i, each in enumerate(listed) if each.counts), None)
         table = doc.Table.of(("step", "difference", "relative", "value"), rows, marked)
-        yield doc.Section(None, "How far apart the runs are", (doc.Paragraph(DISTANCE), table))
+        blocks: tuple[doc.Block, ...] = (*doc.paragraphs(*self._not_all(), DISTANCE), table)
+        yield doc.Section(None, "How far apart the runs are", blocks)
 
     def _step(self, of: Difference) -> str:
         return str(self.teacher.step_of[of.first.value.address].number)

@@ -31,7 +31,9 @@ class EqualNumbers:
         """The printed digits of each number."""
         self._begins = dict[Name, int]()
         for i, section in enumerate(document.sections):
-            self._read(section.blocks, i)
+            # The answer to a question can be of a pass with a change.
+            blocks = (block for block in section.blocks if not isinstance(block, doc.Question))
+            self._read(tuple(blocks), i)
 
     def one(self, number: Number) -> Name | None:
         """Return the representative of equal numbers; None for a number of no trace."""
@@ -90,9 +92,12 @@ class EqualNumbers:
 
 
 def _results(blocks: tuple[doc.Block, ...]) -> Iterator[Number]:
+    """The results of the lines, and the numbers of the matrices below the first of them."""
+    has_lines = False
     for block in blocks:
         if isinstance(block, doc.Working):
+            has_lines = True
             for line in block.lines:
                 yield from found(line.chain.sides[-1:], Number)
-        elif isinstance(block, doc.Matrix):
+        elif isinstance(block, doc.Matrix) and has_lines:
             yield from found(block.cells, Number)

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.at_a_glance import diagram
+from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
@@ -22,6 +25,7 @@ def forward_pass(
     *,
     whole: bool,
     full: bool = True,
+    detail: Detail = Detail.FULL,
     terms: Terms | None = None,
 ) -> doc.Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced.
@@ -29,16 +33,17 @@ def forward_pass(
     Where all steps are the encoder's, it is one of its tokens.
     """
     followed = (None, token) if of_encoder(chosen) else (token, None)
-    teacher = Teacher(trace, *followed, full=full, terms=terms)
+    teacher = Teacher(trace, *followed, full=full, detail=detail, terms=terms)
     introduction: tuple[doc.Block, ...] = ()
     if whole:
         introduction = (
             *teacher.author.intro(),
             *teacher.introduction(),
+            *answer(teacher),
             *padded_batch(trace),
             *diagram(teacher.ctx, chosen),
         )
-    sections = tuple(map(teacher.section, chosen))
+    sections = tuple(sections_of(teacher, chosen))
     if whole:
         sections = teacher.with_signs(sections)
     if whole and (summary := teacher.author.summary()):

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import CannotContinueError, Generated, GenerationStep
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import MASK, PROBABILITIES
+from tracer.decoder.roles import CANDIDATES, MASK, PROBABILITIES, SCALED
 from tracer.errors import TracerError
+from tracer.formula.expression import Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.temperatures import temperatures
 from tracer.names import count, distinct
 
 KEPT, DISCARDED = "kept", "discarded"
 TURN_BY_TURN: doc.Sentence = (
-    "In each turn the model reads all words so far and predicts a word after each of them. Only "
-    "the last prediction is kept and appended to the input of the next turn; the words after the "
-    "others are already known. Words cannot be generated at the same time, because each pass reads "
-    "the word before.",
+    "In each turn, the model reads all words so far and predicts a word after each of them. Only "
+    "the last prediction is kept and appended to the input of the next turn; the earlier positions "
+    "predict words that are already there. Each pass needs the word that the pass before has "
+    "chosen, so the words cannot be generated at the same time.",
+)
+OWN_PROBABILITIES: doc.Sentence = (
+    "The table shows the model's own probabilities, before the next word is drawn from some of "
+    "them or with another temperature.",
 )
 KNOWN = ("known", "all correct words", "the words so far")
 DIFFERENCES = (
@@ -40,35 +47,55 @@ THE_MASK_STAYS: doc.Sentence = (
 
 
 def generated_text(
-    generated: Generated, *, worked: bool, cached: bool, full: bool = True
+    generated: Generated, *, worked: bool, cached: bool, full: bool = True, turns: bool = True
 ) -> doc.Document:
-    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text.
+    """The text and each word's probability, then turn by turn: what goes in, what comes out.
 
-    With `cached`, each turn after the first shows the new token only.
+    With `cached`, each turn after the first shows the new token only; `turns` can be left out.
     """
     sections: list[doc.Section] = []
+    first = generated.steps[0].trace
+    explained = full and not cached
+    compared = [_compared(first)] if explained else []
+    answer = tuple(_answer(generated))
+    if not turns:
+        answer = (*answer, *(_why(first) if explained else ()))
+        return doc.Document(first.name, first.scenario.title, answer, tuple(compared))
     for number, generation_step in enumerate(generated.steps, 1):
-        found, first = generation_step.trace, full and number == 1
-        explained = first and not cached
-        sections += [_compared(found)] if explained else []
-        why = _why(found) if explained else []
+        found = generation_step.trace
+        why = _why(found) if explained and number == 1 else []
         shown = _turn(generation_step, cached and number > 1)
-        explained_steps = [s for s in steps(found.records) if worked or s.kind is SAMPLING_STEP]
-        how_sure = () if explained_steps else doc.paragraphs(_probability(generation_step))
-        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown, *how_sure)))
-        if explained_steps:
-            sections_of_steps = map(Teacher(found, full=first).section, explained_steps)
-            sections += [
-                each if worked else replace(each, number=None) for each in sections_of_steps
-            ]
-    scenario = generated.steps[0].trace.scenario
-    text = (
-        doc.Paragraph((doc.Name(scenario.written(generated.text)),)),
-        doc.Paragraph(_ending(generated)),
-    )
-    sections.append(doc.Section(None, "The text", text))
-    name = generated.steps[0].trace.name
-    return doc.Document(name, scenario.title, (), tuple(sections))
+        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
+        teacher = Teacher(found, full=full and number == 1)
+        for step in steps(found.records):
+            if worked:
+                sections.append(teacher.section(step))
+            elif step.kind is SAMPLING_STEP:
+                sections.append(replace(teacher.section(step), number=None))
+        if full and number == 1 and generation_step.sampling:
+            others = temperatures(found, generation_step.sampling)
+            sections += [replace(each, part=sections[-1].part) for each in others]
+    return doc.Document(first.name, first.scenario.title, answer, (*sections, *compared))
+
+
+def _answer(generated: Generated) -> Iterator[doc.Block]:
+    """The text, how it ends, and the probability of each generated word."""
+    first = generated.steps[0].trace
+    words = [step.word for step in generated.steps if step.word is not None]
+    if not words:
+        yield doc.Paragraph((doc.Name(first.scenario.written(generated.text)),))
+        yield doc.Paragraph(_ending(generated))
+        return
+    start, written = (first.scenario.written(text) for text in (first.tokens, tuple(words)))
+    begins = ("After ", doc.Name(start), ", the model writes ", doc.Name(written), ".")
+    yield doc.Paragraph(begins)
+    rows = [
+        (str(turn), word, _probability(step.trace, word))
+        for turn, (step, word) in enumerate(zip(generated.steps, words, strict=True), 1)
+    ]
+    yield doc.Table.of(("turn", "word", "probability"), rows)
+    changes = not {SCALED.name, CANDIDATES.name}.isdisjoint(first.values)
+    yield from doc.paragraphs(OWN_PROBABILITIES if changes else None, _ending(generated))
 
 
 def _ending(generated: Generated) -> doc.Sentence:
@@ -137,18 +164,12 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     return [*written, table, *_excluded(step)]
 
 
-def _probability(step: GenerationStep) -> doc.Sentence | None:
-    """Return how probable the word is that is kept, unless that is printed as 1."""
-    if step.word is None:
-        return None
-    found = step.trace
+def _probability(found: Trace, word: str) -> Number:
+    """The probability of a word after the last token."""
     probabilities = found[PROBABILITIES.name]
-    word = probabilities.axes[1].labels.index(step.word)
     ctx = LessonContext(found, len(found.tokens) - 1, {})
-    share = ctx.number(probabilities, ctx.row(probabilities), word)
-    if share.value == 1:
-        return None
-    return ("The probability of ", doc.Name(step.word), " is ", doc.Percent(share), ".")
+    column = probabilities.axes[1].labels.index(word)
+    return ctx.number(probabilities, ctx.row(probabilities), column)
 
 
 def _excluded(step: GenerationStep) -> list[doc.Block]:

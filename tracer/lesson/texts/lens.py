@@ -13,7 +13,7 @@ from tracer.formula.numbers import trimmed
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.texts.symbols import symbols
-from tracer.lesson.texts.word_path import path_section, printed
+from tracer.lesson.texts.word_path import claims, curve, ends, path_section, printed
 from tracer.scenario.layers import Layer
 
 MOST_TOKENS = 6
@@ -44,7 +44,7 @@ def lens_words(ctx: LessonContext, tokens: Sequence[int]) -> list[list[LensWord]
 
 
 def lens(trace: Trace, path: WordPath) -> doc.Document:
-    """The words of all layers, for the tokens up to that of a path; then the path."""
+    """Where a word leads, the words of all layers up to its token, and its path in numbers."""
     ctx, token = LessonContext(trace, path.token, symbols(trace.records)), path.token
     tokens = range(max(0, token + 1 - MOST_TOKENS), token + 1)
     seen = lens_words(ctx, tokens)
@@ -72,7 +72,8 @@ def lens(trace: Trace, path: WordPath) -> doc.Document:
     )
     section = doc.Section(None, "What each layer would predict", blocks)
     sections = (section, path_section(ctx, path))
-    return doc.Document(trace.name, trace.scenario.title, (), sections, whole=True)
+    answer = (*doc.paragraphs(ends(ctx, path), *claims(ctx, path)), *curve(ctx, path))
+    return doc.Document(trace.name, trace.scenario.title, answer, sections, whole=True)
 
 
 def why_lens_reads(ctx: LessonContext) -> str:

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from tracer.decoder import roles
 from tracer.decoder.attribution import AttributedPart, Attribution, attribute
 from tracer.decoder.comparison import predicted
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Pinned
+from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
+from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.attribution import largest_part
-from tracer.lesson.steps.claims import FollowedRow
+from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.texts.attribution import HELD, LARGEST, holds_divisors, introduction
+from tracer.lesson.texts.attribution import (
+    HELD,
+    LARGEST,
+    holds_divisors,
+    introduction,
+    largest_parts,
+    most_attended,
+)
+from tracer.lesson.texts.attribution_pictures import maps
 from tracer.lesson.texts.lens import percent
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.lines import Writer
 from tracer.lesson.working.sums import Terms
-from tracer.names import distinct
+from tracer.names import distinct, name_text
 
 TITLE = "The parts of the logit"
 OF_PARTS: doc.Sentence = ("The logit as the sum of its parts, the largest first:",)
 
 
-def parts_of_prediction(trace: Trace, token: int) -> Attribution | None:
+LEADING = 5
+"""The parts that are listed, at least, of each difference of two logits."""
+
+
+def parts_of_prediction(
+    trace: Trace, token: int, split: Collection[Role] = ()
+) -> Attribution | None:
     """The parts of the logit of the word that is predicted after a token (counted from 0).
 
-    Where logits are capped, it is the logit before the cap. None if the logits are given.
+    Those at the roles in `split` are sums of terms. Where logits are capped, it is the logit before
+    the cap. None if the logits are given.
     """
     answer = predicted(trace, token)
     if answer is None:
         return None
     value = trace.values.get(roles.UNCAPPED_LOGITS.name, answer.value)
     is_given = isinstance(trace.producers[value].operation, Pinned)
-    return None if is_given else attribute(trace, Entry(value, answer.at))
+    return None if is_given else attribute(trace, Entry(value, answer.at), split=split)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How far a word's logit is above that of another: the difference that each part makes."""
+
+    word: doc.Name
+    of_parts: tuple[Number, ...]
+
+    @property
+    def largest(self) -> list[int]:
+        """The parts that make the largest differences, by index."""
+        order = sorted(range(len(self.of_parts)), key=lambda i: -abs(self.of_parts[i].value))
+        return order[:LEADING]
 
 
 class LogitParts:
@@ -50,23 +79,56 @@ class LogitParts:
         self.writer = Writer(self.ctx, terms or LARGEST)
         (self.joined,) = found.trace.producers[found.sum].inputs
 
-    def section(self, pictures: Iterable[doc.Block] = (), *, full: bool) -> doc.Section:
-        """What the logit is a sum of, the largest parts, and pictures of them."""
-        shown = self.writer.terms.of(self.joined.numbers)
-        rows = [
-            (label(part.of), self.ctx.number(self.joined, i), *self.attends(part))
-            for i in shown
-            for part in (self.found.parts[i],)
-        ]
-        held = HELD if full and holds_divisors(self.found.trace) else None
-        sentences = introduction(self.ctx, self.found), held
-        blocks: tuple[doc.Block, ...] = (
-            *doc.paragraphs(*sentences),
-            doc.Table.of(("part", "adds", "attends most to", "share"), rows),
-            *doc.paragraphs(*self.claims()),
+    def section(self, *, full: bool) -> doc.Section:
+        """What the logit is a sum of, and the largest parts."""
+        table = self.table(self.writer.terms.of(self.joined.numbers))
+        blocks = (
+            *self.introduction(full=full),
+            table,
+            *doc.paragraphs(*largest_parts(self.ctx, self.found)),
+        )
+        return doc.Section(None, TITLE, blocks)
+
+    def compared(self, leads: Sequence[Lead], *, full: bool) -> doc.Section:
+        """The same with what the parts add to the difference of the logit and that of others."""
+        shown = {*self.writer.terms.of(self.joined.numbers), *(i for x in leads for i in x.largest)}
+        pictures = maps(self.found, self.writer)
+        blocks = (
+            *self.introduction(full=full),
+            *doc.paragraphs(self.over(leads)),
+            self.table(sorted(shown), leads),
             *pictures,
         )
         return doc.Section(None, TITLE, blocks)
+
+    def introduction(self, *, full: bool) -> tuple[doc.Block, ...]:
+        """What the logit is a sum of."""
+        held = HELD if full and holds_divisors(self.found.trace) else None
+        return doc.paragraphs(introduction(self.ctx, self.found), held)
+
+    def over(self, leads: Sequence[Lead]) -> doc.Sentence:
+        """Say what the columns of the differences show, and that of the attention."""
+        reads = "Reads: the token that a head attends to most."
+        if not leads:
+            return (reads,)
+        own = doc.Name(distinct(self.found.entry.value.axes[1].labels)[self.found.entry.at[1]])
+        others = joined([(lead.word,) for lead in leads], "or")
+        return ("Over: how much more a part adds to ", own, " than to ", *others, f". {reads}")
+
+    def table(self, shown: Iterable[int], leads: Sequence[Lead] = ()) -> doc.Table:
+        """Some parts, with the differences that they make and what the heads read."""
+        over = (f"over {name_text(lead.word.text)}" for lead in leads)
+        header = ("part", "adds", *over, "attends most to" if not leads else "reads", "share")
+        rows: list[tuple[str | Number, ...]] = [
+            (
+                *(label(part.of), self.ctx.number(self.joined, i)),
+                *(lead.of_parts[i] for lead in leads),
+                *self.attends(part),
+            )
+            for i in shown
+            for part in (self.found.parts[i],)
+        ]
+        return doc.Table.of(header, rows)
 
     def lines(self) -> tuple[doc.Line, ...]:
         """The logit as the sum of its parts, the largest first; nothing if there is only one."""
@@ -75,51 +137,32 @@ class LogitParts:
         word = distinct(value.axes[1].labels)[column]
         return (doc.Line(word, chain),) if chain.relations else ()
 
-    def claims(self) -> Iterator[doc.Sentence | None]:
-        """Say which part is the largest, and which that of a head, with what this head reads."""
-        if self.ctx.is_padding:
-            return
-        yield largest_part(self.joined, self.ctx)
-        heads = [i for i, part in enumerate(self.found.parts) if part.of.role is roles.HEAD_OUTPUT]
-        numbers = [self.ctx.number(self.joined, i) for i in heads[:2]]
-        if len(numbers) == 2 and abs(numbers[0].value) > abs(numbers[1].value):
-            part = self.found.parts[heads[0]]
-            of_head: doc.Sentence = ("Of the heads, the largest part is ", numbers[0])
-            yield (*of_head, f" ({label(part.of)}).", *self.reads(part))
-
-    def reads(self, part: AttributedPart) -> doc.Sentence:
-        """Say to which token a head gives most of its attention, if to one."""
-        most = self.most_read(part)
-        if most is None:
-            return ()
-        row, column = most
-        whose = " of the encoder" * (part.of.place.sub_layer == "cross_attention")
-        share: doc.Sentence = (doc.Percent(row.printed(column)), " of its attention to ")
-        return (" It gives ", *share, *row.name(column), f"{whose}.")
-
     def attends(self, part: AttributedPart) -> tuple[str, str]:
         """The token that a head gives most of its attention to, and the share."""
-        most = self.most_read(part)
+        most = most_attended(self.ctx, part)
         if most is None:
             return "—", "—"
         row, column = most
         return row.labels[column], percent(row.printed(column))
 
-    def most_read(self, part: AttributedPart) -> tuple[FollowedRow, int] | None:
-        """The attention weights of a head for the followed token, and the largest, if one is."""
-        is_head = part.of.role is roles.HEAD_OUTPUT
-        weights = self.ctx.value(part.of.place, roles.WEIGHTS) if is_head else None
-        row = FollowedRow.of(weights, self.ctx) if weights else None
-        ranked = row.ranked() if row else []
-        return (row, ranked[0]) if row and ranked else None
-
 
 class SummaryTeacher(Teacher):
-    """Writes the sections of a summary: of the logits, one is worked, as the sum of its parts."""
+    """Writes the sections of a summary: of the logits, one is worked, as the sum of its parts.
 
-    def __init__(self, trace: Trace, token: int, *, full: bool, terms: Terms | None) -> None:
+    The parts at the roles in `split` are sums of terms.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        token: int,
+        *,
+        full: bool,
+        terms: Terms | None,
+        split: Collection[Role] = (),
+    ) -> None:
         super().__init__(trace, token, full=full, terms=terms)
-        found = parts_of_prediction(trace, token)
+        found = parts_of_prediction(trace, token, split)
         self.parts = LogitParts(self.ctx, found, terms) if found else None
 
     def record(self, record: Record, step: Step, again: bool) -> list[doc.Block]:

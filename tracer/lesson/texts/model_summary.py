@@ -27,7 +27,6 @@ from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_use
 from tracer.lesson.texts.attribution import LARGEST
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.logit_parts import SummaryTeacher
-from tracer.lesson.texts.model_tutorial import another_text, decisive_head, maps_of_heads
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.word_path import RANK_IS, claims, curve, printed, sub_layer_at
 from tracer.lesson.wiring import in_order
@@ -51,28 +50,21 @@ AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
 WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
 
 
-def model_summary(
-    trace: Trace, token: int, *, full: bool, terms: Terms | None, as_tutorial: bool = False
-) -> doc.Document:
-    """The way of a token (counted from 0) through all layers; the words at its end are worked.
-
-    As a tutorial, so is the head that adds most to the answer, and another text follows.
-    """
+def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> doc.Document:
+    """The way of a token (counted from 0) through all layers; the words at its end are worked."""
     teacher = SummaryTeacher(trace, token, full=full, terms=terms)
     ctx, parts = teacher.ctx, teacher.parts
     answer = predicted(trace, token)
     assert answer  # a trained model has words
+    said = teacher.author.summary()
     path = word_path(trace, token, answer.at[1])
-    pictures = maps_of_heads(teacher) if as_tutorial else ()
     sections = [
-        *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
-        doc.Section(None, "Layer by layer", _layers(ctx, path)),
-        *([parts.section(pictures, full=full)] if parts else []),
-        *([doc.Section(None, ATTENDS_TO, looked_at)] if (looked_at := _heads(ctx)) else []),
-        *(decisive_head(teacher) if as_tutorial else ()),
-        *(teacher.section(step) for step in _at_the_end(teacher.steps)),
-        *(another_text(teacher) if as_tutorial else ()),
-        *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
+        *at_the_start(teacher),
+        layers(ctx, path, with_curve=True),
+        *([parts.section(full=full)] if parts else []),
+        *attention(ctx),
+        *at_the_end(teacher),
+        *([doc.Section(None, SUMMARY, said)] if said else []),
     ]
     signed = teacher.with_signs(sections)
     opening = (
@@ -95,7 +87,17 @@ def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
     return (step for step in steps if step.kind in WORKED_AT_THE_END and not step.place.layer)
 
 
-def _layers(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
+def at_the_start(teacher: SummaryTeacher) -> Iterator[doc.Section]:
+    """The steps from a text to embeddings."""
+    return (teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START)
+
+
+def at_the_end(teacher: SummaryTeacher) -> Iterator[doc.Section]:
+    """The steps from the decoder's output to the predicted word."""
+    return map(teacher.section, _at_the_end(teacher.steps))
+
+
+def layers(ctx: LessonContext, path: WordPath, *, with_curve: bool = False) -> doc.Section:
     """The rank of the predicted word after each sub-layer, and the word that leads after each."""
     by_layer: dict[int, list[PathPoint]] = defaultdict(list)
     for point in path.points:
@@ -110,23 +112,24 @@ def _layers(ctx: LessonContext, path: WordPath) -> tuple[doc.Block, ...]:
         rows.append((str(layer), *(ranks.get(each, "—") for each in columns), of[-1].leader, share))
     after = (f"after {NAMES[each]}" if each else "after attention and FFN" for each in columns)
     asked = ("The rank of ", doc.Name(path.word), " after each sub-layer, and the word that ")
-    return (
+    blocks = (
         doc.Paragraph((lens.why_lens_reads(ctx),)),
         doc.Paragraph((*asked, "each layer would predict with its probability:")),
         doc.Table.of(("layer", *after, "prediction", "probability"), rows),
         doc.Paragraph(RANK_IS),
         *doc.paragraphs(*claims(ctx, path)),
-        *curve(ctx, path),
+        *(curve(ctx, path) if with_curve else ()),
     )
+    return doc.Section(None, "Layer by layer", blocks)
 
 
-def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
+def attention(ctx: LessonContext) -> Iterator[doc.Section]:
     """Say which heads give most of the followed token's attention to each earlier token."""
     found = (record.output for record in in_order(ctx.trace.records))
     every = [value for value in found if value.role is roles.WEIGHTS]
     weights = [v for v in every if v.place.sub_layer == "attention" and not v.place.encoder]
     if not weights or not ctx.token:
-        return ()
+        return
     rows = []
     for token in range(ctx.token):
         weights.sort(key=lambda value: -value.numbers[ctx.row(value), token])
@@ -138,11 +141,12 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         *(ctx.name, " gives to each earlier token in any head, and the heads with the largest "),
         "shares.",
     )
-    return (
+    blocks: tuple[doc.Block, ...] = (
         doc.Paragraph(sentence),
         doc.Table.of(("token", "at most", "layer, head"), rows),
         *doc.paragraphs(*_sinks(ctx, weights)),
     )
+    yield doc.Section(None, ATTENDS_TO, blocks)
 
 
 def _sinks(ctx: LessonContext, weights: Sequence[Value]) -> Iterator[doc.Sentence]:

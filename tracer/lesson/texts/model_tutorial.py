@@ -1,116 +1,70 @@
-"""What the tutorial of a trained model has beside its summary: a head worked, and another text."""
+"""The tutorial of a trained model: why it predicts a word, told before it is worked out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from tracer.decoder import roles
-from tracer.decoder.attribution import AttributedPart, attribute
-from tracer.decoder.comparison import compare
-from tracer.decoder.forward import FORWARD, Trace, trace
-from tracer.decoder.generation import with_tokens
-from tracer.decoder.patches import Experiment, Site, patched
-from tracer.decoder.value import Value
-from tracer.errors import TracerError
+from tracer.decoder.forward import Trace
 from tracer.lesson import document as doc
-from tracer.lesson.texts.answers import answers
-from tracer.lesson.texts.attribution import AttributionTeacher
-from tracer.lesson.texts.attribution_pictures import maps
-from tracer.lesson.texts.comparison import alignment
-from tracer.lesson.texts.generated_text import why_generation_ends
+from tracer.lesson.detail import Detail
+from tracer.lesson.texts import decisive_head, head_reads, hidden_units, other_text
+from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
+from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.logit_parts import SummaryTeacher
-from tracer.scenario.trained import FromCheckpoint
+from tracer.lesson.texts.model_answer import answer, opening, summary
+from tracer.lesson.texts.model_story import SPLIT, Story
+from tracer.lesson.texts.model_summary import at_the_end, at_the_start, attention, layers
+from tracer.lesson.working.sums import Terms
 
-ANOTHER_TEXT = "Another text"
-REPLACED: doc.Sentence = (
-    "One more run shows what depends on the head that adds the most: in it, the output of this "
-    "head is that of the second run, and all later numbers follow from it.",
-)
-
-
-def maps_of_heads(teacher: SummaryTeacher) -> tuple[doc.Block, ...]:
-    """What each head adds to the logit, as heat maps."""
-    parts = teacher.parts
-    return tuple(maps(parts.found, parts.writer)) if parts else ()
+AT_A_GLANCE = "The model at a glance"
 
 
-def decisive_head(teacher: SummaryTeacher) -> Iterator[doc.Section]:
-    """The head that adds most to the logit: what it computes, and what it takes from each token."""
-    part = _largest_head(teacher)
-    if teacher.parts is None or part is None:
-        return
-    of_head = _of_head(teacher.trace, part.of)
-    steps = [step for step in teacher.steps if step.last.output in of_head]
-    yield from (worked := [teacher.section(step) for step in steps])
-    split = attribute(teacher.trace, teacher.parts.found.entry, split=(roles.HEAD_OUTPUT,))
-    of_parts = AttributionTeacher(split, full=teacher.full, terms=teacher.writer.terms)
-    total = next(each.total for each in split.parts if each.of is part.of)
-    goal, *blocks = of_parts.section(of_parts.step_of[total.address]).blocks
-    is_uncapped = split.entry.value.role is roles.UNCAPPED_LOGITS
-    what = "the uncapped logit" if is_uncapped else "the logit"
-    direction: doc.Sentence = (
-        "The direction has a number for each column of the head's output: what 1 in this column "
-        f"adds to {what}, if later sub-layers add the same and each norm keeps its divisor.",
-    )
-    title = (f"Head {part.of.place.head}", f"What it adds to {what}")
-    yield replace(
-        worked[-1],
-        number=None,
-        title=" · ".join(title),
-        within=title,
-        blocks=(goal, doc.Paragraph(direction), *blocks),
-        trace=split.trace,
+def model_tutorial(
+    trace: Trace,
+    token: int,
+    *,
+    full: bool,
+    terms: Terms | None,
+    detail: Detail = Detail.NORMAL,
+) -> doc.Document:
+    """Explain the prediction after a token (counted from 0): the answer first, the working last.
+
+    In a short text, only the decisive head is worked, from the scores on.
+    """
+    is_short = detail is Detail.SHORT
+    full = full and not is_short
+    teacher = SummaryTeacher(trace, token, full=full, terms=terms, split=SPLIT)
+    story = Story(teacher)
+    working = decisive_head.from_the_scores(story) if is_short else _working(story)
+    sections = [answer(story), *working]
+    if summed_up := (*teacher.author.summary(), *doc.paragraphs(*summary(story))):
+        sections.append(doc.Section(None, SUMMARY, summed_up))
+    introduction = (*teacher.author.intro(), *doc.paragraphs(*opening(story)))
+    signed = teacher.with_signs(sections)
+    return doc.Document(
+        trace.name, trace.scenario.title, introduction, signed, has_contents=not is_short
     )
 
 
-def _largest_head(teacher: SummaryTeacher) -> AttributedPart | None:
-    """The largest part that a head of the decoder adds."""
-    parts = teacher.parts.found.parts if teacher.parts else ()
-    return next((part for part in parts if part.of.role is roles.HEAD_OUTPUT), None)
+def _working(story: Story) -> Iterator[doc.Section]:
+    """How the prediction comes about, from the whole model to the head that adds most."""
+    teacher = story.teacher
+    yield _at_a_glance(teacher)
+    yield from at_the_start(teacher)
+    yield layers(teacher.ctx, story.path)
+    if teacher.parts:
+        yield teacher.parts.compared(story.leads, full=teacher.full)
+    yield from head_reads.sections(story)
+    yield from hidden_units.sections(story)
+    yield from attention(teacher.ctx)
+    yield from decisive_head.sections(story)
+    yield from at_the_end(teacher)
+    yield from other_text.sections(story)
 
 
-def _of_head(found: Trace, output: Value) -> set[Value]:
-    """What a head computes, and the keys and values of another head that it shares."""
-    of_head, waiting = set[Value](), [output]
-    while waiting:
-        value = waiting.pop()
-        is_of_a_head = replace(value.place, head=None) == replace(output.place, head=None)
-        if is_of_a_head and value.place.head and value not in of_head:
-            of_head.add(value)
-            waiting += found.producers[value].inputs
-    return of_head
-
-
-def another_text(teacher: SummaryTeacher) -> Iterator[doc.Section]:
-    """What the model predicts after another text, and with the head's output for it."""
-    found = teacher.trace
-    scenario, is_last = found.scenario, teacher.ctx.token == len(found.tokens) - 1
-    contrast = scenario.contrast if isinstance(scenario, FromCheckpoint) else None
-    if contrast is None or scenario.given or not is_last:
-        return
-    try:
-        blocks = tuple(_contrasted(teacher, contrast))
-    except TracerError as met:
-        blocks = (doc.Paragraph(("It is left out: ", *why_generation_ends(met))),)
-    yield doc.Section(None, ANOTHER_TEXT, blocks)
-
-
-def _contrasted(teacher: SummaryTeacher, tokens: tuple[str, ...]) -> Iterator[doc.Block]:
-    first = teacher.trace
-    second = trace(first.name, with_tokens(first.scenario, tokens), FORWARD)
-    comparison = compare(first, second)
-    text = doc.Name(second.scenario.written(second.tokens))
-    yield doc.Paragraph(
-        ("The second run is the same model with the text ", text, ". The first run is that above.")
-    )
-    yield from map(doc.Paragraph, alignment("texts", comparison.tokens))
-    names, part = (first.name, second.name), _largest_head(teacher)
-    if part is None or comparison.answers is None:
-        experiment = Experiment(comparison, names)
-    else:
-        sites = (Site(part.of),)
-        yield doc.Paragraph(REPLACED)
-        experiment = Experiment(comparison, names, sites, patched(comparison, sites))
-    for section in answers(experiment):
-        yield from section.blocks
+def _at_a_glance(teacher: SummaryTeacher) -> doc.Section:
+    """The diagram and the sizes of the model."""
+    blocks = diagram(teacher.ctx, teacher.steps)
+    if teacher.full:
+        blocks += sizes(teacher.ctx, parameters_used(teacher), frozen_used(teacher))
+    return doc.Section(None, AT_A_GLANCE, blocks)

@@ -15,6 +15,7 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import SUMMARY
@@ -22,6 +23,7 @@ from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
 from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.short import short_text
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.tutorial import tutorial, worked_for
 from tracer.lesson.working.lines import is_worked
@@ -145,6 +147,7 @@ def page(
     *,
     training: Training | None = None,
     full: bool = True,
+    detail: Detail = Detail.FULL,
     part: str = "",
 ) -> Page:
     """Return the tutorial for a token (counted from 0), with its variants for the others.
@@ -153,13 +156,23 @@ def page(
     """
     every = steps(found.records)
     whole = len(chosen) == len(every)
+    of_model = whole and found.scenario.on_demand
+    if detail is Detail.SHORT and not of_model:
+        return page_of(short_text(found, token))
+    main = (
+        None
+        if of_model
+        else tutorial(found, chosen, token, training=training, full=full, detail=detail)
+    )
 
     def text_for(other: int) -> doc.Document:
-        if whole and found.scenario.on_demand:
+        if main is None:
             return model_summary(found, other, full=full, terms=None)
         if other == token:
-            return tutorial(found, chosen, token, training=training, full=full)
-        return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
+            return replace(main, has_contents=True)
+        teacher = Teacher(found, other, refers=whole, full=full, detail=detail)
+        of_pass = [s for s in main.sections if s.number and s.trace is found]
+        return worked_for(teacher, chosen, of_pass)
 
     documents = [text_for(other) for other in range(len(found.tokens))]
     if part:
@@ -167,14 +180,18 @@ def page(
     if not found.scenario.on_demand:
         documents = [_with_questions(each, found, t) for t, each in enumerate(documents)]
     after = _without_mask(found, chosen)
+    added: frozenset[int] = frozenset()
     if after:
         unmasked = found.unmasked
+        added = _places(documents[token], after)
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
-    added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
-    sources = sources_of(documents, whole=not found.scenario.on_demand)
     if training:
         every += steps(training.steps[0].records)[len(every) :]  # the backward pass
     results = {step.number: _result(step, len(found.tokens)) for step in every}
+    whole_pass = not found.scenario.on_demand
+    # The diagram colors all results, also those that the text leaves out.
+    drawn = [step.last.output for step in steps(found.records)] if whole_pass else []
+    sources = sources_of(documents, whole=whole_pass, drawn=drawn)
     return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
 
 
@@ -214,11 +231,11 @@ def page_of(document: doc.Document) -> Page:
 
 
 def _without_mask(found: Trace, chosen: Sequence[Step]) -> dict[int, Step]:
-    """Return the softmax steps with masked scores, by their indices among the steps."""
+    """Return the softmax steps with masked scores, by their numbers."""
     masked = {r.output.place for r in found.records if r.output.role is MASKED}
     return {
-        i: step
-        for i, step in enumerate(chosen)
+        step.number: step
+        for step in chosen
         if step.kind is SOFTMAX_STEP and step.place in masked and not found.scenario.on_demand
     }
 
@@ -229,24 +246,39 @@ def _with(
     """Insert, after each softmax step, the softmax without the mask."""
     there = {s.place: s for s in steps(unmasked.records) if s.kind is UNMASKED_STEP}
     sections: list[doc.Section] = []
-    for i, section in enumerate(document.sections):
+    for section in document.sections:
         sections.append(section)
-        if i in after:
-            added = Teacher(unmasked, token).section(there[after[i].place])
+        for number in _softmaxes(section, after):
+            added = Teacher(unmasked, token).section(there[after[number].place])
             sections.append(replace(added, number=None))
     return replace(document, sections=tuple(sections))
+
+
+def _places(document: doc.Document, after: dict[int, Step]) -> frozenset[int]:
+    """Return the indices at which these sections are inserted."""
+    found: list[int] = []
+    for i, section in enumerate(document.sections, 1):
+        found += (i + len(found) for _ in _softmaxes(section, after))
+    return frozenset(found)
+
+
+def _softmaxes(section: doc.Section, after: dict[int, Step]) -> list[int]:
+    return [number for number in section.steps if number in after]
 
 
 # --- where numbers come from ---------------------------------------------------------------------
 
 
-def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, PageSource]:
-    """Return the sources of all numbers shown; with `whole`, of all their operands as well.
+def sources_of(
+    documents: Sequence[doc.Document], *, whole: bool, drawn: Sequence[Value] = ()
+) -> dict[Value, PageSource]:
+    """Return the sources of all numbers shown or `drawn`; with `whole`, of their operands as well.
 
     A copy has its original in any case. Equal values of two passes share one source.
     """
     met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
+    waiting += [Entry(value, at) for value in drawn for at in np.ndindex(value.shape)]
     while waiting:
         entry = waiting.pop()
         if met.add(entry) and (whole or met.is_copy(entry)):
@@ -257,7 +289,8 @@ def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value,
 def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
     """Yield the numbers of all texts; a matrix that several texts show counts once."""
     matrices = set()
-    for block in (b for document in documents for s in document.sections for b in s.blocks):
+    texts = ((d.introduction, *(section.blocks for section in d.sections)) for d in documents)
+    for block in (block for text in texts for blocks in text for block in blocks):
         match block:
             case doc.Matrix(cells=cells):
                 corners = found((cells[0][0], cells[-1][-1]), Number)

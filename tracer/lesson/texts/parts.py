@@ -18,7 +18,9 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.working.formulas import formula
 
 PARTS: doc.Sentence = ("The parts, in order:",)
-STEPS: doc.Sentence = ("All steps in one table. The formula of like steps is that of the first.",)
+STEPS: doc.Sentence = (
+    "All steps in one table. Steps of one kind share a row, with the first one's formula.",
+)
 
 OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
     "attention": "values are added up, weighted by attention",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, is_dataclass, replace
 from itertools import groupby
+from typing import TypeAlias
 
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Pinned
@@ -23,6 +24,10 @@ from tracer.lesson.texts.symbols import in_encoder
 from tracer.lesson.texts.wires import wires
 from tracer.lesson.wiring import summands
 from tracer.node import found, rewritten
+from tracer.scenario.cycles import cycles
+
+LayerSteps: TypeAlias = Callable[[Place], Mapping[int, range]]
+"""Returns layers of a tower, each with its steps' numbers."""
 
 NAMES: dict[SubLayer, str] = {
     "attention": "attention",
@@ -32,20 +37,20 @@ NAMES: dict[SubLayer, str] = {
 
 
 def picture(
-    ctx: LessonContext, steps: Sequence[Step], stand_for: Callable[[Place], range] | None = None
+    ctx: LessonContext, steps: Sequence[Step], stand_for: LayerSteps | None = None
 ) -> doc.Picture:
     """Return all steps of a pass, each in one box; equal layers are drawn once.
 
-    `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
+    `stand_for` returns the layers that the one at a place stands for, each with its steps' numbers:
+    itself, if it is None.
     """
     # The lens looks at the model from outside.
     drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind.sign is not None]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
-    layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
     folded: dict[int, int] = {}
-    decoder = _tower(decodes, ctx, layers, folded)
-    encoder = _tower(encodes, ctx.of_encoder, layers, folded) if encodes else None
+    decoder = _tower(decodes, ctx, stand_for, folded)
+    encoder = _tower(encodes, ctx.of_encoder, stand_for, folded) if encodes else None
     return doc.Picture(
         decoder,
         encoder,
@@ -68,12 +73,15 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
             sign = (Partial(ctx.symbols[value.address]),)
             boxes[step.number] = doc.Box(gone.number, sign, value.shape)
 
+    def span(others: tuple[int, int]) -> tuple[int, int]:
+        first, last = others
+        found = [box.step for number, box in boxes.items() if first <= number <= last]
+        return min(found), max(found)
+
     def renumbered(layer: doc.LayerPicture) -> doc.LayerPicture:
-        if layer.others is None:
-            return layer
-        first, last = layer.others
-        others = [box.step for number, box in boxes.items() if first <= number <= last]
-        return replace(layer, others=(min(others), max(others)))
+        others, cycle = layer.others and span(layer.others), layer.cycle
+        of_cycle = cycle and replace(cycle, others=span(cycle.others))
+        return replace(layer, others=others, cycle=of_cycle)
 
     there = picture(ctx, [step for step in steps if step.number in boxes])
     drawn = rewritten(
@@ -92,7 +100,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
 def _tower(
     steps: Sequence[Step],
     ctx: LessonContext,
-    stand_for: Callable[[Place], range],
+    stand_for: LayerSteps | None,
     folded: dict[int, int],
 ) -> doc.TowerPicture:
     layered = [step for step in steps if step.place.layer]
@@ -128,31 +136,67 @@ class _Wires:
         return _box(step, self.ctx) if step else None
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """A layer with the steps of the one that stands for it, and the numbers of its own steps."""
+
+    number: int
+    steps: list[Step]
+    below: Value | None
+    form: int
+    """Equal for layers that are built alike."""
+    numbers: range
+
+
 def _layers(
     steps: Sequence[Step],
     below: Value | None,
     wires: _Wires,
-    stand_for: Callable[[Place], range],
+    stand_for: LayerSteps | None,
     folded: dict[int, int],
 ) -> tuple[doc.LayerPicture, ...]:
-    """Return the layers; of consecutive equal ones, the first, with the others' steps `folded`."""
-    built: list[tuple[list[Step], Value | None]] = []
-    for _, together in groupby(steps, lambda step: step.place.layer):
-        layer = list(together)
-        built.append((layer, below))
-        below = layer[-1].last.output
+    """Return the layers; those that repeat others are not drawn, and their steps are `folded`."""
+    layers = _built(steps, below, wires, stand_for)
     drawn = []
-    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.ctx)):
-        several = list(layers)
-        (first, into), (last, _) = several[0], several[-1]
-        for other, _ in several[1:]:
-            folded |= {own.number: shown.number for own, shown in zip(other, first, strict=True)}
-        numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))
-        end = last[-1].number + len(last) * (len(last_numbers) - 1)
-        others = (first[-1].number + 1, end) if end > first[-1].number else None
-        parts = tuple(_parts(first, into, wires))
-        drawn.append(doc.LayerPicture(numbers[0], last_numbers[-1], parts, others))
+    for cycle in cycles([layer.form for layer in layers]):
+        for run in cycle.runs:
+            first = layers[run.start]
+            for layer in (layers[i] for i in cycle.all_of(run)):
+                if layer.steps is not first.steps:
+                    pairs = zip(layer.steps, first.steps, strict=True)
+                    folded |= {own.number: shown.number for own, shown in pairs}
+            parts = tuple(_parts(first.steps, first.below, wires))
+            last, others = layers[run.stop - 1], _span(layers[run.start + 1 : run.stop])
+            drawn.append(doc.LayerPicture(first.number, last.number, parts, others))
+        whole = layers[cycle.runs[0].start :][: cycle.times * cycle.period]
+        if again := _span(whole[cycle.period :]):
+            first, last = whole[0], whole[cycle.period - 1]
+            of_cycle = doc.LayerCycle(first.number, last.number, whole[-1].number, again)
+            drawn[-1] = replace(drawn[-1], cycle=of_cycle)
     return tuple(drawn)
+
+
+def _built(
+    steps: Sequence[Step], below: Value | None, wires: _Wires, stand_for: LayerSteps | None
+) -> list[_Layer]:
+    """Return all layers in their order."""
+    found: dict[int, _Layer] = {}
+    forms: list[list[object]] = []
+    for number, together in groupby(steps, lambda step: step.place.layer or 1):
+        own = list(together)
+        form = _form(own, below, wires.ctx)
+        if form not in forms:
+            forms.append(form)
+        itself = {number: range(own[0].number, own[-1].number + 1)}
+        for layer, numbers in (stand_for(own[0].place) if stand_for else itself).items():
+            found[layer] = _Layer(layer, own, below, forms.index(form), numbers)
+        below = own[-1].last.output
+    return [found[layer] for layer in sorted(found)]
+
+
+def _span(layers: Sequence[_Layer]) -> tuple[int, int] | None:
+    """Return the first and the last step of some layers, if there are any."""
+    return (layers[0].numbers[0], layers[-1].numbers[-1]) if layers else None
 
 
 def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> list[object]:

@@ -1,20 +1,16 @@
-"""Questions that are not arithmetic, each with its computed answer: on worksheets and pages.
-
-A worksheet gives no answer away. The predicted word that a question asks for is [A] in sentences
-and tables; an author's paragraph that names it is left out, and so is a generated text.
-"""
+"""Questions that are not arithmetic, each with its computed answer, beside the steps of a text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from random import Random
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.contract import Contract
 from tracer.decoder.forward import Trace, arithmetic_of
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record, Tape
@@ -30,14 +26,9 @@ from tracer.lesson.steps.masks import mask_meaning
 from tracer.lesson.steps.words import LOGITS_STEP
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
-from tracer.lesson.texts.training_pass import CORRECT
-from tracer.lesson.texts.tutorial import GENERATION
 from tracer.names import distinct
 from tracer.node import found as nodes
 
-LEFT_OUT = doc.Name("[A]")
-IN_COLUMNS = dict.fromkeys(("comes", "prediction"), LEFT_OUT) | {"correct": doc.Name("?")}
-"""What a table shows in place of the predicted word and of the verdict on it."""
 WEIGHTS = ("layer1.attention.head1.", "layer1.ffn.W_1", roles.W_U.name)
 """How the addresses of the matrices begin of which one weight is doubled."""
 MOST_CHOICES = 8
@@ -60,42 +51,9 @@ def questions(document: doc.Document, found: Trace, token: int, seed: int) -> Qu
     asked: Questions = {}
     if mask and (question := _of_the_mask(mask, ctx, document, drawn)):
         asked[mask.number] = question
-    if logits and (question := _of_the_prediction(logits, ctx, document)):
+    if logits and (question := most_probable_word(ctx, document.title)):
         asked[logits.number] = question
     return asked | _of_a_weight([step for step in own if step.number not in asked], ctx, drawn)
-
-
-def with_questions(document: doc.Document, found: Trace, token: int, seed: int) -> doc.Document:
-    """Return a tutorial with questions for a worksheet."""
-    asked = questions(document, found, token, seed)
-    kinds = {step.number: step.kind for step in steps(found.records)}
-    logits = next((number for number in asked if kinds[number] is LOGITS_STEP), None)
-    if logits is not None:
-        word = _correct_word(asked[logits])
-        (*asks, _), answer = asked[logits].parts, (LEFT_OUT, " is ", doc.Name(word), ".")
-        then = ("? Answer before you read on; this text calls it ", LEFT_OUT, ".")
-        asked[logits] = replace(asked[logits], parts=(*asks, *then), answer=answer)
-        document = _without_prediction(document, word, found.scenario.vocabulary or ())
-    sections, number = list(document.sections), 0
-    for i, section in enumerate(sections):
-        if section.number is not None and section.number in asked:
-            number += 1
-            label: doc.Sentence = (doc.Emphasis((f"Q{number}.",), strong=True), " ")
-            question = asked.pop(section.number)
-            new = replace(
-                question, parts=(*label, *question.parts), answer=(*label, *question.answer)
-            )
-            # The goal of the mask is its rule; the numbers below it are the answer.
-            at = 1 if kinds[section.number] is MASK_STEP else len(section.blocks)
-            blocks = (*section.blocks[:at], new, *section.blocks[at:])
-            sections[i] = replace(section, blocks=blocks)
-    return replace(document, sections=tuple(sections))
-
-
-def _correct_word(question: doc.Question) -> str:
-    """Return the word that is the answer."""
-    (right,) = question.choices.right
-    return question.choices.labels[right]
 
 
 def _of_the_mask(
@@ -121,22 +79,20 @@ def _of_the_mask(
     ]
     if not among:
         return None
-    name = _one_of([n for n in among if n != ctx.name.text] or among, drawn)
+    name = one_of([n for n in among if n != ctx.name.text] or among, drawn)
     asks = ("Which tokens does the mask hide from ", doc.Name(name), "? Answer before you read on.")
     choices = doc.Choices(names, tuple(map(names.index, hidden[name])), several=True)
     return doc.Question(asks, (*listed(hidden[name]), "."), choices)
 
 
-def _of_the_prediction(
-    step: Step, ctx: LessonContext, document: doc.Document
-) -> doc.Question | None:
+def most_probable_word(ctx: LessonContext, title: str) -> doc.Question | None:
     """Ask for the followed token's predicted word, unless words tie or the title names it."""
     predicted, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
     word = str(predicted.numbers[ctx.row(predicted)])
-    rows = [FollowedRow.of(value, ctx) for value in (step.last.output, shares)]
+    rows = [FollowedRow.of(value, ctx) for value in (ctx.trace[roles.LOGITS.name], shares)]
     ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
     given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
-    if ties or given or ctx.is_padding or _is_in(document.title, word):
+    if ties or given or ctx.is_padding or _is_in(title, word):
         return None
     computed = rows[0].computed
     order = sorted(range(len(computed)), key=computed.__getitem__, reverse=True)
@@ -148,35 +104,49 @@ def _of_the_prediction(
 
 def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Questions:
     """Ask what changes if one weight is doubled: the answer is computed with that weight."""
-    places = {(s, r): found for s in among for r in s.records if (found := _that_count(r, ctx))}
+    places = {
+        (step, record): found
+        for step in among
+        for record in step.records
+        if len(record.inputs) > 1 and record.inputs[1].address.startswith(WEIGHTS)
+        if (found := weights_that_count(record, ctx))
+    }
     if not places:
         return {}
-    step, record = key = _one_of([*places], drawn)
-    w, value, (i, j) = record.inputs[1], record.output, _one_of(places[key], drawn)
+    step, record = key = one_of([*places], drawn)
+    question = doubled_weight(record, one_of(places[key], drawn), ctx)
+    return {step.number: question} if question else {}
+
+
+def doubled_weight(record: Record, at: tuple[int, int], ctx: LessonContext) -> doc.Question | None:
+    """Ask what changes if the weight at a place of a record's second operand is doubled.
+
+    None if the number gets too large to compute with.
+    """
+    (i, j), w, value = at, record.inputs[1], record.output
     try:
-        doubled = _with_doubled_weight(record, (i, j), ctx.trace)
-    except TracerError:  # it is too large to compute with
-        return {}
-    changes, changed, at = list[doc.Sentence](), list[int](), ctx.row(value)
+        doubled = _with_doubled_weight(record, at, ctx.trace)
+    except TracerError:
+        return None
+    changes, changed, row = list[doc.Sentence](), list[int](), ctx.row(value)
     columns = distinct(value.axes[1].labels)
     for column, label in enumerate(columns):
-        old = ctx.number(value, at, column)
-        new = entries.number(ctx.trace.pencil, doubled, (at, column))
-        if by := _difference(doubled, value, (at, column), ctx.trace.pencil):
+        old = ctx.number(value, row, column)
+        new = entries.number(ctx.trace.pencil, doubled, (row, column))
+        if by := _difference(doubled, value, (row, column), ctx.trace.pencil):
             shown: doc.Sentence = (" from ", old, " to ", new, " (by ", by, ")")
             if old.value == new.value:  # the printed digits do not show the change
                 shown = (" by ", by)
             changes.append((doc.Name(label), " changes", *shown))
             changed.append(column)
-    row, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
+    name, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
     asks: doc.Sentence = (
-        *("Suppose that the weight of ", ctx.symbols[w.address], " in row ", doc.Name(row)),
+        *("Suppose that the weight of ", ctx.symbols[w.address], " in row ", doc.Name(name)),
         *(" and column ", doc.Name(weight), " is doubled. Which of the numbers of ", ctx.name),
         *(" in ", ctx.symbols[value.address], " change, and by how much?"),
     )
     answer = (*joined(changes), ".") if changes else ("None of them changes.",)
-    choices = doc.Choices(tuple(columns), tuple(changed), several=True)
-    return {step.number: doc.Question(asks, answer, choices)}
+    return doc.Question(asks, answer, doc.Choices(tuple(columns), tuple(changed), several=True))
 
 
 def _difference(new: Value, old: Value, at: Index, pencil: Pencil) -> Number | None:
@@ -199,60 +169,21 @@ def _with_doubled_weight(record: Record, at: Index, found: Trace) -> Value:
         return tape.record_as(value.role, record.operation, value.axes, x, doubled, *others)
 
 
-def _that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:
+def weights_that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:
     """Return the places of the weights that multiply a number of the followed token."""
     w = record.inputs[1] if len(record.inputs) > 1 else record.output
     given = any(isinstance(ctx.trace.producers[v].operation, op.Pinned) for v in (w, record.output))
-    is_matrix = w.role.parameter and w.address.startswith(WEIGHTS) and len(w.axes) == 2
+    is_product = isinstance(record.operation, Contract) and record.operation.is_matrix_product
+    is_matrix = is_product and w.role.parameter and len(w.axes) == 2
     if given or not (is_matrix and record.output.per_token):
         return []
     row = record.inputs[0].numbers[ctx.row(record.inputs[0])]
     return [(int(i), int(j)) for i, j in np.argwhere(w.array != 0) if row[i]]
 
 
-def _one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
+def one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
     """Return one; Python guarantees the same in every version only for `random()`."""
     return among[int(drawn.random() * len(among))]
-
-
-def _without_prediction(
-    document: doc.Document, word: str, vocabulary: Sequence[str]
-) -> doc.Document:
-    """Return the document without sentences and cells of tables that tell a prediction."""
-
-    def kept(blocks: Sequence[doc.Block]) -> Iterator[doc.Block]:
-        for block in blocks:
-            match block:
-                case doc.Table(header, rows):
-                    yield replace(block, rows=tuple(_blanked(header, row, word) for row in rows))
-                case doc.Paragraph(("After ", token, *says)):
-                    left = (LEFT_OUT if each == doc.Name(word) else each for each in says)
-                    yield doc.Paragraph(("After ", token, *left))
-                case doc.Paragraph() if _tells(block, word, vocabulary):
-                    pass
-                case _:
-                    yield block
-
-    sections = document.sections
-    generated = tuple(section for section in sections if section.part == GENERATION)
-    if any(_is_in(name.text, word) for name in nodes(generated, doc.Name)):
-        sections = tuple(section for section in sections if section.part != GENERATION)
-    sections = tuple(replace(each, blocks=tuple(kept(each.blocks))) for each in sections)
-    return replace(document, introduction=tuple(kept(document.introduction)), sections=sections)
-
-
-def _blanked(header: Sequence[str], row: tuple[doc.Cell, ...], word: str) -> tuple[doc.Cell, ...]:
-    """Return a row of a table without the word as a prediction."""
-    cells = list(zip(header, row, strict=True))
-    names_it = any(IN_COLUMNS.get(h) == LEFT_OUT and cell == doc.Name(word) for h, cell in cells)
-    return tuple(IN_COLUMNS.get(h, cell) for h, cell in cells) if names_it else row
-
-
-def _tells(paragraph: doc.Paragraph, word: str, vocabulary: Sequence[str]) -> bool:
-    """Whether it counts correct predictions, or an author names the word, but not all words."""
-    text = _by_author(paragraph)
-    is_named = _is_in(text, word) and not all(_is_in(text, each) for each in vocabulary)
-    return is_named or str(paragraph.parts[0]).startswith(CORRECT)
 
 
 def _by_author(paragraph: doc.Paragraph) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.axes import numbered
 from tracer.decoder.elementwise import Divide
 from tracer.decoder.score_attribution import ScoreAttribution, SideParts
 from tracer.decoder.tape import Record
@@ -21,6 +20,9 @@ from tracer.lesson.working.sums import Terms
 MOST_LINES = 100
 """The most numbers of a matrix whose lines are written; of more, only the matrix is shown."""
 
+MOST_NAMED = 3
+"""The most parts of a query or key that the introduction names."""
+
 
 class ScoreTeacher(AttributionTeacher):
     """Writes the sections of a score's attribution."""
@@ -29,16 +31,17 @@ class ScoreTeacher(AttributionTeacher):
         super().__init__(found, full=full, terms=terms)
         self.score = found
 
-    def parts(self, value: Value) -> doc.Block:
+    def parts(self, value: Value) -> list[doc.Block]:
         """The pairs with what they add; of a trained model, with the names of the parts."""
         if not self.trace.scenario.on_demand:
             return super().parts(value)
         query, key = (side.sums.axes[0].labels for side in (self.score.query, self.score.key))
         rows: list[tuple[str | Number, ...]] = []
-        for at in self.indices(value):
+        for at in range(len(self.writer.terms.of(value.numbers))):
             i, j = self.score.pairs[at]
             rows.append((query[i], key[j], self.ctx.number(value, at)))
-        return doc.Table.of(("part of the query", "part of the key", "c"), rows)
+        table = doc.Table.of(("part of the query", "part of the key", "c"), rows)
+        return [table, *super().parts(value)]
 
     def is_worked(self, value: Value) -> bool:
         """Return whether the lines of a value are written: of a large matrix, none is."""
@@ -82,15 +85,18 @@ def _introduction(teacher: ScoreTeacher, found: ScoreAttribution) -> doc.Sentenc
     return (
         *("The attention score of ", query, " for ", key, " is "),
         *(teacher.ctx.number(value, row, column), ". It is the dot product of a query and a key"),
-        f"{divided}. The query has {_parts('a', found.query)}, the key has "
-        f"{_parts('b', found.key)}. The score is the sum of what each pair of their parts adds."
+        f"{divided}. The query has {_parts(found.query)}, the key has "
+        f"{_parts(found.key)}. The score is the sum of what each pair of their parts adds."
         f"{rest}",
     )
 
 
-def _parts(letter: str, side: SideParts) -> str:
-    """`the parts a₁ to a₉`; `one part, b₁`."""
-    labels = numbered(letter, 1, len(side.components))
+def _parts(side: SideParts) -> str:
+    """`the parts a₁ (embedding) and a₂ (positions)`; of many, `the parts a₁ to a₉`."""
+    labels = [label.split(" ", 1) for label in side.sums.axes[0].labels]
     if len(labels) == 1:
-        return f"one part, {labels[0]}"
-    return f"the parts {labels[0]} {'to' if len(labels) > 2 else 'and'} {labels[-1]}"
+        return f"one part, {labels[0][0]}"
+    if len(labels) > MOST_NAMED:
+        return f"the parts {labels[0][0]} to {labels[-1][0]}"
+    *most, last = [f"{letter} ({name})" for letter, name in labels]
+    return f"the parts {', '.join(most)} and {last}"

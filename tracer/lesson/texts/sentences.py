@@ -211,8 +211,17 @@ def same_as_in(before: Step) -> Sentence:
     return ("As in ", Reference(before.number), ".")
 
 
-def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
-    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part."""
+EACH = "Each step shows its goal, its formula, its numbers and its result."
+NEW = "A step of a new kind is worked; a step that repeats another shows its result."
+
+
+def question(
+    ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool, every: bool = True
+) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part.
+
+    `every` step is worked, or only one of each kind.
+    """
     asked = (
         "Which word comes next? The decoder computes a probability for every word of its "
         "vocabulary."
@@ -232,10 +241,11 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         read = (*read, f" {also} to the encoder's vectors for ", *names, ".")
     part = "" if whole else "This is a part of the calculation. "
     plan = (
-        f"{part}Each step shows its goal, its formula, its numbers and its result. You can check "
-        f"each line with a calculator{_with_phi(ctx)}."
+        f"{part}{EACH if every else NEW} You can check each line with a calculator{_with_phi(ctx)}."
     )
-    return [(asked,), read, (plan,), *introduction(ctx, terms)]
+    first, *others = introduction(ctx, terms)
+    followed: list[Sentence] = [(plan,), first] if every else [(f"{plan} ", *first)]
+    return [(asked,), read, *followed, *others]
 
 
 def _typed(ctx: LessonContext) -> Sentence:
@@ -262,6 +272,9 @@ def references(
     made: Expression, sources: Sequence[tuple[Expression, int]], before: Step | None
 ) -> Sentence:
     """Say from which steps the operands come, and that it is computed as in a step `before`."""
+    how: Sentence = (" as in ", Reference(before.number)) if before else ()
+    if not sources:
+        return (made, " is computed", *how, ".")
     parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])
-    how: Sentence = (" as in ", Reference(before.number), ",") if before else ()
-    return (made, " is computed", *how, " from ", *parts, ".")
+    comma = "," * bool(before)
+    return (made, " is computed", *how, f"{comma} from ", *parts, ".")

@@ -36,6 +36,8 @@ from tracer.names import count
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
 NONE = "–"
 MILLION = 1_000_000
+MOST_SPANS = 4
+"""The most runs of layers that a heading names; of more, the first two and the last."""
 
 
 def shapes(survey: Survey) -> doc.Document:
@@ -53,7 +55,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
     shape = next((matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT), None)
     query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
-    only = "This text counts numbers; it computes none. "
+    only = "Shapes only; no values are computed. "
     if shape:
         _, tokens, width = shape
         read = (
@@ -74,7 +76,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
         )
     )
     ctx = _context(survey)
-    yield from diagram(ctx, survey.steps, survey.layers)
+    yield from diagram(ctx, survey.steps, survey.layer_steps)
     learned, layers = survey.parameters - survey.frozen, sum(map(len, survey.outline.layers))
     yield from sizes(ctx, learned, survey.frozen, layers)
 
@@ -114,9 +116,18 @@ def _stage(matrix: SurveyedMatrix, survey: Survey) -> str:
     return sentences.heading(matrix.step, place, layers, name, towers=towers)
 
 
-def _layers(layers: range) -> str:
-    first, last = layers.start, layers.stop - 1
-    return f"layer {first}" if first == last else f"layers {first} to {last}"
+def _layers(layers: Sequence[int]) -> str:
+    """`layer 1`, `layers 2 to 12`, `layers 1 to 5, 7 to 11, …, 19 to 23`."""
+    spans: list[list[int]] = []
+    for layer in layers:
+        if spans and layer == spans[-1][-1] + 1:
+            spans[-1].append(layer)
+        else:
+            spans.append([layer])
+    written = [f"{span[0]} to {span[-1]}" if span[1:] else f"{span[0]}" for span in spans]
+    if len(written) > MOST_SPANS:
+        written[2:-1] = ["…"]
+    return f"layer{'s' * (len(layers) > 1)} {', '.join(written)}"
 
 
 def _rows(
@@ -264,10 +275,9 @@ IN_SENTENCES = {
 
 
 def _near(count: int) -> str:
-    """`, 362,368 more than 2 million`."""
-    millions = round(count / MILLION)
-    off = count - millions * MILLION
-    return f", {abs(off):,} {'more' if off > 0 else 'fewer'} than {millions:,} million" * bool(off)
+    """`, about 2.4 million`."""
+    tenths = round(10 * count / MILLION)
+    return f", about {tenths / 10:,.1f} million" * (tenths * MILLION != 10 * count)
 
 
 def _growth(survey: Survey) -> Iterator[doc.Sentence]:

@@ -47,7 +47,7 @@ class SurveyedMatrix:
     """The record of each head or network, or the only one."""
     step: str
     symbol: Expression
-    layers: range
+    layers: tuple[int, ...]
     of_heads: int
     """The heads or networks that have such a matrix of some shape."""
     is_counted: bool
@@ -66,7 +66,7 @@ class SurveyedMatrix:
     @property
     def place(self) -> roles.Place:
         """The place of the first value."""
-        return replace(self.value.place, layer=self.layers.start if self.layers else None)
+        return replace(self.value.place, layer=self.layers[0] if self.layers else None)
 
     @property
     def heads(self) -> tuple[int, ...]:
@@ -132,20 +132,35 @@ class Survey:
     @cached_property
     def steps(self) -> list[Step]:
         """The steps with their numbers in the whole pass, where each layer has its own."""
+        return self._numbered[0]
+
+    def layer_steps(self, place: roles.Place) -> dict[int, range]:
+        """Return the layers that the one at a place represents, each with its steps' numbers."""
+        return {layer: self._numbered[1][place.encoder, layer] for layer in self.layers(place)}
+
+    @cached_property
+    def _numbered(self) -> tuple[list[Step], dict[tuple[bool, int], range]]:
+        """The numbered steps, and the numbers of each layer of a tower."""
         found: list[Step] = []
-        number = 1
+        numbers: dict[tuple[bool, int], range] = {}
+        begin = 1
         every = steps(self.trace.records)
-        for _, together in groupby(every, lambda step: (step.place.encoder, step.place.layer)):
-            of_layer = list(together)
-            found += [replace(step, number=number + i) for i, step in enumerate(of_layer)]
-            number += len(of_layer) * (len(self.layers(of_layer[0].place)) or 1)
-        return found
+        for (encodes, _), together in groupby(every, _tower_and_whether_in_a_layer):
+            groups = [list(own) for _, own in groupby(together, lambda step: step.place.layer)]
+            layers_of = [self.layers(own[0].place) or (0,) for own in groups]
+            order = sorted((layer, i) for i, layers in enumerate(layers_of) for layer in layers)
+            for layer, i in order:
+                if layer == layers_of[i][0]:
+                    found += [replace(step, number=n) for n, step in enumerate(groups[i], begin)]
+                numbers[encodes, layer] = range(begin, begin + len(groups[i]))
+                begin += len(groups[i])
+        return found, numbers
 
-    def layers(self, place: roles.Place) -> range:
+    def layers(self, place: roles.Place) -> tuple[int, ...]:
         """Return the layers that one of the trace represents; none outside of layers."""
-        return self.stands_for(place)[place.layer - 1] if place.layer else range(0)
+        return self.stands_for(place)[place.layer - 1] if place.layer else ()
 
-    def stands_for(self, place: roles.Place) -> tuple[range, ...]:
+    def stands_for(self, place: roles.Place) -> tuple[tuple[int, ...], ...]:
         """Return the layers that each layer of a tower represents."""
         return self.outline.encoder_layers if place.encoder else self.outline.layers
 
@@ -238,7 +253,7 @@ class Survey:
         stages: dict[tuple[bool, int], list[SurveyedMatrix]] = defaultdict(list)
         for each in self.matrices:
             if each.value.place.sub_layer == "ffn":
-                stages[each.value.place.encoder, each.layers.start].append(each)
+                stages[each.value.place.encoder, each.layers[0]].append(each)
         unused = (unused_parameters(stage) * stage[0].times for stage in stages.values())
         return self.parameters - sum(unused)
 
@@ -315,6 +330,10 @@ def unused_parameters(ffn: Sequence[SurveyedMatrix]) -> int:
     operations = [record.operation for each in ffn for record in each.records]
     top = next((len(o.columns[0]) for o in operations if isinstance(o, Keep)), 0)
     return sum(sorted(of_network.values())[: len(of_network) - top])
+
+
+def _tower_and_whether_in_a_layer(step: Step) -> tuple[bool, bool]:
+    return step.place.encoder, step.place.layer is not None
 
 
 def table_name(address: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
@@ -10,6 +10,7 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Columns, Rows
 from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record
@@ -17,6 +18,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
@@ -24,6 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
+from tracer.lesson.texts.said import new_sentences
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -59,16 +62,20 @@ class Teacher:
         *,
         refers: bool = False,
         full: bool = True,
+        detail: Detail = Detail.FULL,
         terms: Terms | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
-        there and how many parameters it has.
+        there and how many parameters it has. Unless the `detail` is full, nothing is told twice.
         """
-        self.trace, self.refers, self.full = trace, refers, full
+        self.trace, self.refers, self.full, self.detail = trace, refers, full, detail
         followed = len(trace.tokens) - 1 if token is None else token
-        self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
+        self.ctx = LessonContext(
+            *(trace, followed, symbols(trace.records), encoder_token),
+            alone=detail is Detail.SHORT,
+        )
         self.steps = steps(trace.records)
         self.author = Author(trace, self.steps)
         self.writer = Writer(self.ctx, terms)
@@ -77,13 +84,19 @@ class Teacher:
         """The first step of the same goal, of each step that repeats one."""
         self.with_lines: set[Step] = set()
         """The first step of each goal for which worked lines are shown, in it or in a later one."""
+        self.worked_out: dict[Hashable, Step] = {}
+        """The first step that works out an operation of a kind of step."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
         """What was said of the tokens that each mask hides."""
+        self.answered: set[int] = set()
+        """The numbers of the steps whose claims the answer has made; a shorter text has no more."""
+        self.said: set[Hashable] = set()
+        """The sentences of goals."""
         self.captions: set[str] = set()
         self.counted_shapes: set[tuple[int, ...]] = set()
-        self.has_explained_rows = False
+        self.has_explained_rows = self.ctx.alone
         self.tables: set[Value] = set()
 
     @cached_property
@@ -98,7 +111,7 @@ class Teacher:
 
     def of_another_pass(self, trace: Trace, token: int | None = None) -> Teacher:
         """Return a teacher of another pass in the same text, who repeats no caption or count."""
-        other = Teacher(trace, token, full=self.full)
+        other = Teacher(trace, token, full=self.full, detail=self.detail)
         other.captions, other.has_explained_rows = self.captions, self.has_explained_rows
         other.counted_shapes = self.counted_shapes
         return other
@@ -129,35 +142,70 @@ class Teacher:
         is_new = first not in self.with_lines and any(isinstance(b, doc.Working) for b in blocks)
         if is_new:  # as in the first expert that the followed token goes to
             self.with_lines.add(first)
+        if any(isinstance(block, doc.Working) for block in blocks):
+            for operation in operations_of(step):
+                self.worked_out.setdefault(operation, step)
         folded = self.refers and step in self.repeated and not notes and not is_new
         return doc.Section(*own, trace=self.trace, folded=folded)
 
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
-        ctx = self.ctx.at(step.place)
         network, chooses = step.place.network, isinstance(step.last.operation, Rows)
         if network and not chooses and all(0 in r.output.shape for r in step.records):
             why = f"No token goes to this {network.noun}, so there is nothing to compute."
             return [doc.Paragraph((why,))]
-        goal = step.kind.goal_of(step, ctx)
-        before = self.goals.setdefault((goal, self.like(step)), step)
+        before = self.first_like(step)
         again = before.number != step.number
         if again:
             self.repeated[step] = before
+        worked = self.worked_before(step)
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if [source for source, _ in sources] == [symbol]:  # O is no more than O
             sources = []
+        if self.detail is not Detail.FULL and all(n >= step.number - 2 for _, n in sources):
+            sources = []  # a reader has just seen them
         what: list[doc.Sentence] = []
         if not again:
-            what = [goal, *self.why(step)]
+            what = [self.goal(step), *self.why(step)]
         elif not sources:
             what = [sentences.same_as_in(before)]
         if step.place.encoder:
             what = [*map(in_encoder, what)]
-        if sources:
-            what.append(sentences.references(symbol, sources, before if again else None))
-        return [*map(doc.Paragraph, what), *self.work(step, again)]
+        if sources or worked:
+            as_in = worked or (before if again else None)
+            what.append(sentences.references(symbol, sources, as_in))
+        shown = self.outcome(step, set()) if worked else self.work(step, again)
+        return [*doc.paragraphs(*what), *shown]
+
+    def goal(self, step: Step) -> doc.Sentence:
+        """What a step is for; unless the text shows every step, what was not said of another."""
+        goal = step.kind.goal_of(step, self.ctx.at(step.place))
+        return goal if self.detail is Detail.FULL else new_sentences(goal, self.said)
+
+    def worked_before(self, step: Step) -> Step | None:
+        """The step that worked out all operations of this one, if the text shows them once."""
+        if self.detail is Detail.FULL or step.kind.outcome or step.is_partly_given:
+            return None
+        found = [self.worked_out.get(operation) for operation in operations_of(step)]
+        return found[-1] if found and all(found) else None
+
+    def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
+        """The result of a step without its working, and what else of it is `needed`."""
+        others = (record.output for record in step.records if record.output in needed)
+        shown: list[doc.Block] = [
+            self.matrix(v) for v in others if v.axes and v != step.last.output
+        ]
+        shown += self.result(step.last.output, step)
+        if step.kind.picture is None:  # other claims are about numbers in its lines
+            return shown
+        drawn = step.kind.illustrations_of(step, self.ctx.at(step.place))
+        return [*shown, *drawn, *doc.paragraphs(self.claim(step))]
+
+    def first_like(self, step: Step) -> Step:
+        """The first step with the same goal that is told in the same way; perhaps it is this."""
+        goal = step.kind.goal_of(step, self.ctx.at(step.place))
+        return self.goals.setdefault((goal, self.like(step)), step)
 
     def like(self, step: Step) -> Hashable:
         """What two steps with the same goal have alike, if the second is told as the first.
@@ -184,6 +232,8 @@ class Teacher:
         written = [block for r in step.records for block in self.record(r, step, again)]
         if step.kind.outcome:
             outcome = step.kind.outcome(step, ctx)
+            if step.number in self.answered:
+                outcome = [block for block in outcome if not isinstance(block, doc.Paragraph)]
             return [*written, *outcome, *step.kind.illustrations_of(step, ctx)]
         value = step.last.output
         written += self.result(value, step)
@@ -195,6 +245,8 @@ class Teacher:
     def claim(self, step: Step) -> doc.Sentence | None:
         """The claim about a step's result; what a mask hides once, since heads share it."""
         ctx = self.ctx.at(step.place)
+        if step.number in self.answered:
+            return None
         claim = step.kind.claim_of(step, ctx)
         if step.kind is not MASK_STEP:
             return claim
@@ -278,8 +330,13 @@ class Teacher:
         """How many parameters an operation has, the first time that it has parameters like them."""
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
         shapes = {value.shape for value in own}
-        if again or not self.full or shapes <= self.counted_shapes:
-            return []
+        if (
+            again
+            or not self.full
+            or self.detail is not Detail.FULL
+            or shapes <= self.counted_shapes
+        ):
+            return []  # the table of all parameters counts them, too
         self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
@@ -292,9 +349,10 @@ class Teacher:
             if value.role.parameter:
                 told += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
+                if self.ctx.alone and value.role is roles.MASK and only_hides(value):
+                    continue  # the masked scores show what is hidden
                 self.tables.add(value)
-                sentence = described(value, self.ctx.symbols[value.address])
-                told += [doc.Paragraph(sentence), self.matrix(value)]
+                told += [*self.described(value), self.matrix(value)]
         return told
 
     def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> doc.Matrix:
@@ -334,14 +392,21 @@ class Teacher:
         record = self.trace.producers[value]
         if self.is_only_passed_on(record):
             self.tables.add(value)
-            if value.role is not roles.OUTPUT:  # whose numbers are what everything leads to
+            # The output's numbers are what everything leads to.
+            if value.role is not roles.OUTPUT or self.detail is not Detail.FULL:
                 return [*written, *self.equal(record)]
             written += self.equal(record)
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
-            written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
+            written += self.described(value)
         self.tables.add(value)
         matrix = self.matrix(value, self.figure(value, step))
         return [*written, *self.rounded_again(record), matrix]
+
+    def described(self, value: Value) -> list[doc.Block]:
+        """What the rows and columns of a value are; the labels of most show it without words."""
+        if self.detail is not Detail.FULL and value.role in (roles.MASK, roles.POSITION):
+            return []
+        return [doc.Paragraph(described(value, self.ctx.symbols[value.address]))]
 
     def other_rows(self, value: Value) -> list[doc.Block]:
         """That the rows of the other tokens are computed in the same way, once."""
@@ -386,6 +451,21 @@ class Teacher:
             return None
         title = sentences.picture(step, self.ctx.at(step.place))
         return doc.Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def operations_of(step: Step) -> list[Hashable]:
+    """The operations that a step works out, each as one of its kind of step.
+
+    A norm without γ and β does nothing that one with them does not.
+    """
+    found: list[Hashable] = []
+    for operation in (record.operation for record in step.records):
+        settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
+        if isinstance(operation, el.Normalize):
+            settings = [name for name, is_set in vars(operation).items() if is_set]
+        if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
+            found += [(step.kind, type(operation), each) for each in (None, *settings)]
+    return found
 
 
 def _words(sentences: Sequence[doc.Sentence]) -> tuple[tuple[str, ...], ...]:

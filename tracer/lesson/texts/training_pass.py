@@ -11,6 +11,7 @@ from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET, WEIGHTS
 from tracer.lesson import document as doc
 from tracer.lesson.steps.training import KINDS
+from tracer.lesson.texts.loss_meaning import loss_meaning
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import count
 
@@ -23,10 +24,10 @@ OF_PROBABILITIES = "Probabilities"
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
-    """Return the text of all positions: the loss worked, of words targets and predictions first."""
+    """Return the text of all positions: the loss and what it means, then how it is computed."""
     sections = enumerate(loss_sections(Teacher(trace, full=full)), 1)
     numbered = tuple(replace(section, number=number) for number, section in sections)
-    return doc.Document(trace.name, trace.scenario.title, (), numbered)
+    return doc.Document(trace.name, trace.scenario.title, tuple(loss_meaning(trace)), numbered)
 
 
 def loss_sections(teacher: Teacher) -> tuple[doc.Section, ...]:

@@ -43,7 +43,19 @@ def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
                 where = f"from step {numbers[0]} on"
         rows.append((stage, where, what))
     table = doc.Table.of(("stage", "where", "what happens"), rows)
-    return (table,) if ctx.trace.scenario.upstream else (table, doc.Paragraph(REPEATED))
+    if ctx.trace.scenario.upstream:
+        return (table,)
+    return (table, doc.Paragraph((*REPEATED, *_way(ctx))))
+
+
+def _way(ctx: LessonContext) -> doc.Sentence:
+    """The way through encoder and decoder and back, if there is an encoder to attend to."""
+    if not ctx.attends_to_the_encoder:
+        return ()
+    forward = " Forward: encoder → decoder → loss. Backward: loss → decoder"
+    if ctx.has_two_towers:
+        return (f"{forward} → encoder.",)
+    return (f"{forward}; the encoder's vectors are given and stay as they are.",)
 
 
 def _what_happens(ctx: LessonContext) -> Iterator[tuple[str, str]]:

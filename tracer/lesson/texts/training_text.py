@@ -1,9 +1,10 @@
-"""The text of training: the loss, the backward pass, the update, and the predictions after it."""
+"""The text of training: what it does to the loss and the predictions, then its first step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
@@ -18,10 +19,10 @@ from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import RIGHT, WRONG, loss_sections
+from tracer.lesson.texts.training_pass import CORRECT, RIGHT, WRONG, loss_sections
 from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
-from tracer.names import closest, count
+from tracer.names import closest
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.parts import frozen_weights
 
@@ -89,7 +90,7 @@ def training_text(
     *,
     full: bool = True,
 ) -> doc.Document:
-    """Return the text of the first step of training, worked, and of the result of all steps."""
+    """Return the text of the result of all steps, and of the first step of training, worked."""
     first = training.steps[0]
     worked = parameter_worked(first, parameter)
     teacher = TrainingTeacher(first, token, worked, full=full)
@@ -99,9 +100,10 @@ def training_text(
         *(loss_sections(teacher) if not first.scenario.upstream else ()),
         *map(teacher.section, back),
         *(replace(section, number=number) for number, section in update),
-        *(_after(training) if not first.scenario.upstream else ()),
+        *(_after_each_step(training) if not first.scenario.upstream else ()),
     )
-    introduction = tuple(_introduction(teacher, worked, full))
+    answer = _answer(training) if not first.scenario.upstream else ()
+    introduction = (*answer, *_introduction(teacher, worked, full))
     signed = teacher.with_signs(sections)
     return doc.Document(first.name, first.scenario.title, introduction, signed)
 
@@ -191,24 +193,37 @@ def _added_to_the_gradient(optimizer: Optimizer) -> doc.Sentence:
     )
 
 
-def _after(training: Training) -> Iterator[doc.Section]:
-    """Return the loss and the predictions after the update, and the curve of several steps."""
+def _answer(training: Training) -> Iterator[doc.Block]:
+    """Return what training does to the loss, as a curve of several steps, and to predictions."""
     passes, steps = training.passes, len(training.steps)
-    losses = tuple(map(_printed, passes))
-    blocks: list[doc.Block] = []
+    yield doc.Paragraph(_came_of_it(passes[0], passes[-1], steps))
     if steps > 1:
-        of_words = ("correct", "predictions") if _predicts(passes[0]) else ()
-        header = ("step", "loss", *of_words)
-        rows = [
-            (str(i), loss, *(_guesses(each) if of_words else ()))
-            for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
-        ]
         figure = doc.Figure(f"{passes[0].name}.loss", "The loss in training")
-        blocks = [doc.Table.of(header, rows), doc.Curve("loss", losses, figure)]
+        yield doc.Curve("loss", tuple(map(_printed, passes)), figure)
     if _predicts(passes[0]):
-        blocks.append(_said(training.steps[0], training.after))
-    blocks.append(doc.Paragraph(_came_of_it(passes[0], passes[-1], steps)))
-    yield doc.Section(None, f"After {count(steps, 'step')}", tuple(blocks))
+        yield _said(training.steps[0], training.after)
+        (before, _), (after, _) = map(_guesses, (passes[0], passes[-1]))
+        yield doc.Paragraph(
+            (f"{CORRECT}: {before} before training, {after} after it.",),
+        )
+
+
+def _after_each_step(training: Training) -> Iterator[doc.Section]:
+    """Return the loss and the predictions after each of several steps."""
+    passes, steps = training.passes, len(training.steps)
+    if steps == 1:
+        return
+    of_words = ("correct", "predictions") if _predicts(passes[0]) else ()
+    rows = [
+        (str(i), _printed(each), *(_guesses(each) if of_words else ()))
+        for i, each in enumerate(passes)
+    ]
+    table = doc.Table.of(("step", "loss", *of_words), rows)
+    losses = [each[LOSS.name].computed[()] for each in passes]
+    falls = sum(after < before for before, after in pairwise(losses))
+    of = "each step" if falls == steps else f"{falls} of {steps} steps"
+    claim = doc.Paragraph((f"The loss falls in {of}.",))
+    yield doc.Section(None, "The loss after each step", (table, claim))
 
 
 def _predicts(trace: Trace) -> bool:

@@ -13,19 +13,23 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.masks import mask_of
 from tracer.lesson.steps.training import KIND_OF_LOSS
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.architecture import architecture
+from tracer.lesson.texts.answer import answer
+from tracer.lesson.texts.architecture import architecture, learned_parameters
 from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
-from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.before_and_after import largest_changes, paths_of_tokens
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
+from tracer.lesson.texts.loss_meaning import compared_losses
 from tracer.lesson.texts.padding import padding
 from tracer.lesson.texts.parts import every_step, parts
+from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import OF_PROBABILITIES, loss_sections
@@ -49,6 +53,7 @@ def tutorial(
     *,
     training: Training | None = None,
     full: bool = True,
+    detail: Detail = Detail.FULL,
 ) -> doc.Document:
     """The steps worked for a token (counted from 0); of all, training and generation follow them.
 
@@ -56,30 +61,38 @@ def tutorial(
     update, too. A summary ends the text.
     """
     whole = len(chosen) == len(steps(found.records))
-    teacher = Teacher(found, token, refers=whole, full=full)
+    teacher = Teacher(found, token, refers=whole, full=full, detail=detail)
     worked = worked_for(teacher, chosen)
     further = _further(teacher, training) if whole else ()
     common = architecture(teacher) if whole and full else ()
     summary = _summary(teacher, whole)
-    return replace(worked, sections=(*worked.sections, *common, *further, *summary))
+    sections = (*worked.sections, *common, *further, *summary)
+    return replace(worked, sections=sections, has_contents=not whole or detail is Detail.FULL)
 
 
-def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
-    """The question, and the steps worked for a teacher's token."""
+def worked_for(
+    teacher: Teacher, chosen: Sequence[Step], like: Sequence[doc.Section] = ()
+) -> doc.Document:
+    """The question, and the steps worked for a teacher's token, in sections `like` others."""
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
     whole = len(chosen) == len(teacher.steps)
     terms = teacher.writer.terms
     intro = teacher.author.intro()
-    asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
+    every = teacher.detail is Detail.FULL
+    asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole, every=every)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
     glance = diagram(teacher.ctx, chosen)
+    first = answer(teacher) if whole else ()
     if whole:
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
-        glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
-    introduction = (*intro, *general, *padded_batch(found), *glance)
-    sections = teacher.with_signs([*map(teacher.section, chosen)])
+        learned = learned_parameters(teacher) if teacher.full else ()
+        is_full = teacher.detail is Detail.FULL  # else the headings alone list the parts
+        listed = parts(teacher.ctx, teacher.steps) if is_full else ()
+        glance = (*listed, *glance, *formulas(teacher), *sized, *learned)
+    introduction = (*intro, *general, *first, *padded_batch(found), *glance)
+    sections = teacher.with_signs([*sections_of(teacher, chosen, like)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
 
@@ -91,7 +104,7 @@ def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
     else:
         title = KIND_OF_LOSS[main.trace.scenario.loss.kind].title
         yield from _or_why_not(title, TRAINING, _loss(main))
-    yield from _or_why_not("The text", GENERATION, _generated(main.trace, main.full))
+    yield from _or_why_not("The text", GENERATION, _generated(main))
 
 
 def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple[doc.Section, ...]:
@@ -122,7 +135,10 @@ def _leak(main: Teacher) -> Iterator[doc.Section]:
         f" in {place}." if place else ".",
     )
     title = "What the mask prevents"
-    yield doc.Section(None, title, (doc.Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
+    blocks = section.blocks
+    if main.detail is not Detail.FULL:  # a softmax has been worked
+        blocks = tuple(b for b in blocks if not isinstance(b, doc.Formula | doc.Working))
+    yield doc.Section(None, title, (doc.Paragraph(here), *blocks), TRAINING, trace=unmasked)
 
 
 def _sees_most(weights: Value) -> int:
@@ -155,6 +171,10 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
+    if sections:
+        sections[-1] = replace(
+            sections[-1], blocks=(*sections[-1].blocks, *compared_losses(learned))
+        )
     for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
 
@@ -166,28 +186,38 @@ def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
         yield replace(section, part=section.part or TRAINING)
 
 
-def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
-    """A text of a few words, from the scenario's beginning on, as far as it goes."""
-    scenario = found.scenario
+def _generated(main: Teacher) -> Iterator[doc.Section]:
+    """The text goes on for a few words, or begins as the scenario asks, as far as it goes.
+
+    A text beside an encoder's is its translation, which is written from the first token on.
+    """
+    found, scenario = main.trace, main.trace.scenario
     if scenario.vocabulary is None or scenario.has_typed_heads:
         return
+    begins = scenario.generation.start or scenario.encoder
     options = GenerationOptions(
-        scenario.beginning,
+        scenario.beginning if begins else scenario.tokens,
         min(MOST_TURNS, scenario.generation.max_tokens),
         cached=not scenario.looks_ahead,
         as_far_as_possible=True,
     )
     said = generate(found.name, scenario, options)
-    for section in generated_text(said, worked=False, cached=False, full=full).sections:
+    turns = main.detail is Detail.FULL
+    text = generated_text(said, worked=False, cached=False, full=main.full, turns=turns)
+    yield doc.Section(None, "The text", text.introduction, GENERATION)
+    for section in text.sections:
         yield replace(section, part=GENERATION)
 
 
 def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
     """The author's, and of a whole calculation what came of the followed token."""
     if whole:
-        blocks = (
-            *teacher.author.summary(),
-            *every_step(teacher.ctx, teacher.steps),
-            *before_and_after(teacher.ctx),
-        )
-        yield doc.Section(None, SUMMARY, blocks)
+        blocks: tuple[doc.Block, ...] = teacher.author.summary()
+        if teacher.detail is Detail.FULL:
+            every = every_step(teacher.ctx, teacher.steps)
+            blocks = (*blocks, *every, *largest_changes(teacher.ctx))
+        else:
+            blocks = (*blocks, *parts(teacher.ctx, teacher.steps))
+        blocks = (*blocks, *paths_of_tokens(teacher.ctx))
+        if blocks:
+            yield doc.Section(None, SUMMARY, blocks)

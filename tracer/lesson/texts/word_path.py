@@ -35,12 +35,11 @@ def path_section(ctx: LessonContext, path: WordPath) -> doc.Section:
     )
     asked = ("The rank, the logit and the probability of ", doc.Name(path.word), " after ")
     first = "before the first layer and " if path.points[0].value.place.layer is None else ""
-    blocks = (
+    blocks: tuple[doc.Block, ...] = (
         doc.Paragraph((*asked, ctx.name, f", {first}after each sub-layer:")),
         doc.Table.of(("after", "prediction", "rank", "logit", "probability"), rows),
         doc.Paragraph(RANK_IS),
-        *doc.paragraphs(left_out if path.left_out else None, *claims(ctx, path)),
-        *curve(ctx, path),
+        *doc.paragraphs(left_out if path.left_out else None),
     )
     return doc.Section(None, "A word after each sub-layer", blocks)
 
@@ -48,6 +47,17 @@ def path_section(ctx: LessonContext, path: WordPath) -> doc.Section:
 def printed(ctx: LessonContext, value: Value) -> Number:
     """A single number as it is printed; its address is that of the whole row."""
     return Number(ctx.number(value).value)
+
+
+def ends(ctx: LessonContext, path: WordPath) -> doc.Sentence:
+    """Say how probable the word is in the end, and which word is more probable."""
+    last = path.points[-1]
+    share = doc.Percent(printed(ctx, last.probability))
+    most = ("; the most probable word is ", doc.Name(last.leader)) if last.rank > 1 else ()
+    return (
+        *("After ", ctx.name, ", ", doc.Name(path.word), " ends with rank ", Number.of(last.rank)),
+        *(" and a probability of ", share, *most, "."),
+    )
 
 
 def claims(ctx: LessonContext, path: WordPath) -> Iterator[doc.Sentence]:
@@ -71,7 +81,8 @@ def _leads(ctx: LessonContext, path: WordPath) -> doc.Sentence:
         rank: doc.Sentence = (" never has rank 1. Its best rank is ", Number.of(best.rank))
         return (word, *rank, f", first reached {_when(ctx, best)}.")
     if kept is points[0]:
-        return (word, " has rank 1 at each of these points.")
+        start = "" if first.value.place.layer else "before the first layer and "
+        return (word, f" has rank 1 {start}after each sub-layer.")
     begins = f" first has rank 1 {_when(ctx, first)}"
     if kept is None:
         return (word, f"{begins}, but not at the end.")

@@ -1,275 +1,145 @@
-"""A text with numbers left out, to be worked out by the reader.
-
-Left out is what lines come to; from level 2 on also what stands on the way to it, such as products;
-at level 3 the matrix of one step too. Two rules say which numbers can be left out:
-
-- Each can be worked out, in the order of the text. A number gets a new blank only in a line that
-  computes it from what stands above, or is a blank above, and only if it does not stand already.
-- None stands elsewhere. Wherever it comes again, in a matrix, in a sentence or put into a line, is
-  the same blank; also where it is only taken over, as a score behind the mask (`alike` says which),
-  or is carried on in a line, times 1 or plus 0. What is printed with different digits at different
-  places is not left out, nor what a curve shows.
-
-What can be found by calculating back, such as a term from the others and the sum, is not hidden;
-nor is the order of numbers that a sentence tells.
-"""
+"""A worksheet: exercises with numbers left out, and questions about understanding; and its key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
 
-from tracer.decoder.value import Form
-from tracer.errors import Problem, TracerError
-from tracer.formula.expression import Blank, Chain, Expression, Number
+from tracer.formula.expression import Blank, Chain, Number
 from tracer.lesson import document as doc
-from tracer.lesson.texts.equal_numbers import EqualNumbers, Name
-from tracer.node import Node, found, rewritten
+from tracer.lesson.entries import labels
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.blanks import GOALS, LINES, WHAT_IF, key, with_blanks
+from tracer.lesson.texts.exercises import fitting, questions_beside, sections
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.understanding import questions_about
 
-RESULTS, PRODUCTS, MATRIX = 1, 2, 3
-"""The levels: what is left out, beside what is at those below."""
-
-SHARE = 0.5
-"""Of the lines, so many are chosen on average."""
-
-HOW: doc.Sentence = (
-    "Fill in the missing numbers, in the order of the text. Each blank is numbered and shows how "
-    "many decimals it takes. The same number has the same blank wherever it occurs; before a % "
-    "sign, multiply it by 100.",
-)
-TO_FILL_IN: doc.Sentence = ("The number for each blank, at the place where it is computed.",)
+SPARE = 2
+"""So many more questions are computed: the lines below some tell the answer."""
 
 
-def worksheet(document: doc.Document, level: int, seed: int) -> doc.Document:
-    """The document with blanks; the same level and seed, the same blanks.
+@dataclass(frozen=True)
+class Worksheet:
+    """A worksheet and its key."""
 
-    It begins with how they are filled in, and with what the key is known by.
+    sheet: doc.Document
+    key: doc.Document
+
+
+def worksheet(
+    teacher: Teacher, chosen: Sequence[Step], *, level: int, seed: int, pages: int
+) -> Worksheet:
+    """Return a worksheet about some steps, of at most so many pages; the same seed, the same sheet.
 
     Raises:
         TracerError: there is nothing to leave out.
     """
-    document = doc.without_illustrations(document)  # which show the answers
-    sheet = _Sheet(document, level, seed)
-    opening = tuple(map(sheet.block, document.introduction))
-    sections = tuple(sheet.section(i, section) for i, section in enumerate(document.sections))
-    if not sheet.blanks:
-        raise TracerError(
-            Problem("nothing to leave out: no worked line here has a result", address="--blanks")
-        )
-    which = doc.Paragraph((f"Level {level}, seed {seed}.",))
-    introduction = (doc.Paragraph(HOW), which, *opening)
-    return doc.Document(document.scenario, document.title, introduction, sections, document.whole)
+    found, title = teacher.trace, teacher.trace.scenario.title
+    exercises = fitting(teacher, chosen, pages, level)
+    worked = [exercise.step for exercise in exercises]
+    most = questions_beside(len(exercises))
+    asked: list[tuple[Step | None, doc.Question]] = []
+    if not found.scenario.on_demand:
+        drawn = Random(f"questions {seed}")
+        asked = questions_about(worked, teacher.ctx, title, drawn, most + SPARE)
+    before = {worked.index(step): question for step, question in asked if step}
+    written = sections(teacher, exercises)
+    for i, question in before.items():
+        at = len(written[i].blocks) - len(exercises[i].work) - len(exercises[i].result)
+        blocks = (*written[i].blocks[:at], question, *written[i].blocks[at:])
+        written[i] = replace(written[i], blocks=blocks)
+    changes = tuple(question for step, question in asked if step is None)
+    if changes:
+        written.append(doc.Section(None, WHAT_IF, changes))
+    introduction = (
+        *teacher.introduction(),
+        doc.Paragraph(sentences.signs(teacher.trace.pencil)),
+    )
+    text = doc.Document(
+        found.name, title, introduction, tuple(written), whole=True, has_contents=False
+    )
+    return _with_key(_numbered(with_blanks(text, level, seed), most), level)
 
 
-class _Sheet:
-    """What is left out of a document, which is read once, section after section."""
+def worksheet_of(text: doc.Document, level: int, seed: int) -> Worksheet:
+    """Return the worksheet of a text that is not made of exercises, and its key."""
+    return _with_key(with_blanks(text, level, seed), level)
 
-    def __init__(self, document: doc.Document, level: int, seed: int) -> None:
-        self.level = level
-        self.alike = EqualNumbers(document)
-        self.drawn = Random(f"worksheet {seed}").random
-        self.step = self._step(document.sections, seed) if level >= MATRIX else None
-        """The section whose matrix is left out."""
-        self.blanks = 0
-        self.left_out = dict[Name, int]()
-        """The blank of each number."""
-        self.stands = set[Name]()
-        """The numbers that stand already."""
-        self.here = dict[str, int]()
-        """The blanks in the lines of this section, by their digits: sentences tell of them."""
-        self.put_in = dict[str, int]()
-        """The blanks that a line puts in, by their digits."""
 
-    def section(self, at: int, section: doc.Section) -> doc.Section:
-        self.here = {}
-        whole = at == self.step
-        return replace(section, blocks=tuple(self.block(b, whole) for b in section.blocks))
+def _with_key(sheet: doc.Document, level: int) -> Worksheet:
+    return Worksheet(_on_paper(sheet, level), key(sheet))
 
-    def block(self, block: doc.Block, whole: bool = False) -> doc.Block:
+
+def _numbered(sheet: doc.Document, most: int) -> doc.Document:
+    """Return the sheet with its questions numbered; without those whose answer it tells."""
+    found, number = list[doc.Section](), 0
+    for section in sheet.sections:
+        blocks = list[doc.Block]()
+        for block in section.blocks:
+            if isinstance(block, doc.Question):
+                if number == most or not (section.title == WHAT_IF or _is_hidden(section)):
+                    continue
+                number += 1
+                label: doc.Sentence = (doc.Emphasis((f"Q{number}.",), strong=True), " ")
+                parts = (*label, *block.parts)
+                block = replace(block, parts=parts, answer=(*label, *block.answer))
+            blocks.append(block)
+        if blocks:
+            found.append(replace(section, blocks=tuple(blocks)))
+    return replace(sheet, sections=tuple(found))
+
+
+def _is_hidden(section: doc.Section) -> bool:
+    """Return whether every line of the last calculation of an exercise has no result."""
+    *_, last = (block for block in section.blocks if isinstance(block, doc.Working))
+    return all(isinstance(line.chain.sides[-1], Blank) for line in last.lines)
+
+
+def _on_paper(sheet: doc.Document, level: int) -> doc.Document:
+    """Return the sheet as it is handed out: at the highest levels without lines or formulas."""
+    sections = (replace(s, blocks=tuple(_shown(s, level))) for s in sheet.sections)
+    return replace(sheet, sections=tuple(sections))
+
+
+def _shown(section: doc.Section, level: int) -> Iterator[doc.Block]:
+    workings = [block for block in section.blocks if isinstance(block, doc.Working)]
+    goal = section.blocks[0]
+    for block in section.blocks:
         match block:
-            case doc.Working(lines):
-                return doc.Working(tuple(self._line(line, whole) for line in lines))
             case doc.Question():
-                return block
-            case doc.Matrix() if whole:
-                of_step = {i for i, _ in _rows(block)}
-                cells = tuple(
-                    rewritten(row, Number, self._worked_out if i in of_step else self._again)
-                    for i, row in enumerate(block.cells)
-                )
-                return replace(block, cells=cells)
+                yield _with_choices(block)
+            case doc.Working() if level >= LINES:
+                if level < GOALS or block is workings[-1]:
+                    yield _results(block, section)
+            case doc.Formula() if level >= GOALS:
+                pass
+            case doc.Paragraph() if level >= GOALS and block is not goal:
+                pass
             case _:
-                is_told = isinstance(block, doc.Paragraph | doc.Table)
-                same: doc.Block = rewritten(block, Number, self._told if is_told else self._again)
-                return same
-
-    def _line(self, line: doc.Line, whole: bool) -> doc.Line:
-        """A line; if it is chosen, without what it comes to."""
-        chain = line.chain
-        put_in, worked = _parts(chain)
-        drawn = self.drawn() < SHARE or whole
-        sides = [rewritten(side, Number, self._again) for side in chain.sides[: put_in + 1]]
-        chosen = drawn and put_in < worked < len(chain.sides) and self._may_go(chain.sides[-1])
-        self.put_in = _carried_on(sides[-1])
-        for at in range(put_in + 1, len(chain.sides)):
-            side = chain.sides[at]
-            goes = chosen and (at >= worked or self.level >= PRODUCTS)
-            written = self._follows(chain.sides[at - 1], sides[-1], side) if goes else None
-            sides.append(written or rewritten(side, Number, self._carried))
-        return doc.Line(line.label, Chain(tuple(sides), chain.relations))
-
-    def _follows(self, before: Any, written: Any, side: Any) -> Any:
-        """A side without the numbers that are new in it, beside the one before and its blanks."""
-        match before, side:
-            case Number(), Number() if str(before.value) == str(side.value):
-                return written
-            case _, Number():
-                return self._worked_out(side)
-            case tuple(), tuple() if len(before) == len(side):
-                return tuple(map(self._follows, before, written, side))
-            case Node(), Node() if type(before) is type(side):
-                names = side.__match_args__
-                each = ([getattr(node, name) for name in names] for node in (before, written, side))
-                return type(side)(*map(self._follows, *each))
-            case _:
-                return rewritten(side, Number, self._carried)
-
-    def _again(self, number: Number) -> Number | Blank:
-        """A number where it is not worked out: left out, if it is elsewhere."""
-        one = self.alike.one(number)
-        if one in self.left_out:
-            return Blank(self.left_out[one], number)
-        if one is not None:
-            self.stands.add(one)
-        return number
-
-    def _told(self, number: Number) -> Number | Blank:
-        """A number in a sentence or a table: also one that is only written in a line."""
-        if number.entry is None and str(number.value) in self.here:
-            return Blank(self.here[str(number.value)], number)
-        return self._again(number)
-
-    def _carried(self, number: Number) -> Number | Blank:
-        """A number further on in a line: what is put in times 1, plus 0, is the same blank."""
-        if (blank := self.put_in.get(str(number.value))) and self._can_be_new(number):
-            return self._left_out(number, blank)
-        return self._again(number)
-
-    def _worked_out(self, number: Number) -> Number | Blank:
-        """A number where it is worked out: a new blank, if it does not stand already."""
-        if not self._can_be_new(number):
-            return self._again(number)
-        self.blanks += 1
-        return self._left_out(number, self.blanks)
-
-    def _left_out(self, number: Number, blank: int) -> Blank:
-        one = self.alike.one(number)
-        if one is not None:
-            self.left_out[one] = blank
-        self.here[str(number.value)] = blank
-        return Blank(blank, number)
-
-    def _can_be_new(self, number: Number) -> bool:
-        """Whether a number is only written in a line, or stands here first."""
-        is_left_out = self.alike.one(number) in self.left_out
-        return number.entry is None or (self._may_go(number) and not is_left_out)
-
-    def _may_go(self, number: Expression) -> bool:
-        one = self.alike.one(number) if isinstance(number, Number) else None
-        return one is not None and one not in self.stands and self.alike.is_printed_alike(one)
-
-    def _step(self, sections: Sequence[doc.Section], seed: int) -> int | None:
-        """One of the sections with a matrix that can be left out, if there are any."""
-        can = [i for i, section in enumerate(sections) if self._can_go_whole(section, i)]
-        return can[int(Random(f"step {seed}").random() * len(can))] if can else None
-
-    def _can_go_whole(self, section: doc.Section, at: int) -> bool:
-        """Whether a matrix first stands here, below the lines for it."""
-        ends = tuple(line.chain.sides[-1] for line in found(section.blocks, doc.Line))
-        results = {self.alike.one(number) for number in found(ends, Number)}
-        for matrix in found(section.blocks, doc.Matrix):
-            lines_of = matrix.cells if matrix.marked is None else matrix.cells[matrix.marked]
-            numbers = [number for _, row in _rows(matrix) for number in found(row, Number)]
-            worked = {self.alike.one(number) for number in found(lines_of, Number)}
-            if worked <= results and all(self._begins(number, at) for number in numbers):
-                return True
-        return False
-
-    def _begins(self, number: Number, at: int) -> bool:
-        one = self.alike.one(number)
-        if one is None or not self.alike.is_printed_alike(one):
-            return False
-        return self.alike.begins(one) == at
+                yield block
 
 
-def _parts(chain: Chain) -> tuple[int, int]:
-    """Which side is the first with numbers, and which the first of those that are one number."""
-    sides = chain.sides
-    put_in = next((i for i, side in enumerate(sides) if any(found(side, Number))), len(sides))
-    worked = len(sides)
-    while worked and isinstance(sides[worked - 1], Number):
-        worked -= 1
-    return put_in, worked
+def _results(working: doc.Working, section: doc.Section) -> doc.Block:
+    """Return what lines come to, without the lines: as a row of a matrix, or as an equation."""
+    results = [line.chain.sides[-1] for line in working.lines]
+    numbers = [each.answer if isinstance(each, Blank) else each for each in results]
+    entry = next((n.entry for n in numbers if isinstance(n, Number)), None)
+    if entry is None or section.trace is None:
+        return working
+    symbol = symbols(section.trace.records)[entry.value.address]
+    if not all(line.label for line in working.lines):
+        return doc.Working((doc.Line(None, Chain((symbol, *results), ("=",))),))
+    row = labels(entry)[0] if len(entry.at) > 1 else ""
+    columns = tuple(line.label or "" for line in working.lines)
+    cells = tuple(each for each in results if isinstance(each, Blank | Number))
+    return doc.Matrix(symbol, (row,), columns, (cells,))
 
 
-def _carried_on(put_in: Expression) -> dict[str, int]:
-    """The blanks of what is put in, by their digits, if no other number there has the same."""
-    blanks = {str(blank.answer.value): blank.number for blank in found(put_in, Blank)}
-    others = found(rewritten(put_in, Blank, lambda _: None), Number)
-    return {digits: blanks[digits] for digits in blanks.keys() - {str(n.value) for n in others}}
-
-
-def _rows(matrix: doc.Matrix) -> Iterator[tuple[int, tuple[Number | Blank, ...]]]:
-    """The rows that can be worked out as the lines are, with their places.
-
-    Where numbers are rounded for print only, other rows need digits that nobody sees.
-    """
-    for i, row in enumerate(matrix.cells):
-        rounded = [
-            n.entry is None or n.entry.value.form is Form.AS_THEY_ARE for n in found(row, Number)
-        ]
-        if matrix.marked in (None, i) or all(rounded):
-            yield i, row
-
-
-# --- the key -------------------------------------------------------------------------------------
-
-
-def key(sheet: doc.Document) -> doc.Document:
-    """The answers: lines and matrices in which blanks stand first, and what questions ask for."""
-    met = set[int]()
-    filled = [replace(s, blocks=tuple(_filled(s.blocks, met))) for s in sheet.sections]
-    _, which, *_ = sheet.introduction
-    introduction = (doc.Paragraph(TO_FILL_IN), which)
-    sections = tuple(section for section in filled if section.blocks)
-    return doc.Document(sheet.scenario, f"Key: {sheet.title}", introduction, sections, sheet.whole)
-
-
-def _filled(blocks: Sequence[doc.Block], met: set[int]) -> Iterator[doc.Block]:
-    for block in blocks:
-        if isinstance(block, doc.Working):
-            lines = [line for line in block.lines if _has_new(line, met)]
-            if lines:
-                yield doc.Working(tuple(_with_answers(line, met) for line in lines))
-        elif isinstance(block, doc.Matrix) and _has_new(block, met):
-            yield _with_answers(replace(block, figure=None), met)
-        elif isinstance(block, doc.Question):
-            yield doc.Paragraph(block.answer)
-
-
-def _has_new(part: Node, met: set[int]) -> bool:
-    return any(blank.number not in met for blank in found(part, Blank))
-
-
-def _with_answers(part: Any, met: set[int]) -> Any:
-    """A part with numbers in its blanks; those met for the first time keep theirs beside them."""
-
-    def answer(blank: Blank) -> Number | Blank:
-        if blank.number in met:
-            return blank.answer
-        met.add(blank.number)
-        return replace(blank, filled=True)
-
-    return rewritten(part, Blank, answer)
+def _with_choices(question: doc.Question) -> doc.Question:
+    """Return a question with its choices; and with room, where the answer has lines."""
+    boxes = [part for label in question.choices.labels for part in (" ( ) ", doc.Name(label))]
+    room = [" Answer: ________"] if question.lines or not boxes else []
+    return replace(question, parts=(*question.parts, *boxes, *room))

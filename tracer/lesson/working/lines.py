@@ -22,7 +22,7 @@ from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import EXACT_DIGITS_MORE, LineSides, Worked
 from tracer.names import distinct
 
-OF_TRAINED = Terms(shown=4, most=6)
+OF_TRAINED = Terms(shown=4, most=6, largest=True)
 """The number of terms that are written out of a trained model's long sums."""
 
 MOST_GUARD_DIGITS = PRECISION + GUARD

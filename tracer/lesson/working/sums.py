@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
@@ -139,14 +139,14 @@ class Sums:
             parts = terms.tolist()
             rounded = [pencil.printed(x, pencil.part_places(self.address, x)) for x in parts]
             return ex.Rest(len(terms), Number(total_of(rounded)))
-        return ex.Rest(len(terms), self.part(total_of(_exact(terms))))
+        return ex.Rest(len(terms), self.part(_exact_total(terms)))
 
     def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array) -> ex.Rest:
         """Return the total of entries, as printed if calculations use printed numbers."""
         if self.pencil.rounds:
             total = Number(total_of([self._number(of, index).value for index in at]))
         else:
-            total = self.part(total_of(_exact(numbers)))
+            total = self.part(_exact_total(numbers))
         return ex.Rest(len(at), total, lambda: [Entry(of, index) for index in at])
 
     def _number(self, of: Value, index: Index) -> Number:
@@ -167,7 +167,14 @@ def _others(shown: Sequence[int], of: int) -> list[int]:
     return sorted(set(range(of)) - set(shown))
 
 
-def _exact(numbers: Array) -> list[Decimal]:
-    """Return Decimals; a float becomes its shortest decimal."""
-    found: list[Any] = numbers.tolist()
-    return found if numbers.dtype == object else [Decimal(repr(number)) for number in found]
+def _exact_total(numbers: Array) -> Decimal:
+    """Return the sum of numbers; of floats, that of their shortest decimals."""
+    if numbers.dtype == object:
+        return total_of(numbers.tolist())
+    return _total_of_floats(numbers.tobytes())
+
+
+@lru_cache(maxsize=1)
+def _total_of_floats(stored: bytes) -> Decimal:
+    """Return the sum of floats; it is kept, since a line is tried with more and more digits."""
+    return total_of(Decimal(repr(number)) for number in np.frombuffer(stored).tolist())

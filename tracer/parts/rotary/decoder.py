@@ -17,6 +17,7 @@ from tracer.decoder.elementwise import (
     Ramp,
     Scale,
     Times,
+    TurningPair,
     Turns,
     YarnFactor,
 )
@@ -48,12 +49,16 @@ WAVES = WaveRoles(
 UNSCALED = Role("position.unscaled", RoundingRule.WORKING)
 TURNS = Role("position.turns", RoundingRule.WORKING)
 PAIR = Role("position.pair")
+RAMP_ENDS = (
+    Role("position.ramp_start", RoundingRule.WORKING),
+    Role("position.ramp_end", RoundingRule.WORKING),
+)
 RAMP = Role("position.ramp", RoundingRule.WORKING)
 BASE = Role("position.base", RoundingRule.WORKING)
 ATTENTION_FACTOR = Role("position.attention_factor", RoundingRule.WORKING)
 SCALED_SIN, SCALED_COS = Role("position.scaled_sin"), Role("position.scaled_cos")
 SCALED_WAVES = (
-    *(WAVES.index, BASE, UNSCALED, TURNS, PAIR, RAMP, WAVES.div_term),
+    *(WAVES.index, BASE, UNSCALED, TURNS, PAIR, *RAMP_ENDS, RAMP, WAVES.div_term),
     *(WAVES.angle, WAVES.sin, WAVES.cos, ATTENTION_FACTOR, SCALED_SIN, SCALED_COS),
 )
 """All roles of angles, in the order of a pass."""
@@ -141,7 +146,12 @@ def frequencies(tape: Tape, asked: Rotary, width: int, tokens: int) -> Value:
     if scaling.kind == "yarn":
         numbers = [Decimal(pair) for pair in range((width + 1) // 2)]
         place = tape.given(PAIR, numbers, unscaled.axes)
-    ramp = tape.record(RAMP, Ramp(*ends), place)
+    pairs = [
+        tape.record(role, TurningPair(width, asked.base, scaling.context, turns))
+        for role, end, turns in zip(RAMP_ENDS, ends, scaling.turns, strict=True)
+        if end is None
+    ]
+    ramp = tape.record(RAMP, Ramp(*ends), place, *pairs)
     return tape.record(WAVES.div_term, Interpolate(scaling.factor), unscaled, ramp)
 
 

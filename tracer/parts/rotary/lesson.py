@@ -14,7 +14,6 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Sentence, Sign
 from tracer.lesson.steps.attention_claims import reused
 from tracer.lesson.steps.attribution import texts_of
-from tracer.lesson.steps.illustrations import waves_of
 from tracer.lesson.steps.inputs import FACTOR, POS, at_position, without_positions
 from tracer.lesson.steps.kind import (
     Gradient,
@@ -24,6 +23,7 @@ from tracer.lesson.steps.kind import (
     StepKind,
 )
 from tracer.lesson.steps.part import LessonPart
+from tracer.lesson.steps.positions import waves_of
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.lesson.steps.score_attribution import NAMES, kind_of_side
 from tracer.parts.query_key_norm.scenario import normalizes_rotated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from tracer.decoder.elementwise import Interpolate, Ramp, Scale
+from tracer.decoder.elementwise import Interpolate, Ramp, Scale, TurningPair
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
@@ -18,6 +18,7 @@ from tracer.parts.rotary.decoder import (
     BASE,
     PAIR,
     RAMP,
+    RAMP_ENDS,
     SCALED_COS,
     SCALED_SIN,
     TURNS,
@@ -51,11 +52,21 @@ def _of_ramp(record: Record) -> str | None:
         return None
     what = "The part of each frequency that is divided"
     is_of_pairs = record.inputs[0].role is PAIR
-    if is_of_pairs and ramp.end < ramp.start:
+    if ramp.start is None or ramp.end is None or (is_of_pairs and ramp.end < ramp.start):
         return f"{what}:"
     if is_of_pairs:
         return f"{what}, which grows from pair {ramp.start} to pair {ramp.end}:"
     return f"{what}, which grows from {ramp.start} turns down to {ramp.end}:"
+
+
+def _of_end(record: Record) -> str | None:
+    """Say how often the pair at an end of the ramp turns."""
+    pair = record.operation
+    if not isinstance(pair, TurningPair):
+        return None
+    times = "once" if pair.turns == 1 else f"{pair.turns} times"
+    texts = "the texts of the first training"
+    return f"The pair that turns {times} in {texts}; it need not be a whole number:"
 
 
 SCALED_TEXTS = {
@@ -65,6 +76,8 @@ SCALED_TEXTS = {
     ),
     TURNS: RoleText(of_set("τ"), "How often each pair turns in the texts of the first training:"),
     PAIR: RoleText(of_set("k")),
+    RAMP_ENDS[0]: RoleText(lambda at: ex.Symbol("k", "fast", at.rotary), _of_end),
+    RAMP_ENDS[1]: RoleText(lambda at: ex.Symbol("k", "slow", at.rotary), _of_end),
     RAMP: RoleText(of_set("γ"), _of_ramp),
     ATTENTION_FACTOR: RoleText(of_set("m"), "The attention factor:"),
     SCALED_SIN: RoleText(of_set("θ", "sin", scaled=True), "The sines times the attention factor:"),
@@ -91,7 +104,8 @@ def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     interpolates = isinstance(ctx.operation(step.place, WAVES.div_term), Interpolate)
     if ramp and interpolates and scaling.factor and isinstance(computed, Ramp):
         parts = [float(ramp.read((i,))) for i in range(ramp.shape[0])]
-        slow_last = scaling.kind == "llama3" or computed.start < computed.end
+        # Past the last pair, YaRN's ramp falls, so that even the fastest pair is divided.
+        slow_last = scaling.kind == "llama3" or parts[0] == 0
         if slow_last and parts == sorted(parts):
             name = "YaRN" if scaling.kind == "yarn" else "This scaling"
             found.append(_of_pairs(name, parts, ex.Number(scaling.factor), ramp.axes[0].labels))

@@ -141,10 +141,11 @@ class RotaryScaling(Frozen):
             return self.high_freq_factor, self.low_freq_factor
         return self.beta_fast or Decimal(32), self.beta_slow or Decimal(1)
 
-    def ramp(self, width: int, base: Decimal) -> tuple[Decimal, Decimal] | None:
+    def ramp(self, width: int, base: Decimal) -> tuple[Decimal | None, Decimal | None] | None:
         """Return between which pairs (YaRN) or turns (Llama 3.1) more and more is divided.
 
-        None if nothing is. YaRN's pairs are those of transformers, where not all are in the head.
+        None if nothing is. YaRN's pairs are those of transformers, where not all are in the head;
+        one that is no whole number is None: it is computed where it can be printed.
         """
         if self.kind == "llama3":
             return self.turns
@@ -157,7 +158,10 @@ class RotaryScaling(Frozen):
         first, last = max(first, 0), min(last, width - 1)
         if first == 0 > last:
             return None
-        return as_typed(first), as_typed(last if last != first else last + 0.001)
+        if first == last:
+            return as_typed(first), as_typed(first + 0.001)
+        start, end = (as_typed(pair) if pair == int(pair) else None for pair in (first, last))
+        return start, end
 
     def factors(self, pairs: int, tokens: int) -> tuple[Decimal, ...]:
         """Return the divisor of each frequency that does not depend on it; nothing if all are 1."""

@@ -58,6 +58,8 @@ class Blocks:
             case doc.Table(header, rows, marked):
                 cells = [[self.cell(cell) for cell in row] for row in rows]
                 return str(self.macros.table(header, cells, marked))
+            case doc.Listing(lines):
+                return str(self.macros.listing("\n".join(lines)))
             case doc.Picture():
                 return self.diagram(block, anchor)
             case doc.Bars():

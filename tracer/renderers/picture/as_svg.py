@@ -62,6 +62,8 @@ def _of_tower(tower: doc.TowerPicture) -> Iterator[str]:
         times = layer.last - layer.first + 1
         yield f"layer {layer.first}" + (f", {times} times" if times > 1 else "")
         yield from map(_of_part, layer.parts)
+        if cycle := layer.cycle:
+            yield f"layers {cycle.first} to {cycle.last} in turn, {cycle.times} times"
     yield from map(_signs, tower.outputs)
 
 
@@ -175,11 +177,14 @@ def _kind(frame: Frame) -> tuple[str, float, str]:
     """The class of a frame, how far it is inside of its tower, and its title."""
     if isinstance(frame.of, doc.SubLayerPicture):
         return "part", PADDING / 2, frame.of.name
-    first, last = frame.of.first, frame.of.last
-    if first == last:
-        return "layer", 0, f"layer {first}"
-    alike = f"layers {first} to {last} are built alike"
-    return "layer", 0, f"layer {first} × {last - first + 1}: {alike}"
+    first, last, cycle = frame.of.first, frame.of.last, frame.of.cycle
+    title = f"layer {first}"
+    if first < last:
+        title += f" × {last - first + 1}: layers {first} to {last} are built alike"
+    if cycle:
+        others = f"layers {cycle.last + 1}–{cycle.end} like {cycle.first}–{cycle.last}"
+        title += f"; × {cycle.times}: {others}"
+    return "layer", 0, title
 
 
 def words_of(box: doc.Box) -> float:

@@ -179,13 +179,18 @@ class Body:
         """What is above a layer or a part."""
         if isinstance(of, doc.SubLayerPicture):
             self.row += 1
-        elif of.others:
-            self.steps.append((self.row, "–".join(map(str, of.others))))
-            self._rule(_times(of, self.room))
-        elif is_last:
+            return
+        if of.others:
+            self._rule(_times(of, self.room), of.others)
+        if of.cycle:
+            self._rule(_times_in_turn(of.cycle, self.room), of.cycle.others)
+        if is_last and not (of.others or of.cycle):
             self._rule("")
 
-    def _rule(self, name: str) -> None:
+    def _rule(self, name: str, steps: Sequence[int] = ()) -> None:
+        """A dotted line with a name, and the first and the last step that it stands for."""
+        if steps:
+            self.steps.append((self.row, "–".join(map(str, steps))))
         self.rules.append((self.row, name))
         self.row += 1
 
@@ -207,6 +212,13 @@ def _times(layer: doc.LayerPicture, room: int) -> str:
     others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"
     whole = f"× {times}: {others} alike"
     return whole if _fits_beside(whole, room) else f"× {times}"
+
+
+def _times_in_turn(cycle: doc.LayerCycle, room: int) -> str:
+    """× 13: layers 3–26 like 1–2; or × 13, where there is no more room."""
+    which = f"layers {cycle.last + 1}–{cycle.end} like {cycle.first}–{cycle.last}"
+    whole = f"× {cycle.times}: {which}"
+    return whole if _fits_beside(whole, room) else f"× {cycle.times}"
 
 
 def _fits_beside(name: str, room: int) -> bool:

@@ -60,7 +60,8 @@ def _element(mark: Mark, of: str) -> str:
     match mark:
         case Rect():
             size = f'width="{mark.width:.2f}" height="{mark.height:g}"'
-            return f'<rect {own} x="{mark.x:.2f}" y="{mark.y:g}" {size}/>'
+            depth = f' fill-opacity="{mark.depth:.3g}"' if mark.depth < 1 else ""
+            return f'<rect {own} x="{mark.x:.2f}" y="{mark.y:g}" {size}{depth}/>'
         case Path(points=points):
             first, *others = (f"{x:.1f} {y:.1f}" for x, y in points)
             way = f"M{first}{'Q' if mark.bends else 'L'}{' '.join(others)}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tracer.lesson.document import Arcs, Arrows, Bars, Curve, Drawing, Graph, Groups
+from tracer.lesson.document import Arcs, Bars, Curve, Drawing, Graph, Groups, HeatMaps, Plane
 from tracer.renderers import curve
-from tracer.renderers.plots import arcs, arrows, graph, groups
+from tracer.renderers.plots import arcs, graph, groups, multiples, plane
 from tracer.renderers.plots.marks import Plot
 
 MOST_ROWS = 40
@@ -22,8 +22,10 @@ def plot_of(block: Drawing | Curve | Bars) -> Plot:
             return groups.plot_of(block)
         case Graph():
             return graph.plot_of(block)
-        case Arrows():
-            return arrows.plot_of(block)
+        case Plane():
+            return plane.plot_of(block)
+        case HeatMaps():
+            return multiples.plot_of(block)
         case Curve():
             return curve.plot_of(block)
         case Bars(bars):

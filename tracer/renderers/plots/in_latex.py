@@ -51,7 +51,8 @@ def in_latex(plot: Plot) -> str:
 
 def _drawn(mark: Mark, unit: float) -> str:
     r"""A mark in its color: inside of \put, since a color before it would keep spaces."""
-    color = rf"\color{{{COLORS[mark.color]}}}"
+    depth = f"!{100 * mark.depth:.0f}" if isinstance(mark, Rect) and mark.depth < 1 else ""
+    color = rf"\color{{{COLORS[mark.color]}{depth}}}"
     match mark:
         case Rect(x=x, y=y):
             size = rf"{{{mark.width:.2f}\unitlength}}{{{mark.height:g}\unitlength}}"

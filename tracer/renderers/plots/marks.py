@@ -31,7 +31,7 @@ HEAD = 9
 
 @dataclass(frozen=True)
 class Rect:
-    """A filled rectangle. `of` is the number that a mark shows."""
+    """A filled rectangle. `of` is the number that a mark shows; `depth` is that of its color."""
 
     color: Color
     x: float
@@ -39,6 +39,7 @@ class Rect:
     width: float
     height: float
     of: Number | None = None
+    depth: float = 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""The code of random passes is run, and prints what the text prints."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
+
+from tests.helpers.command import printed, problems, run
+from tests.helpers.programs import (
+    differences,
+    is_beside_a_tie,
+    printed_by,
+    program_of,
+)
+from tests.helpers.traces import bundled, traced_or_rejected
+from tests.helpers.whole_scenarios import whole_scenarios
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
+from tracer.errors import TracerError
+from tracer.lesson.code.library import Library
+from tracer.lesson.code.program import Program
+from tracer.lesson.texts.selection import steps
+from tracer.scenario.carry import Carry
+
+LIBRARIES = list(Library)
+TYPED = ("alex-learns", "alex", "blocks", "comics", "experts", "lora", "picture", "pizza")
+
+
+def available(library: Library) -> Library:
+    """A library, if it is installed."""
+    if library is Library.PYTORCH:
+        pytest.importorskip("torch").set_num_threads(1)
+    return library
+
+
+def with_loss(of: Trace) -> Trace:
+    """The same pass with the loss, if it has one."""
+    try:
+        return trace(of.name, of.scenario, PassOptions(loss=has_loss(of.scenario)))
+    except TracerError as error:
+        assert "too unlikely" in str(error) or "too small" in str(error), error
+        return of
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(spec=whole_scenarios())
+def test_a_program_prints_the_numbers_of_the_text(library: Library, spec: Any) -> None:
+    available(library)
+    found_pass = with_loss(traced_or_rejected(spec))
+    try:
+        found = list(differences(found_pass, library))
+    except TracerError as error:
+        assert "range of float64" in str(error)
+        return
+    assume(not found or not is_beside_a_tie(found_pass))
+    assert found == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("carry", list(Carry))
+@pytest.mark.parametrize("name", TYPED)
+def test_the_program_of_a_bundled_scenario(name: str, carry: Carry, library: Library) -> None:
+    assert list(differences(bundled(name, carry), available(library))) == []
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(spec=whole_scenarios(carry="never"), seed=st.integers(0, 9))
+def test_lines_beside_the_text_are_the_program_if_nothing_is_rounded(spec: Any, seed: int) -> None:
+    found = traced_or_rejected(spec)
+    every = steps(found.records)
+    code = Program(found, every, Library.NUMPY)
+    try:
+        whole = program_of(found, Library.NUMPY)
+    except TracerError:
+        return
+    step = every[seed % len(every)]
+    lines = "\n".join(code.lines(step))
+    assert re.search(rf"^{re.escape(lines)}$", whole, re.MULTILINE)
+
+
+def test_a_step_has_few_short_lines() -> None:
+    for name in TYPED:
+        found = bundled(name)
+        every = steps(found.records)
+        code = Program(found, every, Library.NUMPY)
+        for step in every:
+            lines = code.lines(step)
+            assert len(lines) <= 3 or step.kind.name in ("block", "rotary"), lines
+            assert max(map(len, lines), default=0) <= 76
+
+
+def test_the_lines_of_attention_are_those_of_a_textbook() -> None:
+    told = printed("step", "attention", "-s", "alex", "--head", "1", "--code", "numpy")
+    for line in (
+        "Q_1 = x @ W_Q_1",
+        "scores_1 = Q_1 @ K_1.T / np.sqrt(2)",
+        "masked_1 = scores_1 + mask",
+        "exp = np.exp(masked_1)",
+        "weights_1 = exp / exp.sum(axis=1, keepdims=True)",
+        "head_1 = weights_1 @ V_1",
+    ):
+        assert f"\n  {line}\n" in told
+    in_torch = printed("step", "softmax", "-s", "alex", "--head", "1", "--code", "pytorch")
+    assert "  weights_1 = exp / exp.sum(dim=1, keepdim=True)\n" in in_torch
+
+
+def test_the_command_prints_a_program_that_prints_the_chosen_steps() -> None:
+    whole = printed_by(printed("run", "alex", "--code", "numpy", "-f", "code"))
+    assert next(iter(whole)) == "1 · Tokens and embeddings"
+    # The scores of “Alex” as alex.md prints them.
+    assert whole["7 · Head 1 · Attention scores"][3] == ["11.563", "7.957", "6.095", "6.468"]
+    program = printed(
+        "step", "softmax", "-s", "alex", "--head", "1", "--code", "numpy", "-f", "code"
+    )
+    (title,) = printed_by(program)
+    assert title == "9 · Head 1 · Softmax: the attention weights"
+    assert "W_O" not in program
+
+
+def test_a_tutorial_has_the_loss_as_code() -> None:
+    told = printed("tutorial", "pizza", "--code", "numpy")
+    program = printed("tutorial", "pizza", "--code", "numpy", "-f", "code")
+    assert "\nlosses = -np.log(p[[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])\nloss = losses.mean()\n" in told
+    assert "\nloss = rounded(losses.mean())\n" in program
+    assert "loss" not in printed("run", "pizza", "--code", "numpy", "-f", "code")
+
+
+@pytest.mark.parametrize("format", ["terminal", "markdown", "latex"])
+def test_each_format_shows_the_same_lines(format: str) -> None:
+    told = printed("tutorial", "alex", "--code", "numpy", "-f", format)
+    assert "scores_1 = Q_1 @ K_1.T / np.sqrt(2)\n" in told
+    assert told.count("keeps all digits") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("run alex -f code", "--code numpy or --code pytorch"),
+        ("compare alex alex -f code", "--code numpy or --code pytorch"),
+    ],
+)
+def test_code_is_refused_where_there_is_none(arguments: str, expected: str) -> None:
+    (problem,) = problems(run(*arguments.split()))
+    assert expected in problem

@@ -1,0 +1,1 @@
+"""The code beside the text: a trace as a program in NumPy or PyTorch."""

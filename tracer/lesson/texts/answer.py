@@ -1,0 +1,166 @@
+"""What comes out for the followed token: sentences and a picture, before the working."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+
+from tracer.decoder import roles
+from tracer.decoder.operations import Pinned
+from tracer.decoder.value import Value
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.detail import Detail
+from tracer.lesson.steps.attention import SOFTMAX_STEP
+from tracer.lesson.steps.attention_claims import largest_shares
+from tracer.lesson.steps.claims import FollowedRow, is_named
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.words import PREDICTION_STEP
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.teacher import Teacher
+from tracer.names import name_text
+
+AT_THE_INPUT = "at the input of the first layer"
+MOST_WORDS = 5
+"""So many words are compared at a glance."""
+
+
+def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
+    """What the model predicts after the followed token, or how its vector changes; then attention.
+
+    Nothing of padding, and of values that are given instead of computed.
+    """
+    ctx = teacher.ctx
+    if ctx.is_padding:
+        return ()
+    predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
+    head = main_head(teacher)
+    outcome = doc.paragraphs(_predicted(ctx, predicts) if predicts else _changed(ctx))
+    attends = doc.paragraphs(_attention(head, ctx) if head else None)
+    picture = _bars(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
+    if teacher.detail is not Detail.FULL:
+        last = [step for step in teacher.steps if step.kind is PREDICTION_STEP]
+        said = [*([head] if head and attends else []), *(last if predicts and outcome else [])]
+        teacher.answered.update(step.number for step in said)
+    return (*outcome, *attends, *picture)
+
+
+def main_head(teacher: Teacher) -> Step | None:
+    """The attention weights of the head in which the token attends most to one other token.
+
+    Of heads that are alike in this, it is the first; the first of all if it sees no other token.
+    """
+    ctx = teacher.ctx
+    steps = [
+        step
+        for step in teacher.steps
+        if step.kind is SOFTMAX_STEP and not step.place.encoder and ctx.follows(step.last.output)
+    ]
+    return max(steps, key=lambda step: _most(step, ctx), default=None)
+
+
+def _most(step: Step, ctx: LessonContext) -> float:
+    """The most attention that the followed token gives to another one."""
+    weights = step.last.output
+    row = weights.array[ctx.row(weights)].copy()
+    if step.place.sub_layer == "attention" and ctx.token < len(row):
+        row[ctx.token] = 0
+    return float(row.max(initial=0))
+
+
+def _attention(step: Step, ctx: LessonContext) -> doc.Sentence | None:
+    """`In head 1, Alex gives 96.4 % of its attention to Frank and 2.6 % to Emma.`"""
+    if isinstance(step.last.operation, Pinned):
+        return None
+    shares, where = largest_shares(step, ctx), sentences.where(step, ctx)
+    return (f"In {where}, ", *shares) if shares and where else shares
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
+    """Which word is the most probable next one, and which follows it."""
+    if not _is_computed(ctx, probabilities):
+        return None
+    row = FollowedRow.of(probabilities, ctx)
+    ranked = row.ranked()
+    if not ranked:
+        return None
+    first, *others = ranked
+    predicted = ("After ", ctx.name, ", the model predicts ")
+    if row.printed(first).value == 1:
+        return (*predicted, *row.name(first), ".")
+    then = [("; the next most probable word is ", *_with_share(row, i)) for i in others]
+    return (*predicted, *_with_share(row, first), *chain(*then), ".")
+
+
+def _bars(ctx: LessonContext, probabilities: Value) -> tuple[doc.Block, ...]:
+    """The probabilities of the most probable words."""
+    if not _is_computed(ctx, probabilities):
+        return ()
+    row = FollowedRow.of(probabilities, ctx)
+    order = sorted(range(len(row.labels)), key=row.computed.__getitem__, reverse=True)
+    bars = tuple(doc.Bar(row.labels[i], row.printed(i)) for i in order[:MOST_WORDS])
+    title = f"Probabilities of the next word after “{name_text(ctx.names[ctx.token])}”"
+    return (doc.Bars(bars, doc.Figure(f"{ctx.trace.name}.next-word", title)),)
+
+
+def _is_computed(ctx: LessonContext, value: Value) -> bool:
+    """Whether a value has a row for the followed token that is computed."""
+    return not isinstance(ctx.trace.producers[value].operation, Pinned) and ctx.follows(value)
+
+
+def _with_share(row: FollowedRow, column: int) -> doc.Sentence:
+    return (*row.name(column), " (", doc.Percent(row.printed(column)), ")")
+
+
+# --- the token's vector --------------------------------------------------------------------------
+
+
+def _changed(ctx: LessonContext) -> doc.Sentence | None:
+    """How the token's vector changes from the input to the output."""
+    ends = [ctx.trace.values.get(role.name) for role in (roles.INPUT, roles.OUTPUT)]
+    before, after = ends
+    if before is None or after is None or not ctx.layers:
+        return None
+    if not all(_is_computed(ctx, value) for value in (before, after)):
+        return None
+    return (*_nearest(ctx, before, after), *_largest(ctx, before, after))
+
+
+def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
+    """Which other token's vector is nearest to the followed one's, at the input and the output."""
+    first, last = _nearest_row(ctx, before), _nearest_row(ctx, after)
+    if first is None or last is None:
+        return ()
+    starts: doc.Sentence = ("The vector of ", ctx.name, " is closest to that of ")
+    was, now = doc.Name(ctx.names[first]), doc.Name(ctx.names[last])
+    if first == last:
+        return (*starts, now, f", {AT_THE_INPUT} and at the output. ")
+    return (*starts, was, f" {AT_THE_INPUT} and to that of ", now, " at the output. ")
+
+
+def _nearest_row(ctx: LessonContext, value: Value) -> int | None:
+    """The row at the smallest Euclidean distance; None if there are fewer than two, or a tie."""
+    rows = value.array.astype(float)
+    if len(rows) != len(ctx.names) or len(rows) < 3 or not np.isfinite(rows).all():
+        return None
+    distances = np.linalg.norm(rows - rows[ctx.token], axis=1)
+    first, second = sorted((i for i in range(len(rows)) if i != ctx.token), key=distances.item)[:2]
+    is_tie = np.isclose(distances[first], distances[second], rtol=1e-6)
+    return None if is_tie else first
+
+
+def _largest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
+    """Its largest feature at the input and at the output, where the author has named them."""
+    was, now = FollowedRow.of(before, ctx), FollowedRow.of(after, ctx)
+    first, last = was.ranked()[:1], now.ranked()[:1]
+    if was.labels != now.labels or not (first and last) or not is_named(was.labels[first[0]]):
+        return ()
+    ends: doc.Sentence = (" (", now.printed(last[0]), ") at the output.")
+    starts: doc.Sentence = ("The largest feature is ", *was.name(first[0]), " (")
+    starts = (*starts, was.printed(first[0]), f") {AT_THE_INPUT} and ")
+    return (*starts, *now.name(last[0]), *ends)

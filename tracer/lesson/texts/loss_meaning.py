@@ -1,0 +1,140 @@
+"""What a loss means: beside it the loss of guessing evenly, and that of counting pairs of words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.loss import NO_TARGET, ROLES, targets_of
+from tracer.decoder.operations import MeanOf, SumOf
+from tracer.decoder.roles import LOSS, PERPLEXITY, TARGET, TOKEN_LOSS
+from tracer.formula import expression as ex
+from tracer.formula.numbers import round_half_away
+from tracer.lesson import document as doc
+from tracer.lesson.entries import number
+from tracer.names import distinct
+
+MOST_BARS = 24
+"""The most positions whose losses are drawn."""
+MOST_PAIRS = 12
+"""The most rows of the table of pairs."""
+
+PAIRS: doc.Sentence = (
+    "The simplest model to compare with counts which words follow each word in the batch, and "
+    "takes their shares as its probabilities:",
+)
+ALWAYS_THE_SAME: doc.Sentence = (
+    "In the batch, each word is always followed by the same word. A model that only counts such "
+    "pairs has the loss 0 on it.",
+)
+
+
+def loss_meaning(trace: Trace) -> Iterator[doc.Block]:
+    """The loss, the loss at each position as bars, and what it is compared with."""
+    loss = trace[ROLES[trace.scenario.loss.kind].loss.name]
+    over, counted = "", _counted(trace)
+    if counted > 1:
+        over = f", the {trace.scenario.loss.reduction} over {counted} positions"
+    yield doc.Paragraph(("The loss ", ex.LOSS, " is ", number(trace.pencil, loss, ()), f"{over}."))
+    yield from _guessing(trace)
+    yield from _bars(trace)
+    yield from _pairs(trace)
+
+
+def compared_losses(trace: Trace) -> Iterator[doc.Block]:
+    """The loss of guessing evenly, and of a batch that of a model that counts pairs of words."""
+    yield from _guessing(trace)
+    yield from _pairs(trace)
+
+
+def _counted(trace: Trace) -> int:
+    """How many positions the cross-entropy of words is of; 0 for another loss, or a given one."""
+    operation = trace.producers[trace[ROLES[trace.scenario.loss.kind].loss.name]].operation
+    if trace.scenario.loss.kind != "cross_entropy" or not isinstance(operation, MeanOf | SumOf):
+        return 0
+    return len(operation.counted)
+
+
+def _guessing(trace: Trace) -> Iterator[doc.Block]:
+    """Say what the loss, and the perplexity, of guessing evenly would be."""
+    words, counted = len(trace.scenario.vocabulary or ()), _counted(trace)
+    if words < 2 or not counted:
+        return
+    factor = counted if trace.scenario.loss.reduction == "sum" else 1
+    even = factor * Decimal(words).ln()
+    logarithm = ex.Call("ln", (ex.Number.of(words),))
+    product = ex.Product((ex.Number.of(factor), logarithm))
+    own_loss = number(trace.pencil, trace[LOSS.name], ())
+    does = "better" if own_loss.value < even else "worse"
+    if own_loss.value == round_half_away(even, own_loss.places):
+        does = "no better"
+    said: doc.Sentence = (
+        f"Guessing evenly among the {words} words of the vocabulary would give ",
+        *(product if factor > 1 else logarithm, " ≈ ", _rounded(even, trace)),
+        f": the model does {does}.",
+    )
+    if perplexity := trace.values.get(PERPLEXITY.name):
+        own = number(trace.pencil, perplexity, ())
+        said = (*said, " The perplexity is ", own, f"; that of guessing evenly is {words}.")
+    yield doc.Paragraph(said)
+
+
+def _bars(trace: Trace) -> Iterator[doc.Bars]:
+    """The loss at each position of the worked example, and that of guessing evenly."""
+    if not _counted(trace):
+        return
+    losses, targets = trace[TOKEN_LOSS.name], trace[TARGET.name].numbers
+    asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
+    if not 1 < len(asked) <= MOST_BARS:
+        return
+    tokens = distinct(trace.tokens)
+    rows = asked if losses.shape[0] == len(targets) else range(len(asked))
+    bars = [
+        doc.Bar(f"{tokens[i]} → {targets[i]}", number(trace.pencil, losses, (row,)))
+        for i, row in zip(asked, rows, strict=True)
+    ]
+    even = Decimal(len(trace.scenario.vocabulary or ())).ln()
+    bars.append(doc.Bar("guessing evenly", _rounded(even, trace)))
+    figure = doc.Figure(f"{trace.name}.losses", "The loss at each position")
+    yield doc.Bars(tuple(bars), figure)
+
+
+def _pairs(trace: Trace) -> Iterator[doc.Block]:
+    """How often each word follows another in the batch, and the loss of a model of these shares."""
+    is_mean = _counted(trace) and trace.scenario.loss.reduction == "mean"
+    if not is_mean or len(trace.scenario.training) < 2:
+        return
+    followers = _followers(trace)
+    counts = [(word, after, n) for word, of in followers.items() for after, n in of.most_common()]
+    if len(counts) == len(followers):
+        yield doc.Paragraph(ALWAYS_THE_SAME)
+        return
+    rows = [
+        (word, after, f"{n} of {followers[word].total()}") for word, after, n in counts[:MOST_PAIRS]
+    ]
+    yield doc.Paragraph(PAIRS)
+    yield doc.Table.of(("word", "next word", "how often"), rows)
+    total = Decimal(0)
+    for word, _, n in counts:
+        total -= n * (Decimal(n) / followers[word].total()).ln()
+    loss = _rounded(total / sum(n for *_, n in counts), trace)
+    left_out = f"The table shows the first {MOST_PAIRS} of {len(counts)} pairs. "
+    more = left_out if len(counts) > MOST_PAIRS else ""
+    yield doc.Paragraph((f"{more}On the batch, this model has the loss ", loss, "."))
+
+
+def _followers(trace: Trace) -> dict[str, Counter[str]]:
+    """The next words of each word in the batch, with how often each follows it."""
+    followers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for example in trace.scenario.training:
+        targets: Sequence[str | None] = targets_of(trace.scenario.reading_example(example))
+        for token, target in zip(example.tokens, targets, strict=True):
+            if target is not None:
+                followers[token][target] += 1
+    return followers
+
+
+def _rounded(exact: Decimal, trace: Trace) -> ex.Number:
+    return ex.Number(round_half_away(exact, trace.scenario.rounding.decimals))

@@ -1,0 +1,40 @@
+"""The sentences of a text that have not been said before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+
+from tracer.lesson.document import Inline, Sentence
+
+END = re.compile(r"(?<=[.:]) (?=[A-Z])")
+"""Between two sentences in a piece of text."""
+
+GOES_ON = ("The result ", "The dot products ", "It ", "Its ", "They ", "This ", "These ", "Here ")
+"""How a sentence begins that needs the one before it."""
+
+
+def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
+    """Return the sentences of a paragraph that were not `said`, and add them to what was.
+
+    The paragraph stays whole where a new sentence needs the one before it.
+    """
+    sentences = _sentences(paragraph)
+    new = [sentence for sentence in sentences if sentence not in said]
+    said.update(sentences)
+    if any(str(sentence[0]).startswith(GOES_ON) for sentence in new):
+        return paragraph
+    found: list[Inline] = []
+    for sentence in new:
+        found += [" ", *sentence] if found else sentence
+    return tuple(found)
+
+
+def _sentences(paragraph: Sentence) -> list[Sentence]:
+    """The sentences of a paragraph, each in its pieces."""
+    sentences: list[list[Inline]] = [[]]
+    for piece in paragraph:
+        first, *others = END.split(piece) if isinstance(piece, str) else [piece]
+        sentences[-1].append(first)
+        sentences += ([each] for each in others)
+    return [tuple(each) for each in sentences]
