@@ -64,7 +64,7 @@ LETTERS = 58
 
 def columns_of_tutorial(text: str) -> tuple[list[str], list[str]]:
     """Blocks of Markdown: on the left, the beginning and two pictures; on the right, a step."""
-    blocks = re.sub(r'<a id="[^"]*"></a>\n', "", text).split("\n\n")
+    blocks = re.sub(r'<a id="[^"]*"></a>\n+', "", text).split("\n\n")
     beginning = itertools.takewhile(lambda block: not re.match(r"\||- |!|##", block), blocks)
     arcs = next(block for block in blocks if ".head1.weights.arcs.svg" in block)
     profile = next(block for block in blocks if ".profile.svg" in block)
