@@ -121,7 +121,7 @@ def test_a_number_is_typed(page: Any, lab: Server, browser: Any) -> None:
             "▲" in each or "▼" in each for each in marked.evaluate_all(f"a => a.map({mark})")
         )
         assert re.fullmatch(r"\d+ numbers changed", page.locator("#changes").text_content())
-        other.wait_for_selector("td.changed")
+        other.wait_for_selector("td.changed:visible")
         assert cell(other, 1, "like").text_content() == "0.75"
     first = page.frame_locator("#first").locator("#step-1 tr:has(th:text-is('like')) td").first
     assert first.text_content() == before

@@ -23,7 +23,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     @cache
     def page(*arguments: str) -> Path:
         html = tmp_path_factory.mktemp("page") / "page.html"
-        printed("page", *arguments, "-o", str(html))
+        every = () if "--detail" in arguments else ("--detail", "full")
+        printed("page", *arguments, *every, "-o", str(html))
         return html
 
     return page

@@ -57,6 +57,14 @@ def test_each_step_is_a_box_that_links_to_it(page: tuple[str, str, Trace]) -> No
     assert all(f'id="step-{number}"' in html for number in every)
 
 
+def test_boxes_lead_to_sections_of_several_steps(saved: Saved) -> None:
+    html = saved("alex", "--detail", "normal").read_text(encoding="utf-8")
+    boxes = diagram.boxes(diagram.diagrams(html)[0])
+    assert len(boxes) == 27 and html.count('<section class="step"') < 27
+    assert all(f'id="{str(box.get("href")).removeprefix("#")}"' in html for box in boxes)
+    assert all(html.count(f'id="step-{number}"') == 1 for number in range(1, 28))
+
+
 def test_a_part_of_a_pass_has_the_diagram_of_its_own_steps(saved: Saved) -> None:
     """Not that of the first layer, which is drawn for all that are built alike."""
     html = saved("pizza", "--layer", "2", "--head", "1", "--detail", "full").read_text(

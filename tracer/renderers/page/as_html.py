@@ -160,6 +160,7 @@ class _Text:
             anchor=self.anchors[heading],
             level=heading.level + 1,
             title=heading.title,
+            others=[f"step-{number}" for number in section.steps[1:]],
             layer=section.layer,
             head=section.head,
             from_level=self.levels[i],
