@@ -93,7 +93,7 @@ def test_the_text_is_the_tutorial(saved: Saved) -> None:
     """Also without scripts: every sentence, line and number of the tutorial stands on the page."""
     words = "".join(_Read(saved("alex").read_text(encoding="utf-8")).words)
     seen = re.sub(r"\s+", "", words)
-    tutorial = printed("tutorial", "alex", "--format", "markdown")
+    tutorial = printed("tutorial", "alex", "--detail", "full", "--format", "markdown")
     fenced = re.findall("```text\n(.*?)```", tutorial, re.DOTALL)
     lines = "".join(fence for fence in fenced if "│" not in fence).splitlines()
     assert len(lines) > 100
