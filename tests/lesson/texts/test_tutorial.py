@@ -114,6 +114,12 @@ def test_what_is_said_of_the_architecture(source: str, said: list[str], unsaid: 
     assert [title for title in unsaid if f"### {title}" in text] == []
 
 
+def test_without_layers_nothing_is_stacked() -> None:
+    source = "tokens: [a, b]\nembeddings: {a: [1, 0], b: [0, 1]}\npositions: {sinusoidal: {start: 1}}\nlayers: []\n"
+    for detail in ("short", "normal", "full"):
+        assert "Stacking layers" not in printed("tutorial", "-", "--detail", detail, stdin=source)
+
+
 def test_cross_attention_is_compared_where_there_is_one() -> None:
     text = printed("tutorial", "pizza")
     assert "### Self-attention and cross-attention" in text and "No cross-attention" not in text

@@ -161,7 +161,7 @@ def _layers(teacher: Teacher) -> list[ex.Expression]:
     if reads is None or position is None:
         return []
     left = _leaving(ctx).values()
-    if any(value.shape != reads.shape for values in left for value in values):
+    if not left or any(value.shape != reads.shape for values in left for value in values):
         return []
     return [ctx.symbols[value.address] for value in (reads, *(values[-1] for values in left))]
 
