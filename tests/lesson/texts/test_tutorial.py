@@ -115,7 +115,8 @@ def test_what_is_said_of_the_architecture(source: str, said: list[str], unsaid: 
 
 
 def test_without_layers_nothing_is_stacked() -> None:
-    source = "tokens: [a, b]\nembeddings: {a: [1, 0], b: [0, 1]}\npositions: {sinusoidal: {start: 1}}\nlayers: []\n"
+    waves = "positions: {sinusoidal: {start: 1}}\n"
+    source = f"tokens: [a, b]\nembeddings: {{a: [1, 0], b: [0, 1]}}\n{waves}layers: []\n"
     for detail in ("short", "normal", "full"):
         assert "Stacking layers" not in printed("tutorial", "-", "--detail", detail, stdin=source)
 
