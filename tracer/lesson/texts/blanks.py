@@ -14,7 +14,7 @@ Two rules say which numbers can be left out:
   places is not left out, nor what a curve shows.
 
 What can be found by calculating back, such as a term from the others and the sum, is not hidden;
-nor is the order of numbers that a sentence tells.
+nor is the order of numbers that a sentence states.
 """
 
 from __future__ import annotations

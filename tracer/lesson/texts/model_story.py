@@ -1,4 +1,4 @@
-"""The numbers that the tutorial of a trained model tells of, each computed once."""
+"""The numbers in the tutorial of a trained model, each computed once."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class Story:
     def other_text(self) -> Experiment | TracerError | None:
         """The pass over the scenario's other text, and this pass with the head's output there.
 
-        None if there is no such text, or this one is not told whole. An error if it cannot be read.
+        None if there is no such text, or this one is shown in part. An error if it cannot be read.
         """
         scenario, is_last = self.trace.scenario, self.ctx.token == len(self.trace.tokens) - 1
         contrast = scenario.contrast if isinstance(scenario, FromCheckpoint) else None

@@ -1,4 +1,4 @@
-"""The tutorial of a trained model: why it predicts a word, told before it is worked out."""
+"""The tutorial of a trained model: why it predicts a word, then the working."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ class Teacher:
         """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
-        there and how many parameters it has. Unless the `detail` is full, nothing is told twice.
+        there and how many parameters it has. Unless the `detail` is full, nothing is explained
+        twice.
         """
         self.trace, self.refers, self.full, self.detail = trace, refers, full, detail
         followed = len(trace.tokens) - 1 if token is None else token
@@ -203,7 +204,7 @@ class Teacher:
         return [*shown, *drawn, *doc.paragraphs(self.claim(step))]
 
     def first_like(self, step: Step) -> Step:
-        """The first step with the same goal that is told in the same way; perhaps it is this."""
+        """The first step with the same goal and the same explanation; perhaps this one."""
         goal = step.kind.goal_of(step, self.ctx.at(step.place))
         return self.goals.setdefault((goal, self.like(step)), step)
 
@@ -342,18 +343,18 @@ class Teacher:
 
     def operands(self, record: Record) -> list[doc.Block]:
         """The parameters of an operation, behind its formula; the mask, once."""
-        told: list[doc.Block] = []
+        shown: list[doc.Block] = []
         if isinstance(record.operation, op.DivTerm) and record.operation.factors:
-            told.append(self.factors(record.output, record.operation.factors))
+            shown.append(self.factors(record.output, record.operation.factors))
         for value in record.inputs:
             if value.role.parameter:
-                told += [self.matrix(value)] if self.ctx.is_shown(value) else []
+                shown += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
                 if self.ctx.alone and value.role is roles.MASK and only_hides(value):
                     continue  # the masked scores show what is hidden
                 self.tables.add(value)
-                told += [*self.described(value), self.matrix(value)]
-        return told
+                shown += [*self.described(value), self.matrix(value)]
+        return shown
 
     def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> doc.Matrix:
         """What the frequencies are divided by."""

@@ -74,7 +74,7 @@ def _with_key(sheet: doc.Document, level: int) -> Worksheet:
 
 
 def _numbered(sheet: doc.Document, most: int) -> doc.Document:
-    """Return the sheet with its questions numbered; without those whose answer it tells."""
+    """Return the sheet with its questions numbered; without those that it answers itself."""
     found, number = list[doc.Section](), 0
     for section in sheet.sections:
         blocks = list[doc.Block]()
