@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tracer.commands.attribute import BY, Attribute, Split
+from tracer.data.as_tape import with_tape
 from tracer.errors import Problem
 from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
@@ -81,4 +82,5 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         training, detail = computed.training, self.detail
         shown = page(found, chosen, token, training=training, full=full, detail=detail, part=part)
         documents = tuple(self.beside_code(each, found) for each in shown.documents)
-        return render(replace(shown, documents=documents))
+        shown = replace(shown, documents=documents)
+        return render(with_tape(shown, found, computed.loaded.text))

@@ -29,7 +29,7 @@ from tracer.scenario.edits import OF_THE_AUTHOR, with_number, with_tokens, witho
 from tracer.scenario.loading import Loaded, Origin, load_text
 from tracer.scenario.nodes import Nodes
 from tracer.scenario.reader import with_excerpts
-from tracer.serve.places import TypedNumbers
+from tracer.data.typed import TypedNumbers
 
 MOST_TEXTS = 1000
 """The most texts that are kept to return to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Page:
     `tokens` are the names of the tokens that it can follow, `documents` has the text for each;
     `followed` (counted from 0) is the complete one; the others start with its sections. The
     sections `without_mask` are hidden until the reader asks for them. `results` has what each step
-    computes, by its number.
+    computes, by its number. `tape` is the pass as data, if a script can compute it.
     """
 
     tokens: tuple[str, ...]
@@ -75,6 +76,7 @@ class Page:
     sources: dict[Value, PageSource]
     without_mask: frozenset[int] = frozenset()
     results: dict[int, BoxResult] = field(default_factory=dict)
+    tape: Mapping[str, Any] | None = None
 
     @property
     def document(self) -> doc.Document:

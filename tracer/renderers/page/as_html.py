@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -54,7 +54,11 @@ def render(page: Page, live: LiveState | None = None) -> str:
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
+    data: dict[str, Any] = {"token": page.followed}
+    if page.tape:
+        data |= {"tape": page.tape, "sources": _on_tape(page.tape, numbers)}
+    else:
+        data["values"] = data_of(numbers)
     if live:
         styles += LIVE_STYLE
         scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]
@@ -101,6 +105,12 @@ def _read(name: str) -> str:
 def _hash(text: str) -> str:
     """The hash by which the content policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _on_tape(tape: Mapping[str, Any], numbers: NumberNames) -> list[int]:
+    """The places of the sources among the values of the tape."""
+    places = {value["address"]: i for i, value in enumerate(tape["values"])}
+    return [places[source.address] for source in numbers.sources]
 
 
 def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:

@@ -38,13 +38,18 @@ const button = (kind, ...inside) => {
   return made;
 };
 
-/** @typedef {{values: Source[], token: number, live?: Live}} Data */
+/** @typedef {{values: Source[], token: number, tape?: TapeOnPage, sources?: number[], live?: Live}} Data */
+/** @typedef {TapeData & {text: string, spans: ([number, number] | null)[]}} TapeOnPage with the scenario's text, and where its numbers are typed */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
 /** @type {Data} */
 const data = JSON.parse(the("data", HTMLScriptElement).textContent || "");
 const text = the("text", HTMLElement);
 const sections = all("section.step");
+
+/** The pass of the page, if the script can compute it. */
+const tape = data.tape ? new Tape(data.tape) : null;
+if (tape) data.values = sourcesOnTape(tape, data.sources || []);
 
 /** The number of its source in the data. @param {string} of */
 const valueOf = (of) => Number(of.split(":")[0]);
@@ -53,7 +58,11 @@ const valueOf = (of) => Number(of.split(":")[0]);
 const sourceOf = (of) => data.values[valueOf(of)];
 
 /** @param {string} of */
-const entryOf = (of) => sourceOf(of).entries[of.split(":")[1]];
+const entryOf = (of) => {
+  const [source, at] = [sourceOf(of), of.split(":")[1]];
+  if (tape) source.entries[at] ??= entryOnTape(tape, source, at);
+  return source.entries[at];
+};
 
 /** `Q¹[Alex, d₁]`. @param {string} of */
 const nameOf = (of) => {

@@ -61,11 +61,23 @@ class TypedNumbers:
             raise TracerError(Problem(message, address=value.address))
         return path
 
+    def source(self, value: Value, at: Index) -> YamlPath | None:
+        """Return where a given number comes from, which may also be the source of others."""
+        scenario, producer = self.trace.scenario, self.trace.producers[value]
+        if isinstance(producer.operation, Pinned):
+            return ("given", value.address, *at)
+        if value.role is roles.W_U and scenario.is_tied:
+            return ("embeddings", (scenario.vocabulary or ())[at[1]], at[0])
+        return self._path(value, at)
+
     def _path(self, value: Value, at: Index) -> YamlPath | None:
-        tower: YamlPath = ("encoder",) if value.place.encoder else ()
+        scenario = self.trace.scenario
+        in_encoder = value.place.encoder
+        tower: YamlPath = ("encoder",) if in_encoder else ()
         if value.role is roles.EMBEDDING:
-            scenario = self.trace.scenario
-            of = scenario.encoder if value.place.encoder and scenario.encoder else scenario
+            of = scenario.encoder if in_encoder and scenario.encoder else scenario
+            if in_encoder and scenario.shares_embeddings:
+                tower = ()
             by_word = isinstance(of.embeddings, Mapping)
             return (*tower, "embeddings", of.tokens[at[0]] if by_word else at[0], at[1])
         if value.address in self.parameters:

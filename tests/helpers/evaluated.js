@@ -1,0 +1,35 @@
+// Edits of a tape, one after the other: each is made, what is printed is written, and it is undone.
+let input = "";
+process.stdin.on("data", (part) => (input += part));
+process.stdin.on("end", () => {
+  const { tape: data, edits } = JSON.parse(input);
+  const tape = new Tape(data);
+  const answers = [];
+  const shown = () =>
+    Object.fromEntries(
+      tape.values.map((value) => [
+        value.address,
+        value.words ? value.numbers : value.numbers.map((_, at) => textOf(tape.pencil.number(value, at))),
+      ]),
+    );
+  for (const edit of edits) {
+    const before = edit && numberAt(tape, edit.place);
+    try {
+      if (edit) tape.evaluate(tape.set(edit.place, decimal(edit.number)));
+      answers.push({ printed: shown() });
+    } catch (error) {
+      if (!(error instanceof NoResult)) throw error;
+      answers.push({ refused: error.message });
+    }
+    if (edit) {
+      tape.set(edit.place, before);
+      tape.evaluate();
+    }
+  }
+  process.stdout.write(JSON.stringify(answers));
+});
+
+const numberAt = (tape, place) => {
+  const value = tape.values.find(({ places }) => places?.includes(place));
+  return value.numbers[value.places.indexOf(place)];
+};

@@ -1,0 +1,123 @@
+"""What the script of a page computes from a tape, in Node, beside what the program computes."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracer.renderers.page
+from tracer.data.as_tape import tape_data
+from tracer.data.typed import TypedNumbers
+from tracer.decoder.forward import FORWARD, Trace
+from tracer.errors import TracerError
+from tracer.lesson import entries
+from tracer.requests.resolve import run_pass
+from tracer.scenario.loading import Loaded, Origin, load_text
+from tracer.scenario.nodes import Nodes
+
+SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
+RUNNER = Path(__file__).parent / "evaluated.js"
+FILES = ("decimal", "pencil", "tape")
+NODE = shutil.which("node")
+
+needs_node = pytest.mark.skipif(NODE is None, reason="needs Node")
+
+
+def loaded(text: str) -> tuple[Loaded, Trace]:
+    """A scenario's text and its pass."""
+    found = load_text(text, Origin("scenario", "scenario.yaml", Path()))
+    return found, run_pass(found, FORWARD)
+
+
+def tape_of(text: str) -> Any:
+    """The tape of a scenario's text."""
+    found, trace = loaded(text)
+    return tape_data(trace, TypedNumbers(trace, Nodes(found.text)))
+
+
+def in_node(tape: Any, edits: Sequence[Any]) -> list[Any]:
+    """What the script prints, or why it refuses, after each edit alone; None is no edit."""
+    assert NODE
+    code = "\n".join((SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in FILES)
+    code += RUNNER.read_text(encoding="utf-8")
+    asked = json.dumps({"tape": tape, "edits": list(edits)})
+    ran = subprocess.run(
+        [NODE, "--input-type=module", "-e", code],
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    answers: list[Any] = json.loads(ran.stdout)
+    return answers
+
+
+def printed(trace: Trace) -> dict[str, list[str]]:
+    """Every number of a pass as it is printed, row by row."""
+    found = {}
+    for record in trace.records:
+        value = record.output
+        if value.role.words:
+            found[value.address] = [str(word) for word in np.ravel(value.numbers).tolist()]
+            continue
+        numbers = [entries.number(trace.pencil, value, at) for at in np.ndindex(value.shape)]
+        found[value.address] = [format(number.value, "f") for number in numbers]
+    return found
+
+
+def random_edits(tape: Any, random: random.Random, number: int) -> list[Any]:
+    """Other numbers at random places of a tape."""
+    places = [place for place, span in enumerate(tape["spans"]) if span]
+    if not places:
+        return []
+    return [{"place": random.choice(places), "number": other(random)} for _ in range(number)]
+
+
+def other(random: random.Random) -> str:
+    """A number as somebody types or drags it."""
+    places = random.choice((0, 1, 1, 2, 2, 2, 3, 5))
+    size = random.choice((1, 1, 1, 3, 10, 100))
+    return str(round(Decimal(random.uniform(-size, size)), places))
+
+
+def after(text: str, tape: Any, edit: Any) -> dict[str, list[str]] | None:
+    """What the program prints after an edit of the text; None if it refuses."""
+    start, end = tape["spans"][edit["place"]]
+    try:
+        _, trace = loaded(text[:start] + edit["number"] + text[end:])
+    except TracerError:
+        return None
+    return printed(trace)
+
+
+def differences(text: str, edits: Sequence[Any] | None = None, *, seed: int = 0) -> list[str]:
+    """The edits after which the script prints other numbers than the program."""
+    tape = tape_of(text)
+    if edits is None:
+        edits = random_edits(tape, random.Random(seed), 10)
+    found = []
+    for edit, answer in zip([None, *edits], in_node(tape, [None, *edits]), strict=True):
+        expected = printed(loaded(text)[1]) if edit is None else after(text, tape, edit)
+        got = answer.get("printed")
+        if expected is None or got is None:
+            if expected is None and got is not None:
+                found.append(f"{edit}: the program refuses, the script does not")
+            elif got is None and expected is not None:
+                found.append(f"{edit}: refused: {answer}")
+            continue
+        found += [
+            f"{edit}: {address}: {got.get(address)} in place of {numbers}"
+            for address, numbers in expected.items()
+            if got.get(address) != numbers
+        ]
+    return found
