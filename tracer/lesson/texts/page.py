@@ -109,7 +109,11 @@ class NumberNames:
 
     def __init__(self, page: Page) -> None:
         self.sources = list({id(source): source for source in page.sources.values()}.values())
-        places = {id(source): i for i, source in enumerate(self.sources)}
+        if page.tape:  # which has them all, and more
+            of_address = {value["address"]: i for i, value in enumerate(page.tape["values"])}
+            places = {id(source): of_address[source.address] for source in self.sources}
+        else:
+            places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, PageSource] = page.sources
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, partial
@@ -35,8 +35,15 @@ SCRIPT = (
     *("diagram", "staging", "board", "judging", "trying", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
-LIVE_STYLE, LIVE_SCRIPT = ("live",), ("server", "replacing", "fields", "settings")
-"""The same of a page whose numbers can be changed: behind the others, but before the start."""
+ON_TAPE = (
+    *("decimal", "pencil", "tape", "expressions", "notation"),
+    *("lines", "origins"),
+)
+"""What computes the numbers of a page that has its tape, before all others."""
+CHANGING_STYLE, CHANGING = ("live",), ("living", "fields")
+"""What changes numbers, behind the others, but before the start."""
+OF_SERVER = ("server", "replacing", "settings")
+"""The same of a page that asks the server that sent it."""
 SENT = "sent"
 """What notes the text of such a page, behind the first script and before all others change it."""
 
@@ -56,13 +63,17 @@ def render(page: Page, live: LiveState | None = None) -> str:
     styles, scripts = list(STYLE), list(SCRIPT)
     data: dict[str, Any] = {"token": page.followed}
     if page.tape:
-        data |= {"tape": page.tape, "sources": _on_tape(page.tape, numbers)}
+        data["tape"] = page.tape
     else:
         data["values"] = data_of(numbers)
+    if live or page.tape:
+        styles += CHANGING_STYLE
+        scripts = [*scripts[:-1], *CHANGING, scripts[-1]]
     if live:
-        styles += LIVE_STYLE
-        scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]
+        scripts = [scripts[0], SENT, *scripts[1:-1], *OF_SERVER, scripts[-1]]
         data["live"] = live.data
+    if page.tape:
+        scripts = [*ON_TAPE, *scripts]
     # No element may have a style of its own.
     widest = f":root {{ --drawing: {blocks.widest:.0f}px }}"
     style = "\n".join([widest, *(_read(f"style/{name}.css") for name in styles)])
@@ -84,6 +95,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
         script=Markup(script),
         script_hash=_hash(script),
         live=live,
+        changes=bool(live or page.tape),
     )
 
 
@@ -105,12 +117,6 @@ def _read(name: str) -> str:
 def _hash(text: str) -> str:
     """The hash by which the content policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _on_tape(tape: Mapping[str, Any], numbers: NumberNames) -> list[int]:
-    """The places of the sources among the values of the tape."""
-    places = {value["address"]: i for i, value in enumerate(tape["values"])}
-    return [places[source.address] for source in numbers.sources]
 
 
 def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:

@@ -20,6 +20,7 @@ const EXCERPT = /^ {2}/;
 
 /** @param {string} of */
 const isTyped = (of) => {
+  if (tape) return placeOf(of) !== undefined;
   const { given, address } = sourceOf(of);
   return given && !!data.live?.typed.includes(address);
 };
@@ -31,16 +32,12 @@ const typedCell = (event) => {
 };
 
 const markTyped = () => {
-  const given = new Set(data.live?.typed);
-  for (const cell of all("td[data-of]", text)) {
-    const source = sourceOf(cell.dataset.of || "");
-    cell.classList.toggle("typed", source.given && given.has(source.address));
-  }
+  for (const cell of all("td[data-of]", text)) cell.classList.toggle("typed", isTyped(cell.dataset.of || ""));
 };
 
 /** A number some steps of its last digit away. @param {string} written @param {number} steps */
 const stepped = (written, steps) => {
-  const number = decimal(written);
+  const number = readNumber(written);
   return number && asText({ ...number, digits: number.digits + BigInt(steps) });
 };
 
@@ -56,7 +53,7 @@ const asText = ({ digits, places: after }) => {
 /** What was typed as the program reads it. @param {string} written */
 const asRead = (written) => {
   const bare = written.replace(/\s/g, "").replace(/[−–]/g, "-").replace(",", ".").replace("∞", "inf");
-  const number = /[×x*^]/.test(bare) && decimal(bare);
+  const number = /[×x*^]/.test(bare) && readNumber(bare);
   return number ? asText(number) : bare;
 };
 
@@ -113,11 +110,34 @@ const sendField = (closes) => {
   }
   inField.written = number;
   const of = ofKey(inField.key);
+  const place = placeOf(of);
+  if (place !== undefined && !changeHere(place, number)) return;
   const at = of.split(":")[1].split(",").filter(Boolean).map((each) => Number(each) + 1);
   const [row, column] = at.length > 1 ? at : [undefined, ...at];
   const edit = { address: sourceOf(of).address, row, column, number, continues: inField.sent };
   inField.sent = true;
   sendEdit(edit, inField.key);
+};
+
+/**
+ * Change a number in the page at once; return whether a server has to be told, too.
+ * @param {number} place @param {string} number
+ */
+const changeHere = (place, number) => {
+  try {
+    change(place, number, inField.sent);
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    if (data.live) return true; // the program may know what the page does not
+    inField.closes = false;
+    sayAtField(`No result: ${error.message}.`);
+    return false;
+  }
+  if (data.live) return true;
+  inField.sent = true;
+  sayAtField("");
+  if (inField.closes) closeField(document.activeElement === typedInput);
+  return false;
 };
 
 /** @param {object} edit @param {string} of the key of the number that it changes */
@@ -128,7 +148,8 @@ const sendEdit = async (edit, of) => {
   }
   sending = true;
   try {
-    replace(await engine.edit(edit));
+    const page = await engine.edit(edit);
+    if (!waiting) replace(page);
     if (of === inField.key) sayAtField("");
     if (of === inField.key && inField.closes) closeField(document.activeElement === typedInput);
   } catch (error) {

@@ -4,105 +4,301 @@
 
 /** @typedef {{place: number, before: Decimal, after: Decimal}} Change */
 
-/** The numbers of the file, by their places. @type {Map<number, Decimal>} */
+/** The numbers of the file at places that were changed. @type {Map<number, Decimal>} */
 const ofFile = new Map();
-/** The changes that can be undone, and those that can be done again. @type {Change[]} */
+/** The changes that can be undone, and those that can be made again. @type {Change[]} */
 const done = [];
 /** @type {Change[]} */
 const undone = [];
 
 const TYPED_NUMBER = /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?$/i;
+const TYPED_INFINITY = /^-(\.?inf|∞)$/;
+
+/** The tape, which a page with changing numbers has. */
+const tapeHere = () => {
+  if (!tape) throw new Error("no tape");
+  return tape;
+};
 
 /** The place in the scenario of a number of the page; undefined if it cannot be changed. @param {string} of */
 const placeOf = (of) => {
-  const value = tapeValueOf(of);
-  const place = value?.places?.[flatOf(of)] ?? -1;
-  return tape?.data.spans[place] ? place : undefined;
+  if (!tape) return undefined;
+  const { shape, places: own } = tape.values[valueOf(of)];
+  const place = own?.[flatPlace(shape, of.split(":")[1])] ?? -1;
+  return data.tape?.spans[place] ? place : undefined;
 };
 
 /** The number at a place. @param {number} place @returns {Decimal} */
 const numberAt = (place) => {
-  const value = /** @type {Tape} */ (tape).values.find(({ places }) => places?.includes(place));
+  const value = tapeHere().values.find(({ places: own }) => own?.includes(place));
   return value?.numbers[value.places?.indexOf(place) ?? 0];
 };
 
-/** Compute with another number at a place, and show it; if there is no result, nothing changes. @param {number} place @param {Decimal} number */
+/** Show what follows from another number at a place; where nothing does, the page stays as it is. @param {number} place @param {Decimal} number */
 const put = (place, number) => {
-  if (!tape) return;
   const before = numberAt(place);
   if (!ofFile.has(place)) ofFile.set(place, before);
-  const texts = shownNumbers();
-  const changed = tape.set(place, number);
+  const changed = tapeHere().set(place, number);
   try {
-    showChanges(tape.evaluate(changed), texts);
+    showChanges(tapeHere().evaluate(changed));
   } catch (error) {
-    tape.evaluate(tape.set(place, before));
+    tapeHere().evaluate(tapeHere().set(place, before));
     throw error;
   }
 };
 
-/** Change a number; a change that continues the one before it is undone together with it. @param {number} place @param {string} written @param {boolean} continues */
-const change = (place, written, continues) => {
-  const hides = /^-(inf|\.inf|∞)$/.test(written);
-  if (!hides && !TYPED_NUMBER.test(written)) throw new NoResult(`expected a number, got ${written}`);
-  const [before, after] = [numberAt(place), decimal(hides ? "-Infinity" : written)];
+/** Change a number; a change that continues the one before it is undone together with it. @param {number} place @param {string} typed @param {boolean} continues */
+const change = (place, typed, continues) => {
+  const hides = TYPED_INFINITY.test(typed);
+  if (!hides && !TYPED_NUMBER.test(typed)) throw new NoResult(`expected a number, got ${typed}`);
+  const [before, after] = [numberAt(place), hides ? HIDDEN : decimal(typed)];
   put(place, after);
   const last = done.at(-1);
   if (continues && last?.place === place) last.after = after;
   else done.push({ place, before, after });
   undone.length = 0;
+  nameChanges();
 };
 
 /** @param {Change[]} from @param {Change[]} to @param {"before" | "after"} which */
-const step = (from, to, which) => {
+const stepThrough = (from, to, which) => {
   const last = from.pop();
   if (!last) return;
   to.push(last);
   put(last.place, last[which]);
+  nameChanges();
 };
-const undo = () => step(done, undone, "before");
-const redo = () => step(undone, done, "after");
+const undo = () => stepThrough(done, undone, "before");
+const redo = () => stepThrough(undone, done, "after");
+
+/** The numbers of the file, as one change after the other. */
+const reset = () => {
+  for (const place of differing()) {
+    const [before, after] = [numberAt(place), /** @type {Decimal} */ (ofFile.get(place))];
+    put(place, after);
+    done.push({ place, before, after });
+  }
+  undone.length = 0;
+  nameChanges();
+};
 
 /** The places whose number is not that of the file. */
-const differing = () => [...ofFile].filter(([place, number]) => textOf(numberAt(place)) !== textOf(number)).map(([place]) => place);
+const differing = () => [...ofFile].filter(([place, number]) => !same(numberAt(place), number)).map(([place]) => place);
 
-/** The text of the scenario with its changed numbers. */
+/** The text of the scenario, with its changed numbers. */
 const scenario = () => {
-  if (!tape) return "";
-  const { text: whole, spans } = tape.data;
-  const places = differing().sort((a, b) => spans[b][0] - spans[a][0]);
-  // Positions count characters, also those that take two units in a script.
-  const characters = [...whole];
-  for (const place of places) {
-    const [start, end] = spans[place];
-    characters.splice(start, end - start, typedText(numberAt(place)));
+  const { text: whole, spans } = /** @type {TapeOnPage} */ (data.tape);
+  const characters = [...whole]; // some take two units in a script, and count once
+  const start = (/** @type {number} */ place) => (spans[place] || [0])[0];
+  for (const place of differing().sort((a, b) => start(b) - start(a))) {
+    const [from, to] = spans[place] || [0, 0];
+    const number = numberAt(place);
+    characters.splice(from, to - from, isInfinite(number) ? "-inf" : textOf(number));
   }
   return characters.join("");
 };
 
-/** @param {Decimal} number */
-const typedText = (number) => (isFinite_(number) ? textOf(number) : "-inf");
-
 // --- what the page shows -------------------------------------------------------------------------
 
-/** The numbers that stand in the text. */
-const shownNumbers = () => new Map([...places.keys()].map((of) => [of, entryOf(of).number]));
+const unmarkChanges = () => {
+  for (const place of all(".changed", text)) {
+    place.classList.remove("changed", "rose", "fell");
+    place.removeAttribute("title");
+  }
+};
 
-/** Write changed numbers wherever they stand, and what is drawn of them. @param {Set<number>} changed @param {Map<string, string>} before */
-const showChanges = (changed, before) => {
-  forgetEntries(changed);
+/** @param {HTMLElement} place @param {string} before @param {string} now */
+const markPlace = (place, before, now) => {
+  const [old, fresh] = [readNumber(before), readNumber(now)];
+  const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
+  const rose = !old || !fresh || digitsAt(fresh, at) > digitsAt(old, at);
+  place.classList.add("changed", rose ? "rose" : "fell");
+  place.setAttribute("title", `was ${before}`);
+};
+
+/** Write changed numbers wherever they stand, and redraw what shows them. @param {Set<number>} changed the indices of values on the tape */
+const showChanges = (changed) => {
+  const isChanged = (/** @type {string} */ of) => changed.has(valueOf(of));
+  const before = new Map([...places.keys()].filter(isChanged).map((of) => [of, entryOf(of).number]));
+  for (const index of changed) data.values[index].entries = {};
   earlier.clear();
   unmarkChanges();
-  for (const [of, list] of places) {
-    if (!changed.has(tapeIndexOf(of))) continue;
+  const tables = new Set();
+  for (const [of, old] of before) {
     const { number } = entryOf(of);
-    const old = before.get(of);
-    if (old !== undefined && old !== number) earlier.set(of, old);
-    for (const place of list) rewrite(place, number);
+    if (number === old) continue;
+    earlier.set(of, old);
+    for (const place of places.get(of) || []) {
+      rewrite(place, of, number);
+      markPlace(place, old, number);
+      tables.add(place.closest("table, svg"));
+    }
   }
-  all("li.drawn", text).forEach((line) => redraw(line, changed));
-  for (const cell of all(".diagram [data-number]", text)) if (changed.has(tapeIndexOf(cell.dataset.number || ""))) shade(cell);
-  for (const [of, old] of earlier) for (const place of places.get(of) || []) markPlace(place, old, entryOf(of).number);
+  for (const drawing of tables) if (drawing instanceof Element) redraw(drawing);
+  rewriteLines(changed);
+  all(".diagram .map", text).forEach(shadeMap);
   document.body.classList.toggle("differs", differing().length > 0);
-  document.dispatchEvent(new CustomEvent("changed"));
+  if (pointed) show(pointed);
 };
+
+/** @param {HTMLElement} place @param {string} of @param {string} number */
+const rewrite = (place, of, number) => {
+  const words = place.tagName === "TD" ? place.querySelector("span") || place : place;
+  if (["TD", "SPAN", "text", "B"].includes(words.tagName)) words.textContent = number;
+};
+
+/** Lines whose value or operands have changed are written anew when they are next shown. @param {Set<number>} changed */
+const rewriteLines = (changed) => {
+  for (const line of all("li[data-line]", text)) {
+    if (!changed.has(valueOf(line.dataset.line || ""))) continue;
+    for (const old of all("[data-of]", line)) places.set(old.dataset.of || "", (places.get(old.dataset.of || "") || []).filter((each) => each !== old));
+    line.classList.remove("drawn");
+    line.replaceChildren(...all(".label, .front", line));
+  }
+  draw(text);
+};
+
+/** Draw a table's colors and bars, or a picture, from its numbers. @param {Element} drawing */
+const redraw = (drawing) => {
+  if (drawing.matches("table.bars")) redrawBars(drawing);
+  else if (drawing.matches("table[data-heat]")) redrawHeat(/** @type {HTMLElement} */ (drawing));
+  else for (const arc of all("path[data-of]", drawing)) arc.setAttribute("stroke-width", (WIDEST_ARC * share(shownSize(arc))).toFixed(2));
+};
+
+const WIDEST_ARC = 16;
+/** @param {number} number */
+const share = (number) => Math.min(Math.max(number, 0), 1);
+
+/** The number that an element shows, as a float; -∞ has none. @param {HTMLElement} place */
+const shownSize = (place) => {
+  const of = place.dataset.of || place.dataset.number || "";
+  const value = tapeHere().values[valueOf(of)];
+  const number = tapeHere().pencil.number(value, flatPlace(value.shape, of.split(":")[1]));
+  return isInfinite(number) ? 0 : Number(textOf(number));
+};
+
+/** @param {Element} table */
+const redrawBars = (table) => {
+  const cells = all("td[data-of]", table);
+  const numbers = cells.map(shownSize);
+  const low = Math.min(0, ...numbers);
+  const span = Math.max(0, ...numbers) - low || 1;
+  const zero = (100 * -low) / span;
+  cells.forEach((cell, i) => {
+    const [rect, axis] = [cell.querySelector("rect"), cell.querySelector("path")];
+    const length = (100 * numbers[i]) / span;
+    rect?.setAttribute("x", (zero + Math.min(length, 0)).toFixed(2));
+    rect?.setAttribute("width", Math.abs(length).toFixed(2));
+    rect?.setAttribute("class", numbers[i] > 0 ? "positive" : numbers[i] < 0 ? "negative" : "zero");
+    axis?.setAttribute("d", `M${zero.toFixed(2)} 0V1`);
+  });
+};
+
+const SHADES = 10;
+
+/** @param {HTMLElement} table */
+const redrawHeat = (table) => {
+  const cells = all("td[data-of]", table);
+  const numbers = cells.map(shownSize);
+  const largest = Math.max(...numbers.map(Math.abs)) || 1;
+  cells.forEach((cell, i) => {
+    const kinds = [...cell.classList].filter((kind) => /^(heat|cold)-/.test(kind));
+    cell.classList.remove(...kinds);
+    if (table.dataset.heat === "share") return cell.classList.add(`heat-${Math.ceil(share(numbers[i]) * SHADES)}`);
+    const depth = Math.round((Math.abs(numbers[i]) / largest) * SHADES);
+    if (depth) cell.classList.add(`${numbers[i] < 0 ? "cold" : "heat"}-${depth}`);
+  });
+};
+
+/** The small heat map of a box of the diagram; in one that is reduced, a cell stands for many numbers. @param {HTMLElement} map */
+const shadeMap = (map) => {
+  const cells = all("[data-number]", map);
+  const numbers = cells.map(shownSize);
+  const largest = Math.max(...numbers.map(Math.abs)) || 1;
+  cells.forEach((cell, i) => {
+    cell.setAttribute("class", numbers[i] < 0 ? "cold" : "heat");
+    cell.setAttribute("fill-opacity", String(Math.round((Math.abs(numbers[i]) / largest) * SHADES) / SHADES));
+  });
+};
+
+// --- buttons, and other programs -----------------------------------------------------------------
+
+/** @param {string} id @param {() => void} press */
+const onPress = (id, press) => document.getElementById(id)?.addEventListener("click", press);
+
+/** Say how many numbers have changed, and which buttons do something. */
+const nameChanges = () => {
+  if (data.live) return;
+  the("undo", HTMLButtonElement).disabled = !done.length;
+  the("redo", HTMLButtonElement).disabled = !undone.length;
+  the("reset", HTMLButtonElement).disabled = !differing().length;
+  the("changes", HTMLOutputElement).textContent = changesText();
+};
+
+const changesText = () => {
+  if (!earlier.size) return "";
+  return earlier.size === 1 ? "1 number changed" : `${earlier.size} numbers changed`;
+};
+
+/** Save the scenario with its changed numbers. */
+const download = () => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([scenario()], { type: "application/yaml" }));
+  link.download = `${document.title}.yaml`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
+if (tape && !data.live) {
+  onPress("undo", undo);
+  onPress("redo", redo);
+  onPress("reset", reset);
+  onPress("download", download);
+  document.addEventListener("keydown", (event) => {
+    const own = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (own || staged || !(event.ctrlKey || event.metaKey)) return;
+    const again = event.key === "y" || (event.key === "Z" && event.shiftKey);
+    if (event.key !== "z" && !again) return;
+    event.preventDefault();
+    again ? redo() : undo();
+  });
+}
+
+/** A value by its address, and an entry by row and column, counted from 1 or by label. @param {string} address @param {string | number} [row] @param {string | number} [column] */
+const located = (address, row, column) => {
+  const value = tapeHere().at(address);
+  const labels = [row, column].filter((each) => each !== undefined);
+  const at = labels.reduce((/** @type {number} */ flat, label, axis) => {
+    const place = typeof label === "number" ? label - 1 : value.labels[axis].indexOf(/** @type {string} */ (label));
+    if (!(place >= 0 && place < value.shape[axis])) throw new Error(`no ${label} in ${address}`);
+    return flat * value.shape[axis] + place;
+  }, 0);
+  return { value, at, index: tapeHere().values.indexOf(value) };
+};
+
+/** What a program can do with the page. */
+const decoderTrace = {
+  /** @param {string} address @param {string | number} row @param {string | number} column @param {string | number} number */
+  edit: (address, row, column, number) => {
+    const { value, at } = located(address, row, column);
+    const place = value.places?.[at] ?? -1;
+    if (!data.tape?.spans[place]) throw new Error(`${address} is computed, or not typed in the file`);
+    change(place, String(number), false);
+  },
+  undo,
+  redo,
+  /** @param {string} address */
+  printed: (address) => {
+    const { value } = located(address);
+    const numbers = value.numbers.map((each, at) => (value.words ? each : numberText(tapeHere().pencil.number(value, at))));
+    return rowsOf(numbers, value.shape.length > 1 ? value.shape[0] : 1);
+  },
+  /** @param {string} address @param {string | number} [row] @param {string | number} [column] */
+  line: (address, row, column) => {
+    const { index, at } = located(address, row, column);
+    const { sides = [], relations = [], result: last = "" } = line(tapeHere(), index, at) || {};
+    return [...sides, last].map((side, i) => (i ? `${relations[i - 1]} ${side}` : side)).join(" ");
+  },
+  scenario,
+};
+if (tape) Object.assign(window, { decoderTrace });

@@ -38,7 +38,7 @@ const button = (kind, ...inside) => {
   return made;
 };
 
-/** @typedef {{values: Source[], token: number, tape?: TapeOnPage, sources?: number[], live?: Live}} Data */
+/** @typedef {{values: Source[], token: number, tape?: TapeOnPage, live?: Live}} Data */
 /** @typedef {TapeData & {text: string, spans: ([number, number] | null)[]}} TapeOnPage with the scenario's text, and where its numbers are typed */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
@@ -47,9 +47,26 @@ const data = JSON.parse(the("data", HTMLScriptElement).textContent || "");
 const text = the("text", HTMLElement);
 const sections = all("section.step");
 
-/** The pass of the page, if the script can compute it. */
-const tape = data.tape ? new Tape(data.tape) : null;
-if (tape) data.values = sourcesOnTape(tape, data.sources || []);
+/** The pass of the page, if the script can compute it. @type {Tape | null} */
+let tape = null;
+
+/** A value of the tape as a source, whose entries are written when they are asked for. @param {TapeValue} value @returns {Source} */
+const sourceOnTape = ({ symbol, address, labels, operation }) => ({
+  ...{ symbol: new Notation().write(symbol), address, labels },
+  ...{ given: operation.kind === "given", entries: {} },
+});
+
+/** The place of an entry among those of its value, counted row by row. @param {number[]} shape @param {string} place */
+const flatPlace = (shape, place) =>
+  place.split(",").filter(Boolean).reduce((flat, i, axis) => flat * shape[axis] + Number(i), 0);
+
+/** Take the numbers of a page that takes the place of this one, or of this one. @param {Data} its */
+const adopt = (its) => {
+  Object.assign(data, its);
+  tape = data.tape ? new Tape(data.tape) : null;
+  if (tape) data.values = tape.values.map(sourceOnTape);
+};
+adopt(data);
 
 /** The number of its source in the data. @param {string} of */
 const valueOf = (of) => Number(of.split(":")[0]);
@@ -60,7 +77,7 @@ const sourceOf = (of) => data.values[valueOf(of)];
 /** @param {string} of */
 const entryOf = (of) => {
   const [source, at] = [sourceOf(of), of.split(":")[1]];
-  if (tape) source.entries[at] ??= entryOnTape(tape, source, at);
+  if (tape) source.entries[at] ??= entryToPointAt(tape, valueOf(of), flatPlace(tape.values[valueOf(of)].shape, at));
   return source.entries[at];
 };
 
@@ -77,6 +94,23 @@ const originalOf = (of) => {
   for (let { is } = entryOf(from); is; { is } = entryOf(from)) from = is;
   return from;
 };
+
+/** A number by address and place, the same in each page. @param {string} of */
+const keyOf = (of) => {
+  const source = sourceOf(of);
+  const alike = data.values.filter((other) => other.address === source.address);
+  return `${source.address} ${alike.indexOf(source)}:${of.split(":")[1]}`;
+};
+
+/** @param {string} wanted */
+const ofKey = (wanted) => {
+  const [, address, which, at] = /^(.*) (\d+):(.*)$/.exec(wanted) || [];
+  const source = data.values.filter((source) => source.address === address)[Number(which)];
+  return source && (tape || source.entries[at]) ? `${data.values.indexOf(source)}:${at}` : "";
+};
+
+/** The numbers that stand in the text, by their keys. @returns {Map<string, string>} */
+const numbersByKey = () => new Map([...places.keys()].map((of) => [keyOf(of), entryOf(of).number]));
 
 /** The numbers that a number is computed from. @param {string} of */
 const operandsOf = (of) => {

@@ -2,33 +2,6 @@
 
 // Put a new page in place of this one: only what differs is replaced, and changed numbers are marked.
 
-/** A number by address and place, the same in each page. @param {string} of */
-const keyOf = (of) => {
-  const source = sourceOf(of);
-  const alike = data.values.filter((other) => other.address === source.address);
-  return `${source.address} ${alike.indexOf(source)}:${of.split(":")[1]}`;
-};
-
-/** @param {string} wanted */
-const ofKey = (wanted) => {
-  const [, address, which, at] = /^(.*) (\d+):(.*)$/.exec(wanted) || [];
-  const alike = data.values.filter((source) => source.address === address);
-  const source = alike[Number(which)];
-  return source && source.entries[at] ? `${data.values.indexOf(source)}:${at}` : "";
-};
-
-/** Every number of the page by its key. @returns {Map<string, string>} */
-const numbersByKey = () => {
-  /** @type {Record<string, number>} */
-  const counts = {};
-  const found = new Map();
-  for (const { address, entries } of data.values) {
-    const which = (counts[address] = (counts[address] ?? -1) + 1);
-    for (const [at, { number }] of Object.entries(entries)) found.set(`${address} ${which}:${at}`, number);
-  }
-  return found;
-};
-
 /**
  * Change an element as it was sent, and that of the page, to another form of it.
  * @param {Element} before @param {Element} next
@@ -135,13 +108,6 @@ const changeWidth = () => {
   document.documentElement.style.setProperty("--drawing", `${Math.round(Math.max(0, ...widths))}px`);
 };
 
-const unmarkChanges = () => {
-  for (const place of all(".changed", text)) {
-    place.classList.remove("changed", "rose", "fell");
-    place.removeAttribute("title");
-  }
-};
-
 /** Mark the numbers that differ. @param {Map<string, string>} before */
 const markChanges = (before) => {
   earlier.clear();
@@ -151,15 +117,6 @@ const markChanges = (before) => {
     earlier.set(of, old);
     for (const place of places.get(of) || []) markPlace(place, old, number);
   }
-};
-
-/** @param {HTMLElement} place @param {string} before @param {string} now */
-const markPlace = (place, before, now) => {
-  const [old, fresh] = [decimal(before), decimal(now)];
-  const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
-  const rose = !old || !fresh || rounded(fresh, at) > rounded(old, at);
-  place.classList.add("changed", rose ? "rose" : "fell");
-  place.setAttribute("title", `was ${before}`);
 };
 
 /** The part of the text that stays where it is on the screen. */
@@ -188,7 +145,7 @@ const replace = (html) => {
   undraw();
   changeElement(sentText, fresh);
   changeWidth();
-  Object.assign(data, its);
+  adopt(its);
   sections.splice(0, sections.length, ...all("section.step"));
   changeChoices(next);
   document.title = next.title;

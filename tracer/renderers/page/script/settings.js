@@ -87,11 +87,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   showNext(engine.undo());
 });
-const changesText = () => {
-  if (!earlier.size) return "";
-  return earlier.size === 1 ? "1 number changed" : `${earlier.size} numbers changed`;
-};
-
 document.addEventListener("replaced", (event) => {
   const next = /** @type {CustomEvent<Document>} */ (event).detail;
   for (const id of ["settings", "tokens"]) {
