@@ -19,7 +19,7 @@ process.stdin.on("end", () => {
       answers.push({ printed: shown() });
     } catch (error) {
       if (!(error instanceof NoResult)) throw error;
-      answers.push({ refused: error.message });
+      answers.push({ refused: error.message, others: error instanceof OtherSteps });
     }
     if (edit) {
       tape.set(edit.place, before);

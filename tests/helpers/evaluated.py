@@ -17,6 +17,7 @@ import pytest
 import tracer.renderers.page
 from tracer.data.as_tape import tape_data
 from tracer.data.typed import TypedNumbers
+from tracer.decoder import operations as op
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.errors import TracerError
 from tracer.lesson import entries
@@ -90,34 +91,50 @@ def other(random: random.Random) -> str:
     return str(round(Decimal(random.uniform(-size, size)), places))
 
 
-def after(text: str, tape: Any, edit: Any) -> dict[str, list[str]] | None:
-    """What the program prints after an edit of the text; None if it refuses."""
+def after(text: str, tape: Any, edit: Any) -> Trace | None:
+    """The program's pass after an edit of the text; None if it refuses."""
+    if edit is None:
+        return loaded(text)[1]
     start, end = tape["spans"][edit["place"]]
     try:
-        _, trace = loaded(text[:start] + edit["number"] + text[end:])
+        return loaded(text[:start] + edit["number"] + text[end:])[1]
     except TracerError:
         return None
-    return printed(trace)
 
 
-def differences(text: str, edits: Sequence[Any] | None = None, *, seed: int = 0) -> list[str]:
+def faults(text: str, edits: Sequence[Any] | None = None, *, seed: int = 0) -> list[str]:
     """The edits after which the script prints other numbers than the program."""
     tape = tape_of(text)
+    if tape is None:
+        return []
     if edits is None:
         edits = random_edits(tape, random.Random(seed), 10)
     found = []
     for edit, answer in zip([None, *edits], in_node(tape, [None, *edits]), strict=True):
-        expected = printed(loaded(text)[1]) if edit is None else after(text, tape, edit)
-        got = answer.get("printed")
-        if expected is None or got is None:
-            if expected is None and got is not None:
-                found.append(f"{edit}: the program refuses, the script does not")
-            elif got is None and expected is not None:
-                found.append(f"{edit}: refused: {answer}")
-            continue
-        found += [
-            f"{edit}: {address}: {got.get(address)} in place of {numbers}"
-            for address, numbers in expected.items()
-            if got.get(address) != numbers
-        ]
+        trace, got = after(text, tape, edit), answer.get("printed")
+        if trace is None:
+            if got is not None:
+                found.append(f"{edit}: only the program refuses")
+        elif got is None:
+            steps = [value["address"] for value in tape["values"]]
+            same = steps == [record.output.address for record in trace.records]
+            if same and not routes_differ(trace, tape):
+                found.append(f"{edit}: only the script refuses: {answer}")
+        else:
+            found += [
+                f"{edit}: {address}: {got.get(address)} in place of {numbers}"
+                for address, numbers in printed(trace).items()
+                if got.get(address) != numbers
+            ]
     return found
+
+
+def routes_differ(trace: Trace, tape: Any) -> bool:
+    """Whether tokens go to other experts than on the tape."""
+    shapes = {value["address"]: value for value in tape["values"]}
+    return any(
+        isinstance(record.operation, op.Keep)
+        and record.operation.columns
+        != tuple(map(tuple, shapes[record.output.address]["operation"]["columns"]))
+        for record in trace.records
+    )

@@ -234,6 +234,8 @@ class _Places:
         return list(map(self._span, self.found))
 
     def _place(self, record: Record, at: tuple[int, ...]) -> int:
+        if record.output.role is roles.TOKEN_IDS:
+            return NOWHERE  # another id would be another token
         path = self.typed.source(record.output, at)
         return NOWHERE if path is None else self.found.setdefault(path, len(self.found))
 

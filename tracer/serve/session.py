@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from tracer.data.typed import TypedNumbers
 from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
 from tracer.lesson.texts.page import page
@@ -29,7 +30,6 @@ from tracer.scenario.edits import OF_THE_AUTHOR, with_number, with_tokens, witho
 from tracer.scenario.loading import Loaded, Origin, load_text
 from tracer.scenario.nodes import Nodes
 from tracer.scenario.reader import with_excerpts
-from tracer.data.typed import TypedNumbers
 
 MOST_TEXTS = 1000
 """The most texts that are kept to return to."""

@@ -67,7 +67,8 @@ class Blocks:
             case doc.Curve() | doc.Illustration():
                 plot = plot_of(block)
                 drawn = Markup("".join(elements(plot, self.name)))
-                return str(self.macros.plot(plot, drawn))
+                # The script draws changed attention weights anew.
+                return str(self.macros.plot(plot, drawn, isinstance(block, doc.Arcs)))
             case _:
                 assert_never(block)
 

@@ -102,4 +102,4 @@ def _path(
     color: Color, points: tuple[tuple[float, float], ...], weight: Number, *, bends: bool = False
 ) -> Path:
     width = WIDEST * min(max(float(weight.value), 0.0), 1.0)
-    return Path(color, points, width, bends, weight if color == "positive" else None)
+    return Path(color, points, width, bends, weight)

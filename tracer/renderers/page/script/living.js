@@ -38,9 +38,10 @@ const numberAt = (place) => {
 const put = (place, number) => {
   const before = numberAt(place);
   if (!ofFile.has(place)) ofFile.set(place, before);
+  const shown = new Map([...places.keys()].map((of) => [of, printedAt(of)]));
   const changed = tapeHere().set(place, number);
   try {
-    showChanges(tapeHere().evaluate(changed));
+    showChanges(tapeHere().evaluate(changed), shown);
   } catch (error) {
     tapeHere().evaluate(tapeHere().set(place, before));
     throw error;
@@ -100,11 +101,38 @@ const scenario = () => {
 
 // --- what the page shows -------------------------------------------------------------------------
 
+/** The lines of each value of the tape, and the heat maps. @type {Map<number, HTMLElement[]>} */
+let shownLines = new Map();
+/** @type {Map<number, HTMLElement[]>} */
+let shownMaps = new Map();
+
+/** Parts of the page by the value of a number in them. @param {HTMLElement[]} parts @param {(part: HTMLElement) => string | undefined} number */
+const byValue = (parts, number) => {
+  const found = new Map(/** @type {[number, HTMLElement[]][]} */ ([]));
+  for (const part of parts) {
+    const value = valueOf(number(part) || "");
+    found.set(value, [...(found.get(value) || []), part]);
+  }
+  return found;
+};
+
+/** Look up what shows the values of the tape. */
+const readText = () => {
+  shownLines = byValue(all("li[data-line]", text), (line) => line.dataset.line);
+  shownMaps = byValue(all(".diagram .map", text), (map) => all("[data-number]", map)[0]?.dataset.number);
+  watching.disconnect();
+  all("ol.working", text).forEach((lines) => watching.observe(lines));
+};
+
+/** The places of changed numbers. @type {Set<HTMLElement>} */
+const marked = new Set();
+
 const unmarkChanges = () => {
-  for (const place of all(".changed", text)) {
+  for (const place of marked) {
     place.classList.remove("changed", "rose", "fell");
     place.removeAttribute("title");
   }
+  marked.clear();
 };
 
 /** @param {HTMLElement} place @param {string} before @param {string} now */
@@ -112,57 +140,60 @@ const markPlace = (place, before, now) => {
   const [old, fresh] = [readNumber(before), readNumber(now)];
   const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
   const rose = !old || !fresh || digitsAt(fresh, at) > digitsAt(old, at);
+  marked.add(place);
   place.classList.add("changed", rose ? "rose" : "fell");
   place.setAttribute("title", `was ${before}`);
 };
 
-/** Write changed numbers wherever they stand, and redraw what shows them. @param {Set<number>} changed the indices of values on the tape */
-const showChanges = (changed) => {
-  const isChanged = (/** @type {string} */ of) => changed.has(valueOf(of));
-  const before = new Map([...places.keys()].filter(isChanged).map((of) => [of, entryOf(of).number]));
+/** Write changed numbers wherever they stand, and redraw what shows them. @param {Set<number>} changed the values on the tape @param {Map<string, string>} before */
+const showChanges = (changed, before) => {
   for (const index of changed) data.values[index].entries = {};
   earlier.clear();
   unmarkChanges();
-  const tables = new Set();
+  const drawings = new Set();
   for (const [of, old] of before) {
-    const { number } = entryOf(of);
+    if (!changed.has(valueOf(of))) continue;
+    const number = printedAt(of);
     if (number === old) continue;
     earlier.set(of, old);
     for (const place of places.get(of) || []) {
-      rewrite(place, of, number);
+      rewrite(place, number);
       markPlace(place, old, number);
-      tables.add(place.closest("table, svg"));
+      drawings.add(place.closest("table, svg"));
     }
   }
-  for (const drawing of tables) if (drawing instanceof Element) redraw(drawing);
+  for (const drawing of drawings) if (drawing instanceof Element) redraw(drawing);
   rewriteLines(changed);
-  all(".diagram .map", text).forEach(shadeMap);
+  for (const index of changed) for (const map of shownMaps.get(index) || []) shadeMap(map);
   document.body.classList.toggle("differs", differing().length > 0);
   if (pointed) show(pointed);
 };
 
-/** @param {HTMLElement} place @param {string} of @param {string} number */
-const rewrite = (place, of, number) => {
+/** @param {HTMLElement} place @param {string} number */
+const rewrite = (place, number) => {
   const words = place.tagName === "TD" ? place.querySelector("span") || place : place;
   if (["TD", "SPAN", "text", "B"].includes(words.tagName)) words.textContent = number;
 };
 
-/** Lines whose value or operands have changed are written anew when they are next shown. @param {Set<number>} changed */
+/** Lines of changed values are written anew. @param {Set<number>} changed */
 const rewriteLines = (changed) => {
-  for (const line of all("li[data-line]", text)) {
-    if (!changed.has(valueOf(line.dataset.line || ""))) continue;
-    for (const old of all("[data-of]", line)) places.set(old.dataset.of || "", (places.get(old.dataset.of || "") || []).filter((each) => each !== old));
-    line.classList.remove("drawn");
-    line.replaceChildren(...all(".label, .front", line));
-  }
-  draw(text);
+  for (const index of changed) for (const line of shownLines.get(index) || []) if (line.classList.contains("drawn") || !line.closest("[hidden]")) toDraw.add(line);
+  drawInSight();
+  idle(drawOthers);
 };
 
 /** Draw a table's colors and bars, or a picture, from its numbers. @param {Element} drawing */
 const redraw = (drawing) => {
   if (drawing.matches("table.bars")) redrawBars(drawing);
   else if (drawing.matches("table[data-heat]")) redrawHeat(/** @type {HTMLElement} */ (drawing));
-  else for (const arc of all("path[data-of]", drawing)) arc.setAttribute("stroke-width", (WIDEST_ARC * share(shownSize(arc))).toFixed(2));
+  else redrawArcs(drawing);
+};
+
+/** @param {Element} drawing */
+const redrawArcs = (drawing) => {
+  for (const arc of all("path[data-of]", drawing)) arc.setAttribute("stroke-width", (WIDEST_ARC * share(shownSize(arc))).toFixed(2));
+  const title = drawing.querySelector("text")?.textContent || "";
+  drawing.parentElement?.setAttribute("aria-label", title);
 };
 
 const WIDEST_ARC = 16;
@@ -249,6 +280,8 @@ const download = () => {
   URL.revokeObjectURL(link.href);
 };
 
+readText();
+document.addEventListener("replaced", readText);
 if (tape && !data.live) {
   onPress("undo", undo);
   onPress("redo", redo);

@@ -81,6 +81,13 @@ const entryOf = (of) => {
   return source.entries[at];
 };
 
+/** A number as it is printed. @param {string} of */
+const printedAt = (of) => {
+  if (!tape) return entryOf(of).number;
+  const value = tape.values[valueOf(of)];
+  return numberText(tape.pencil.number(value, flatPlace(value.shape, of.split(":")[1])));
+};
+
 /** `Q¹[Alex, d₁]`. @param {string} of */
 const nameOf = (of) => {
   const { symbol, labels } = sourceOf(of);
@@ -110,7 +117,7 @@ const ofKey = (wanted) => {
 };
 
 /** The numbers that stand in the text, by their keys. @returns {Map<string, string>} */
-const numbersByKey = () => new Map([...places.keys()].map((of) => [keyOf(of), entryOf(of).number]));
+const numbersByKey = () => new Map([...places.keys()].map((of) => [keyOf(of), printedAt(of)]));
 
 /** The numbers that a number is computed from. @param {string} of */
 const operandsOf = (of) => {
@@ -136,6 +143,11 @@ all("[data-of]", text).forEach(remember);
 /** Remove a part of the page with the numbers in it. @param {HTMLElement} part */
 const discard = (part) => {
   part.remove();
+  forgetInside(part);
+};
+
+/** Forget the numbers in a part of the page. @param {HTMLElement} part */
+const forgetInside = (part) => {
   for (const { dataset } of all("[data-of]", part)) {
     const { of = "" } = dataset;
     places.set(of, (places.get(of) || []).filter((place) => !part.contains(place)));
@@ -169,19 +181,54 @@ const inText = (of, written) => {
   return made;
 };
 
+/** Lines to be written: at once what a reader sees, the others while nothing else is to be done. @type {Set<HTMLElement>} */
+const toDraw = new Set();
+/** The lists of lines that are on the screen. @type {Set<Element>} */
+const inSight = new Set();
+const watching = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) isIntersecting ? inSight.add(target) : inSight.delete(target);
+  drawInSight();
+});
+
 /** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
   for (const line of all("li[data-line]:not(.drawn)", block)) {
     if (line.closest("[data-for][hidden]")) continue;
-    const { work, sign, result } = entryOf(line.dataset.line || "");
-    if (!work || !sign || !result) continue;
-    line.classList.add("drawn");
-    line.replaceChildren(...all(".label, .front", line));
-    const last = element("b", "", inText(line.dataset.line || "", result));
-    line.append(
-      element("span", "work", ...unbroken(drawn(work, inText))),
-      " ",
-      element("span", "result", `${sign} `, last),
-    );
+    if (tape) toDraw.add(line);
+    else drawLine(line);
+  }
+  drawInSight();
+  if (toDraw.size) idle(drawOthers);
+};
+
+const drawInSight = () => {
+  for (const line of toDraw) if (line.parentElement && inSight.has(line.parentElement)) drawLine(line);
+};
+
+/** @param {HTMLElement} line */
+const drawLine = (line) => {
+  toDraw.delete(line);
+  const { work, sign, result } = entryOf(line.dataset.line || "");
+  if (!work || !sign || !result) return;
+  forgetInside(line);
+  line.classList.add("drawn");
+  line.replaceChildren(...all(".label, .front", line));
+  const last = element("b", "", inText(line.dataset.line || "", result));
+  line.append(
+    element("span", "work", ...unbroken(drawn(work, inText))),
+    " ",
+    element("span", "result", `${sign} `, last),
+  );
+};
+
+/** @param {IdleRequestCallback} work */
+const idle = (work) => ("requestIdleCallback" in window ? requestIdleCallback(work) : setTimeout(drawOthers));
+
+/** Draw waiting lines as long as nothing else is to be done, or all. @param {IdleDeadline} [deadline] */
+const drawOthers = (deadline) => {
+  for (const line of toDraw) {
+    if (deadline && deadline.timeRemaining() < 2) return void idle(drawOthers);
+    drawLine(line);
   }
 };
+window.addEventListener("beforeprint", () => drawOthers());

@@ -30,6 +30,9 @@ const LARGEST_FLOAT_EXPONENT = 700;
 /** A masked score. */
 const HIDDEN = decimal("-Infinity");
 
+/** Why the tape has no numbers for a state for which the program writes another tape. */
+class OtherSteps extends NoResult {}
+
 class Tape {
   /** @param {TapeData} data */
   constructor(data) {
@@ -191,7 +194,7 @@ const checkRouting = (tape, columns, input) => {
   rowsOf(logits.computed, columns.length).forEach((row, i) => {
     const order = [...row.keys()].sort((a, b) => compare(row[b], row[a]) || a - b);
     const chosen = order.slice(0, columns[i].length).sort((a, b) => a - b);
-    if (chosen.some((column, j) => column !== columns[i][j])) throw new NoResult("a token goes to other experts");
+    if (chosen.some((column, j) => column !== columns[i][j])) throw new OtherSteps("a token goes to other experts");
   });
 };
 
@@ -339,6 +342,10 @@ const minusLog = (tape, p) => {
 /** e^a, 0 if that is too small a number; not for all scores of a row. @param {Tape} tape @param {TapeValue} value @param {Decimal[]} x */
 const exponentials = (tape, value, x) => {
   const least = negate(tape.largestExponent);
+  const isShifted = ["subtract", "below_maximum"].includes(tape.values[value.inputs[0]].operation.name || "");
+  if (!isShifted && x.some((a) => !isInfinite(a) && compare(absolute(a), tape.largestExponent) >= 0)) {
+    throw new OtherSteps("the largest score is subtracted first");
+  }
   const powers = x.map((a) => (isHidden(a) || compare(a, least) < 0 ? ZERO : exponential(a, tape.context)));
   const rows = value.shape.length > 1 ? value.shape[0] : 1;
   rowsOf(x, rows).forEach((row, i) => {
