@@ -50,12 +50,12 @@ PLAIN = (op.Rotate, op.DivTerm, op.PowerOfTwo, op.MixExperts, op.Cumulate, op.Ar
 
 
 def with_tape(page: Page, trace: Trace, text: str) -> Page:
-    """Return the page of a pass with its tape, if that has all the numbers of the page."""
+    """Return the page of a pass with its tape, if a script can compute it."""
     whole = trace.unmasked if page.without_mask else trace
-    addresses = {record.output.address for record in whole.records}
-    if any(source.address not in addresses for source in page.sources.values()):
+    tape = tape_data(whole, TypedNumbers(whole, Nodes(text)))
+    if tape is None:
         return page
-    return replace(page, tape=tape_data(whole, TypedNumbers(whole, Nodes(text))))
+    return replace(page, tape=tape, on_tape={r.output: i for i, r in enumerate(whole.records)})
 
 
 def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:

@@ -28,7 +28,7 @@ from tracer.lesson.texts.short import short_text
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.tutorial import tutorial, worked_for
 from tracer.lesson.working.lines import is_worked
-from tracer.names import distinct
+from tracer.names import distinct, name_text
 from tracer.node import found
 
 SEED = 1
@@ -67,7 +67,8 @@ class Page:
     `tokens` are the names of the tokens that it can follow, `documents` has the text for each;
     `followed` (counted from 0) is the complete one; the others start with its sections. The
     sections `without_mask` are hidden until the reader asks for them. `results` has what each step
-    computes, by its number. `tape` is the pass as data, if a script can compute it.
+    computes, by its number. `tape` is the pass as data, if a script can compute it; values that
+    are `on_tape` have a place there.
     """
 
     tokens: tuple[str, ...]
@@ -77,6 +78,7 @@ class Page:
     without_mask: frozenset[int] = frozenset()
     results: dict[int, BoxResult] = field(default_factory=dict)
     tape: Mapping[str, Any] | None = None
+    on_tape: Mapping[Value, int] = field(default_factory=dict)
 
     @property
     def document(self) -> doc.Document:
@@ -105,17 +107,25 @@ class Page:
 
 
 class NumberNames:
-    """The name of each number on a page: `12:3,0`, a source and the place in it."""
+    """The name of each number on a page: `12:3,0`, a source and the place in it.
+
+    The first sources are those on the tape, by their places there.
+    """
 
     def __init__(self, page: Page) -> None:
-        self.sources = list({id(source): source for source in page.sources.values()}.values())
-        if page.tape:  # which has them all, and more
-            of_address = {value["address"]: i for i, value in enumerate(page.tape["values"])}
-            places = {id(source): of_address[source.address] for source in self.sources}
-        else:
-            places = {id(source): i for i, source in enumerate(self.sources)}
+        places = {
+            id(source): page.on_tape[value]
+            for value, source in page.sources.items()
+            if value in page.on_tape
+        }
+        every = {id(source): source for source in page.sources.values()}
+        self.sources = [source for key, source in every.items() if key not in places]
+        """Those that are not on the tape."""
+        first = len(page.tape["values"]) if page.tape else 0
+        places |= {id(source): i for i, source in enumerate(self.sources, first)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, PageSource] = page.sources
+        self._labels = {places[key]: source.labels for key, source in every.items()}
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if it is on the page."""
@@ -128,6 +138,13 @@ class NumberNames:
     def source(self, value: Value) -> tuple[int, PageSource] | None:
         """The source of a value and its number in the data, if the page shows any of it."""
         return (self._places[value], self._found[value]) if value in self._found else None
+
+    def label(self, name: str, first: int) -> str:
+        """The labels of a number by its name, from an axis on."""
+        place, at = name.split(":")
+        labels = self._labels[int(place)]
+        of_axes = zip(labels, map(int, filter(None, at.split(","))), strict=True)
+        return ", ".join([name_text(axis[i]) for axis, i in of_axes][first:])
 
     def line(self, chain: Chain) -> tuple[str | None, Chain]:
         """The name of the number that a chain computes, if any; the chain without its symbol."""

@@ -61,11 +61,9 @@ def render(page: Page, live: LiveState | None = None) -> str:
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"token": page.followed}
+    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
     if page.tape:
         data["tape"] = page.tape
-    else:
-        data["values"] = data_of(numbers)
     if live or page.tape:
         styles += CHANGING_STYLE
         scripts = [*scripts[:-1], *CHANGING, scripts[-1]]

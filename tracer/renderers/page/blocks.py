@@ -130,6 +130,9 @@ class Blocks:
         key = tuple((line.of, line.label, line.front) for line in written)
         if not all(line.of for line in written):
             return str(self.macros.working(written))
+        labels = self.page.tape and not shown and self.labels_of(written)
+        if labels:  # the script writes the whole lines
+            return str(self.macros.lines([line.of for line in written], labels))
         if shown or key not in self.workings:
             self.workings[key] = str(self.macros.working(written))
         return self.workings[key]
@@ -147,6 +150,15 @@ class Blocks:
             sign="" if drawn or not own.relations else own.relations[-1],
             result="" if drawn else text(own.sides[-1]),
         )
+
+    def labels_of(self, lines: Sequence[Any]) -> str | None:
+        """What the labels of lines are: their symbol, or the labels of their entry's axes."""
+        if all(line.front and not line.label for line in lines):
+            return "symbol"
+        for kind, first in (("all", 0), ("column", 1)):
+            if all(line.label == self.numbers.label(line.of, first) for line in lines):
+                return kind
+        return None
 
     def matrix(self, matrix: doc.Matrix, token: int) -> str:
         """A table; one with a row for each token has the token of its first row."""

@@ -22,9 +22,8 @@ const tapeHere = () => {
 
 /** The place in the scenario of a number of the page; undefined if it cannot be changed. @param {string} of */
 const placeOf = (of) => {
-  if (!tape) return undefined;
-  const { shape, places: own } = tape.values[valueOf(of)];
-  const place = own?.[flatPlace(shape, of.split(":")[1])] ?? -1;
+  const value = valueOnTape(of);
+  const place = value?.places?.[flatPlace(value.shape, of.split(":")[1])] ?? -1;
   return data.tape?.spans[place] ? place : undefined;
 };
 
@@ -101,25 +100,22 @@ const scenario = () => {
 
 // --- what the page shows -------------------------------------------------------------------------
 
-/** The lines of each value of the tape, and the heat maps. @type {Map<number, HTMLElement[]>} */
-let shownLines = new Map();
-/** @type {Map<number, HTMLElement[]>} */
+/** The heat maps of each value of the tape. @type {Map<number, HTMLElement[]>} */
 let shownMaps = new Map();
 
-/** Parts of the page by the value of a number in them. @param {HTMLElement[]} parts @param {(part: HTMLElement) => string | undefined} number */
-const byValue = (parts, number) => {
-  const found = new Map(/** @type {[number, HTMLElement[]][]} */ ([]));
-  for (const part of parts) {
-    const value = valueOf(number(part) || "");
-    found.set(value, [...(found.get(value) || []), part]);
-  }
-  return found;
-};
+/** Parts of the text that show numbers of another pass, which the tape does not compute. */
+const BLOCK = "p, table, ol, .plot";
 
 /** Look up what shows the values of the tape. */
 const readText = () => {
-  shownLines = byValue(all("li[data-line]", text), (line) => line.dataset.line);
-  shownMaps = byValue(all(".diagram .map", text), (map) => all("[data-number]", map)[0]?.dataset.number);
+  shownMaps = new Map();
+  for (const map of all(".diagram .map", text)) {
+    const value = valueOf(all("[data-number]", map)[0]?.dataset.number || "");
+    shownMaps.set(value, [...(shownMaps.get(value) || []), map]);
+  }
+  for (const [of, list] of places) {
+    if (!valueOnTape(of)) list.forEach((place) => place.closest(BLOCK)?.classList.add("of-file"));
+  }
   watching.disconnect();
   all("ol.working", text).forEach((lines) => watching.observe(lines));
 };
@@ -177,7 +173,10 @@ const rewrite = (place, number) => {
 
 /** Lines of changed values are written anew. @param {Set<number>} changed */
 const rewriteLines = (changed) => {
-  for (const index of changed) for (const line of shownLines.get(index) || []) if (line.classList.contains("drawn") || !line.closest("[hidden]")) toDraw.add(line);
+  for (const line of all("li[data-line]", text)) {
+    if (changed.has(valueOf(line.dataset.line || "")) && !line.closest("[data-for][hidden]")) toDraw.add(line);
+    else if (changed.has(valueOf(line.dataset.line || ""))) line.classList.remove("drawn");
+  }
   drawInSight();
   idle(drawOthers);
 };
@@ -203,7 +202,7 @@ const share = (number) => Math.min(Math.max(number, 0), 1);
 /** The number that an element shows, as a float; -∞ has none. @param {HTMLElement} place */
 const shownSize = (place) => {
   const of = place.dataset.of || place.dataset.number || "";
-  const value = tapeHere().values[valueOf(of)];
+  const value = /** @type {TapeValue} */ (valueOnTape(of));
   const number = tapeHere().pencil.number(value, flatPlace(value.shape, of.split(":")[1]));
   return isInfinite(number) ? 0 : Number(textOf(number));
 };

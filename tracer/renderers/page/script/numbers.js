@@ -64,7 +64,7 @@ const flatPlace = (shape, place) =>
 const adopt = (its) => {
   Object.assign(data, its);
   tape = data.tape ? new Tape(data.tape) : null;
-  if (tape) data.values = tape.values.map(sourceOnTape);
+  if (tape) data.values = [...tape.values.map(sourceOnTape), ...data.values];
 };
 adopt(data);
 
@@ -74,17 +74,21 @@ const valueOf = (of) => Number(of.split(":")[0]);
 /** @param {string} of */
 const sourceOf = (of) => data.values[valueOf(of)];
 
+/** The value of a number on the tape; undefined for one of another pass. @param {string} of */
+const valueOnTape = (of) => tape?.values[valueOf(of)];
+
 /** @param {string} of */
 const entryOf = (of) => {
   const [source, at] = [sourceOf(of), of.split(":")[1]];
-  if (tape) source.entries[at] ??= entryToPointAt(tape, valueOf(of), flatPlace(tape.values[valueOf(of)].shape, at));
+  const value = valueOnTape(of);
+  if (tape && value) source.entries[at] ??= entryToPointAt(tape, valueOf(of), flatPlace(value.shape, at));
   return source.entries[at];
 };
 
 /** A number as it is printed. @param {string} of */
 const printedAt = (of) => {
-  if (!tape) return entryOf(of).number;
-  const value = tape.values[valueOf(of)];
+  const value = valueOnTape(of);
+  if (!tape || !value) return entryOf(of).number;
   return numberText(tape.pencil.number(value, flatPlace(value.shape, of.split(":")[1])));
 };
 
@@ -113,7 +117,7 @@ const keyOf = (of) => {
 const ofKey = (wanted) => {
   const [, address, which, at] = /^(.*) (\d+):(.*)$/.exec(wanted) || [];
   const source = data.values.filter((source) => source.address === address)[Number(which)];
-  return source && (tape || source.entries[at]) ? `${data.values.indexOf(source)}:${at}` : "";
+  return source && (valueOnTape(`${data.values.indexOf(source)}:`) || source.entries[at]) ? `${data.values.indexOf(source)}:${at}` : "";
 };
 
 /** The numbers that stand in the text, by their keys. @returns {Map<string, string>} */
@@ -192,6 +196,7 @@ const watching = new IntersectionObserver((seen) => {
 
 /** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
+  for (const lines of all("ol[data-lines]:empty", block)) if (!lines.closest("[data-for][hidden]")) beginLines(lines);
   for (const line of all("li[data-line]:not(.drawn)", block)) {
     if (line.closest("[data-for][hidden]")) continue;
     if (tape) toDraw.add(line);
@@ -199,6 +204,22 @@ const draw = (block) => {
   }
   drawInSight();
   if (toDraw.size) idle(drawOthers);
+};
+
+/** The labels of lines that the script writes. @param {HTMLElement} lines */
+const beginLines = (lines) => {
+  const { labels = "" } = lines.dataset;
+  for (const of of (lines.dataset.lines || "").split(" ")) {
+    const { symbol, labels: axes } = sourceOf(of);
+    const names = of.split(":")[1].split(",").filter(Boolean).map((i, axis) => axes[axis][Number(i)]);
+    const label = names.slice(labels === "column" ? 1 : 0).join(", ");
+    const begun = labels === "symbol" ? element("span", "front", `${symbol} = `) : element("span", "label", `${label}: `);
+    begun.dir = labels === "symbol" ? "" : "auto";
+    const line = element("li", "", begun);
+    line.dataset.line = of;
+    lines.append(line);
+  }
+  watching.observe(lines);
 };
 
 const drawInSight = () => {
