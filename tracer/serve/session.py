@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from tracer.data.as_tape import with_tape
 from tracer.data.typed import TypedNumbers
 from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
@@ -132,7 +133,8 @@ class State:
         if live and live.is_changed:
             found = replace(found, scenario=found.scenario.without_words())
         with self.loaded.locating_problems():
-            return render(page(found, steps(found.records), len(found.tokens) - 1), live)
+            shown = page(found, steps(found.records), len(found.tokens) - 1)
+            return render(with_tape(shown, found, self.loaded.text), live)
 
     def edited(self, edit: Edit) -> str:
         """Return the text after an edit.

@@ -280,7 +280,12 @@ const download = () => {
 };
 
 readText();
-document.addEventListener("replaced", readText);
+document.addEventListener("replaced", () => {
+  // The program has read the changed text: its numbers are those of the page.
+  ofFile.clear();
+  document.body.classList.remove("differs");
+  readText();
+});
 if (tape && !data.live) {
   onPress("undo", undo);
   onPress("redo", redo);

@@ -108,15 +108,12 @@ const changeWidth = () => {
   document.documentElement.style.setProperty("--drawing", `${Math.round(Math.max(0, ...widths))}px`);
 };
 
-/** Mark the numbers that differ. @param {Map<string, string>} before */
+/** Mark the numbers that differ; those that the page has changed itself stay marked. @param {Map<string, string>} before */
 const markChanges = (before) => {
-  earlier.clear();
-  for (const [name, number] of numbersByKey()) {
-    const [old, of] = [before.get(name), ofKey(name)];
-    if (old === undefined || old === number) continue;
-    earlier.set(of, old);
-    for (const place of places.get(of) || []) markPlace(place, old, number);
-  }
+  const changed = [...numbersByKey()].filter(([name, number]) => (before.get(name) ?? number) !== number);
+  if (changed.length) earlier.clear();
+  for (const [name] of changed) earlier.set(ofKey(name), before.get(name) || "");
+  for (const [of, old] of earlier) for (const place of places.get(of) || []) markPlace(place, old, printedAt(of));
 };
 
 /** The part of the text that stays where it is on the screen. */

@@ -66,7 +66,10 @@ const leadFirst = () => {
 };
 
 the("download", HTMLAnchorElement).href = engine.address("scenario.yaml");
-undoButton.addEventListener("click", () => showNext(engine.undo()));
+undoButton.addEventListener("click", () => {
+  undo(); // at once, if the page has made the change itself
+  showNext(engine.undo());
+});
 resetButton.addEventListener("click", () => showNext(engine.reset()));
 lab.addEventListener("change", (event) => {
   const setting = event.target;
