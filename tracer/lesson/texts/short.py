@@ -13,8 +13,9 @@ from tracer.lesson.steps.attention import SCORES_STEP
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.answer import answer, main_head
+from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.forward_pass import SUMMARY
+from tracer.lesson.texts.main_head import main_head
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
 
@@ -44,9 +45,10 @@ def _asked(teacher: Teacher) -> list[doc.Sentence]:
 
 def _head(teacher: Teacher) -> Iterator[doc.Section]:
     """What the head reads, and its steps from the scores on."""
-    softmax = main_head(teacher)
-    if softmax is None:
+    head = main_head(teacher)
+    if head is None:
         return
+    softmax = head.softmax
     of_head = [step for step in teacher.steps if _head_of(step) == _head_of(softmax)]
     kinds = [step.kind for step in of_head]
     worked = of_head[kinds.index(SCORES_STEP) :] if SCORES_STEP in kinds else of_head
