@@ -97,11 +97,11 @@ def main_head(at: judge.Judge, place: str, word: str | None) -> str:
     heads = [address for address in at.values if re.fullmatch(form, address)]
     heads = [address for address in heads if "cross_" in address] or heads
     found = next(address for address in heads if is_at(place, address))
-    passes = {address: without(at, address) for address in heads}
-    effects = {a: effect(at, a, changed) for a, changed in passes.items() if changed}
+    passes = {address: changed for address in heads if (changed := without(at, address))}
+    effects = {address: effect(at, address, changed) for address, changed in passes.items()}
     largest = max(effects.values(), default=-math.inf)
     assert len(heads) > MOST_TRIED or effects.get(found, largest) >= largest - judge.NOISE
-    if found in effects and "prediction" in at.values:
+    if found in passes and "prediction" in at.values:
         old, new = (each["prediction"]["data"][at.followed] for each in (at.values, passes[found]))
         assert word == (None if old == new else new)
     else:

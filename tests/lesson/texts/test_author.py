@@ -241,3 +241,13 @@ def test_numbers_that_are_not_shown_are_not_computed() -> None:
 def test_emphasis_is_asterisks_where_a_reader_sees_them() -> None:
     made = printed("run", "-", "-f", "markdown", stdin=written(intro="**Who?** A *b* and *(c)* d."))
     assert "\n**Who?** A *b* and <em>(c)</em> d.\n" in made
+
+
+def test_only_markup_is_escaped_in_markdown() -> None:
+    """Quotation marks, vectors and comparisons stay as they are typed; links and tags do not."""
+    plain = '“<5 & more” is [0.2, 4.3] at 10:30, 5 | 6 > 4 #1 of "all" - W_Q.'
+    text = written(intro=f"{plain}\n\n<b>, [a](b), https://x.y")
+    titled = text.replace("title: small", """title: '"I like" [1, 2]'""")
+    made = printed("run", "-", "-f", "markdown", stdin=titled)
+    assert made.startswith(f'# "I like" [1, 2]\n\n{plain}\n\n')
+    assert r"\<b>, [a\](b), https\://x.y" in made
