@@ -17,7 +17,7 @@ from tracer.lesson.steps.claims import FollowedRow, is_named
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.before_and_after import before_and_after
-from tracer.lesson.texts.main_head import MainHead, main_head
+from tracer.lesson.texts.main_head import MainHead
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import name_text
 
@@ -37,7 +37,7 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
     if ctx.is_padding:
         return ()
     predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
-    head = main_head(teacher)
+    head = teacher.main_head
     outcome = doc.paragraphs(_predicted(ctx, predicts) if predicts else _changed(ctx))
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
     picture = _bars(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
@@ -115,7 +115,24 @@ def _changed(ctx: LessonContext) -> doc.Sentence | None:
         return None
     if not all(_is_computed(ctx, value) for value in (before, after)):
         return None
-    return (*_nearest(ctx, before, after), *_largest(ctx, before, after))
+    nearest = _nearest(ctx, before, after)
+    equal = _equal(ctx, before) if nearest else ()
+    return (*equal, *nearest, *_largest(ctx, before, after))
+
+
+def _equal(ctx: LessonContext, before: Value) -> doc.Sentence:
+    """Which other token has the same embedding, if one has, and that positions tell them apart."""
+    embedding = ctx.trace.values.get(roles.EMBEDDING.name)
+    if embedding is None or len(embedding.numbers) != len(ctx.names):
+        return ()
+    own, tokens = embedding.numbers[ctx.token], ctx.trace.tokens
+    alike = [i for i, row in enumerate(embedding.numbers) if (row == own).all() and i != ctx.token]
+    if len(alike) != 1 or tokens[alike[0]] == tokens[ctx.token]:
+        return ()
+    if (before.numbers[alike[0]] == before.numbers[ctx.token]).all():
+        return ()
+    both: doc.Sentence = (ctx.name, " and ", doc.Name(ctx.names[alike[0]]))
+    return ("The embeddings of ", *both, " are equal; their positions tell them apart. ")
 
 
 def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -16,7 +17,6 @@ from tracer.errors import TracerError
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import SOFTMAX_STEP
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.texts.teacher import Teacher
 
 MOST_TRIED = 8
 """A pass is computed without each of so many heads: those that read another token most."""
@@ -33,7 +33,7 @@ class MainHead:
     word_without: str | None = None
 
 
-def main_head(teacher: Teacher) -> MainHead | None:
+def main_head(steps: Sequence[Step], ctx: LessonContext) -> MainHead | None:
     """Return the head without which the result for the followed token changes most.
 
     This is the head that raises the predicted word's logit most; without a prediction, the one that
@@ -41,10 +41,9 @@ def main_head(teacher: Teacher) -> MainHead | None:
     cross-attention, which connects the two. Of heads that are alike in this, it is the one in which
     the token attends most to one other token.
     """
-    ctx = teacher.ctx
     heads = [
         step
-        for step in teacher.steps
+        for step in steps
         if step.kind is SOFTMAX_STEP and not step.place.encoder and ctx.follows(step.last.output)
     ]
     crossing = [step for step in heads if step.place.sub_layer == "cross_attention"]
