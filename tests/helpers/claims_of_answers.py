@@ -31,6 +31,16 @@ def predicted_first(at: Judge, said: Said) -> None:
 
 
 def nearest(at: Judge, said: Said) -> None:
+    same = at.values.get("embedding", {}).get("data", [])
+    same = [at.names[i] for i, row in enumerate(same) if row == same[at.followed]]
+    inputs = dict(zip(at.names, at.values["input"]["data"], strict=True))
+    told = said["equal"] is not None
+    if told:
+        assert said["own"] == at.who and sorted(same) == sorted([said["own"], said["twin"]])
+        assert "position" in at.values or "position_table" in at.values
+    differ = {str(inputs[name]) for name in same}
+    words = {at.tokens[at.names.index(name)] for name in same}
+    assert told == (len(same) == len(differ) == len(words) == 2)
     assert not at.heading and said["who"] == at.who and "probabilities" not in at.values
     for address, name in (("input", said["near"]), ("output", said["then"] or said["near"])):
         rows = np.array(at.values[address]["data"], dtype=float)
@@ -58,7 +68,7 @@ LARGEST = (
 )
 CLAIMS: dict[str, Check] = {
     "After “{who:name}”, the model predicts “{word:name}”[ ({p} %)][; the next most probable word is “{next:name}” ({q} %)].": predicted_first,
-    "The vector of “{who:name}” is closest to that of “{near:name}”[same:, at the input of the first layer and at the output][ at the input of the first layer and to that of “{then:name}” at the output]."
+    "[equal:The embeddings of “{own:name}” and “{twin:name}” are equal; their positions tell them apart. ]The vector of “{who:name}” is closest to that of “{near:name}”[same:, at the input of the first layer and at the output][ at the input of the first layer and to that of “{then:name}” at the output]."
     f"[ {LARGEST}]": nearest,
     LARGEST: largest,
 }

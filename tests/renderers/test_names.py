@@ -170,7 +170,7 @@ def test_labels_in_markdown() -> None:
     assert set(shown) <= set(texts(tokens, "td_open"))
 
 
-@pytest.mark.parametrize("title", NAMES[::3])
+@pytest.mark.parametrize("title", NAMES[::2])
 def test_titles_in_markdown(title: str) -> None:
     assert next(texts(parsed(tutorial(["a"], title=title)), "heading_open")) == visible(title)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 
 from tracer.console import progress
 from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
-from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.lazy import Patch
 from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
@@ -65,12 +66,12 @@ def patched(comparison: Comparison, sites: Sequence[Site], located: Located = tu
 
 
 def without(found: Trace, value: Value) -> Trace:
-    """Return the pass of a trained model with a value at 0 for all tokens (ablation).
+    """Return the pass with a value at 0 for all tokens (ablation).
 
     Raises:
         TracerError: no result follows.
     """
-    zeros = np.zeros(value.shape)
+    zeros = arithmetic_of(found.scenario).array(np.full(value.shape, Decimal(0)))
     other = Value(value.role, value.place, value.address, zeros, value.axes, value.form, zeros)
     options = PassOptions(patches={value.address: Patch(other, None)})
     return trace(found.name, found.scenario, options, earlier=EarlierPasses(unpatched=found))

@@ -36,14 +36,25 @@ MARKUP = re.compile(
 )
 """Markup of Markdown, HTML or tables, to be escaped; not inside words: W_Q, street-stall."""
 
-MARKUP_IN_TEXT = re.compile(r"[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)")
-"""The same in the sentences of an author."""
+MARKUP_IN_TEXT = re.compile(
+    r"[`*~$]"
+    r"|(?<![^\W_])_|_(?![^\W_])"
+    r"|\\(?=[!-/:-@\[-`{-~]|$)"  # a backslash that would escape what follows it
+    r"|\](?=[(\[])|\[(?=\^)"  # links and footnotes
+    r"|<(?=[a-z/!?])|&(?=#?\w+;)"  # HTML
+    r"|:(?=//|\w+:)|(?<=www)\.|@(?=\w)",  # addresses, which some readers turn into links
+    re.IGNORECASE,
+)
+"""Markup of Markdown or HTML in titles and sentences, where all else is left as it is written."""
 
-LIST = re.compile(r"^(\d{0,9})([.)](?=\s|$)|[-+=](?!\d))")
-"""The beginning of a paragraph that would be a list or a line."""
+AT_THE_START = re.compile(r"^(\d{0,9})([.)](?=\s|$)|[-+=](?!\d)|>|#(?=#*(?:\s|$))|\[(?=[^\]]*\]:))")
+"""The beginning of a paragraph that would be a list, a line, a quotation, a title or a link."""
 
-MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
-"""All the markup that the project's own words and symbols hold: W_O, [O¹ O²]."""
+AT_THE_END = re.compile(r"(?<!\S)#(?=#*$)")
+"""The end of a title that would be left out."""
+
+BRACKETS = re.compile(r"(?<!\\)[\[\]]")
+"""Brackets inside of a link."""
 
 
 def render(
@@ -67,11 +78,7 @@ def render(
 
 def escaped(name: str) -> str:
     """A token or label, with all markup escaped."""
-    return _entities(MARKUP, name_text(name))
-
-
-def _entities(markup: re.Pattern[str], words: str) -> str:
-    return markup.sub(lambda found: f"&#{ord(found[0])};", words)
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", name_text(name))
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class _Page:
     def blocks(self) -> Iterator[str]:
         document = self.document
         if document.whole:
-            yield from self.title(escaped(document.title), 0)
+            yield from self.title(AT_THE_END.sub(r"\\#", _words(name_text(document.title))), 0)
         yield from (self.block(block, -1) for block in document.introduction)
         if self.level is not None and self.outline.contents:
             yield self.contents()
@@ -130,7 +137,7 @@ class _Page:
 
     def contents(self) -> str:
         return "\n".join(
-            f"{'    ' * (heading.level - 1)}- [{_words(heading.title)}](#{self.anchors[heading]})"
+            f"{'    ' * (heading.level - 1)}- [{_linked(heading.title)}](#{self.anchors[heading]})"
             for heading in self.outline.contents
         )
 
@@ -147,9 +154,7 @@ class _Page:
     def block(self, block: doc.Block, section: int) -> str:
         match block:
             case doc.Paragraph(parts):
-                return LIST.sub(
-                    lambda found: f"{found[1]}&#{ord(found[2])};", self._sentence(parts, section)
-                )
+                return AT_THE_START.sub(r"\1\\\2", self._sentence(parts, section))
             case doc.Formula(chain):
                 if self.math:
                     return _display(PAGE.formula(chain))
@@ -201,7 +206,7 @@ class _Page:
             case str():
                 return _words(part)
             case doc.Plain(words):
-                return _entities(MARKUP_IN_TEXT, visible(words))
+                return _words(visible(words))
             case doc.Emphasis(parts, strong):
                 return _emphasized(self._sentence(parts, section), strong, after)
             case doc.Name(name) | doc.Code(name):
@@ -226,7 +231,7 @@ class _Page:
     def _symbol(self, expression: Expression) -> str:
         if self.math:
             return f"${PAGE.in_lines.write(expression)}$"
-        return _words(text(expression))
+        return _words(text(expression)).replace("|", r"\|")
 
 
 def _emphasized(inner: str, strong: bool, after: str) -> str:
@@ -240,7 +245,11 @@ def _emphasized(inner: str, strong: bool, after: str) -> str:
 
 
 def _words(words: str) -> str:
-    return MARKUP_IN_WORDS.sub(lambda found: f"\\{found[0]}", words)
+    return MARKUP_IN_TEXT.sub(r"\\\g<0>", words)
+
+
+def _linked(words: str) -> str:
+    return BRACKETS.sub(r"\\\g<0>", _words(words))
 
 
 def _code(name: str) -> str:

@@ -186,7 +186,8 @@ class ForwardRequest(PassRequest):
             with_loss = self.is_tutorial and whole
             return program(found, chosen, self.code, with_loss=with_loss)
         if whole and found.scenario.on_demand and not self.format.is_binary:
-            from tracer.lesson.texts.model_summary import model_summary, summarized_records
+            from tracer.lesson.texts.model_summary import summarized_records
+            from tracer.lesson.texts.untrained import text_of_model
 
             if self.format.is_data:
                 records = summarized_records(every)
@@ -198,7 +199,7 @@ class ForwardRequest(PassRequest):
                 from tracer.lesson.texts.model_tutorial import model_tutorial
 
                 return model_tutorial(found, token, full=full, terms=terms, detail=detail)
-            return model_summary(found, token, full=full, terms=terms)
+            return text_of_model(found, token, full=full, terms=terms)
         if self.format.is_data:
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token

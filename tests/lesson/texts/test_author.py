@@ -241,3 +241,35 @@ def test_numbers_that_are_not_shown_are_not_computed() -> None:
 def test_emphasis_is_asterisks_where_a_reader_sees_them() -> None:
     made = printed("run", "-", "-f", "markdown", stdin=written(intro="**Who?** A *b* and *(c)* d."))
     assert "\n**Who?** A *b* and <em>(c)</em> d.\n" in made
+
+
+def test_only_markup_is_escaped_in_markdown() -> None:
+    """Quotation marks, vectors and comparisons stay as they are typed; links and tags do not."""
+    plain = '“<5 & more” is [0.2, 4.3] at 10:30, 5 | 6 > 4 #1 of "all" - W_Q.'
+    text = written(intro=f"{plain}\n\n<b>, [a](b), https://x.y")
+    titled = text.replace("title: small", """title: '"I like" [1, 2]'""")
+    made = printed("run", "-", "-f", "markdown", stdin=titled)
+    assert made.startswith(f'# "I like" [1, 2]\n\n{plain}\n\n')
+    assert r"\<b>, [a\](b), https\://x.y" in made
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"layer1.cross_attention.head1.output": [[0] * 3] * 5}, {1: "<END>"}),
+        (
+            {f"layer{n}.cross_attention.output": [[0] * 6] * 5 for n in (1, 2)},
+            {0: "Me", 1: "gusta", 3: "pizza"},
+        ),
+    ],
+    ids=["without head 1", "without the English words"],
+)
+def test_what_pizza_predicts_without_a_part(
+    changed: dict[str, list[list[int]]], words: dict[int, str]
+) -> None:
+    """What its author says of it; in the second pass the two other words do not come out."""
+    text = Path("scenarios/pizza.yaml").read_text(encoding="utf-8") + to_yaml({"given": changed})
+    values = json.loads(printed("run", "-", "-f", "json", stdin=text))["values"]
+    found = next(value["data"] for value in values if value["address"] == "prediction")
+    assert words.items() <= dict(enumerate(found)).items()
+    assert len(words) == 1 or (found[2] != "la" and found[4] != "<END>")

@@ -5,7 +5,9 @@ The sentences, lines and rows of the full text are judged elsewhere (`test_every
 
 from __future__ import annotations
 
+import json
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -62,6 +64,21 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
         rounding = drawn[1].get("rounding", {})
         if rounding.get("carry") != "never" and "dimensions" not in drawn[1]:
             assert violations(run("run", "-", "--detail", detail, stdin=stdin).stdout) == []
+
+
+def test_the_rest_of_the_layer_shows_the_results_of_its_steps() -> None:
+    """The last row of the table is the output, and each residual connection adds two others."""
+    text = printed("tutorial", "alex", "--detail", "short", "-f", "markdown")
+    _, rest = text.split("## The rest of the layer")
+    rows = [row[1:-1].split(" | ") for row in re.findall(r"^\|.*\|$", rest, re.MULTILINE)]
+    numbers = {row[0].strip(): [Decimal(each) for each in row[1:]] for row in rows[2:]}
+    found = json.loads(printed("run", "alex", "-f", "json"))["values"]
+    output = next(value["printed"] for value in found if value["address"] == "output")
+    x, attention, first, norm, ffn, second, last = numbers.values()
+    assert last == [*map(Decimal, output[3])]
+    for total, *terms in ((first, x, attention), (second, norm, ffn)):
+        sums = map(sum, zip(*terms, strict=True))
+        assert all(abs(a - b) <= Decimal("0.001") for a, b in zip(total, sums, strict=True))
 
 
 def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:

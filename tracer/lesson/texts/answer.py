@@ -12,15 +12,16 @@ from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.detail import Detail
-from tracer.lesson.steps.attention import SOFTMAX_STEP
 from tracer.lesson.steps.attention_claims import largest_shares
 from tracer.lesson.steps.claims import FollowedRow, is_named
-from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.main_head import MainHead
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import name_text
+
+WITHOUT_IT = " Without this head (its output set to 0 for all tokens), the model predicts "
 
 AT_THE_INPUT = "at the input of the first layer"
 MOST_WORDS = 5
@@ -36,46 +37,32 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
     if ctx.is_padding:
         return ()
     predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
-    head = main_head(teacher)
+    head = teacher.main_head
     outcome = doc.paragraphs(_predicted(ctx, predicts) if predicts else _changed(ctx))
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
     picture = _bars(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
     if teacher.detail is not Detail.FULL:
         last = [step for step in teacher.steps if step.kind is PREDICTION_STEP]
-        said = [*([head] if head and attends else []), *(last if predicts and outcome else [])]
+        said = [
+            *([head.softmax] if head and attends else []),
+            *(last if predicts and outcome else []),
+        ]
         teacher.answered.update(step.number for step in said)
     return (*outcome, *attends, *picture)
 
 
-def main_head(teacher: Teacher) -> Step | None:
-    """The attention weights of the head in which the token attends most to one other token.
-
-    Of heads that are alike in this, it is the first; the first of all if it sees no other token.
-    """
-    ctx = teacher.ctx
-    steps = [
-        step
-        for step in teacher.steps
-        if step.kind is SOFTMAX_STEP and not step.place.encoder and ctx.follows(step.last.output)
-    ]
-    return max(steps, key=lambda step: _most(step, ctx), default=None)
-
-
-def _most(step: Step, ctx: LessonContext) -> float:
-    """The most attention that the followed token gives to another one."""
-    weights = step.last.output
-    row = weights.array[ctx.row(weights)].copy()
-    if step.place.sub_layer == "attention" and ctx.token < len(row):
-        row[ctx.token] = 0
-    return float(row.max(initial=0))
-
-
-def _attention(step: Step, ctx: LessonContext) -> doc.Sentence | None:
+def _attention(head: MainHead, ctx: LessonContext) -> doc.Sentence | None:
     """`In head 1, Alex gives 96.4 % of its attention to Frank and 2.6 % to Emma.`"""
+    step = head.softmax
     if isinstance(step.last.operation, Pinned):
         return None
     shares, where = largest_shares(step, ctx), sentences.where(step, ctx)
-    return (f"In {where}, ", *shares) if shares and where else shares
+    if not shares:
+        return None
+    without: doc.Sentence = ()
+    if head.word_without is not None:
+        without = (WITHOUT_IT, doc.Name(head.word_without), ".")
+    return (*([f"In {where}, "] if where else []), *shares, *without)
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -128,7 +115,24 @@ def _changed(ctx: LessonContext) -> doc.Sentence | None:
         return None
     if not all(_is_computed(ctx, value) for value in (before, after)):
         return None
-    return (*_nearest(ctx, before, after), *_largest(ctx, before, after))
+    nearest = _nearest(ctx, before, after)
+    equal = _equal(ctx, before) if nearest else ()
+    return (*equal, *nearest, *_largest(ctx, before, after))
+
+
+def _equal(ctx: LessonContext, before: Value) -> doc.Sentence:
+    """Which other token has the same embedding, if one has, and that positions tell them apart."""
+    embedding = ctx.trace.values.get(roles.EMBEDDING.name)
+    if embedding is None or len(embedding.numbers) != len(ctx.names):
+        return ()
+    own, tokens = embedding.numbers[ctx.token], ctx.trace.tokens
+    alike = [i for i, row in enumerate(embedding.numbers) if (row == own).all() and i != ctx.token]
+    if len(alike) != 1 or tokens[alike[0]] == tokens[ctx.token]:
+        return ()
+    if (before.numbers[alike[0]] == before.numbers[ctx.token]).all():
+        return ()
+    both: doc.Sentence = (ctx.name, " and ", doc.Name(ctx.names[alike[0]]))
+    return ("The embeddings of ", *both, " are equal; their positions tell them apart. ")
 
 
 def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:

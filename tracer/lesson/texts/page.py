@@ -20,13 +20,13 @@ from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import SUMMARY
-from tracer.lesson.texts.model_summary import model_summary
 from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.short import short_text
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.tutorial import tutorial, worked_for
+from tracer.lesson.texts.untrained import text_of_model
 from tracer.lesson.working.lines import is_worked
 from tracer.names import distinct, name_text
 from tracer.node import found
@@ -190,7 +190,7 @@ def page(
 
     def text_for(other: int) -> doc.Document:
         if main is None:
-            return model_summary(found, other, full=full, terms=None)
+            return text_of_model(found, other, full=full, terms=None)
         if other == token:
             return replace(main, has_contents=True)
         teacher = Teacher(found, other, refers=whole, full=full, detail=detail)

@@ -1,4 +1,4 @@
-"""The short text: the question, the answer, one head from scores to weighted sum, the summary."""
+"""The short text: question, answer, one head from its scores on, the rest of its layer, summary."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.detail import Detail
-from tracer.lesson.steps.attention import SCORES_STEP
+from tracer.lesson.steps.attention import MASK_STEP, SCORES_STEP
+from tracer.lesson.steps.attention_claims import hidden_tokens
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.answer import answer, main_head
+from tracer.lesson.texts.answer import answer
+from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.forward_pass import SUMMARY
+from tracer.lesson.texts.rest_of_layer import REST, rest_of_layer
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
 
@@ -22,12 +25,15 @@ READS: doc.Sentence = ("The head reads a query, and a key and a value of each to
 
 
 def short_text(found: Trace, token: int, *, terms: Terms | None = None) -> doc.Document:
-    """What comes out for a token (counted from 0), and the head that gathers most for it."""
+    """What comes out for a token (counted from 0), and the head that matters most to it."""
     teacher = Teacher(found, token, full=False, detail=Detail.SHORT, terms=terms)
     asked = teacher.author.intro() or doc.paragraphs(*_asked(teacher))
     teacher.author.unsaid.clear()  # notes refer to what a short text leaves out
     first = answer(teacher)
-    sections = teacher.with_signs(tuple(_head(teacher)))
+    worked = (*_head(teacher), *rest_of_layer(teacher))
+    if any(section.title == REST for section in worked):  # its table has the same numbers
+        first = tuple(block for block in first if block not in before_and_after(teacher.ctx))
+    sections = teacher.with_signs(worked)
     if summary := teacher.author.summary():
         sections += (doc.Section(None, SUMMARY, summary),)
     introduction = (*asked, *teacher.introduction(), *first)
@@ -44,9 +50,10 @@ def _asked(teacher: Teacher) -> list[doc.Sentence]:
 
 def _head(teacher: Teacher) -> Iterator[doc.Section]:
     """What the head reads, and its steps from the scores on."""
-    softmax = main_head(teacher)
-    if softmax is None:
+    head = teacher.main_head
+    if head is None:
         return
+    softmax = head.softmax
     of_head = [step for step in teacher.steps if _head_of(step) == _head_of(softmax)]
     kinds = [step.kind for step in of_head]
     worked = of_head[kinds.index(SCORES_STEP) :] if SCORES_STEP in kinds else of_head
@@ -55,9 +62,12 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
     shown = [_matrix(value, worked, teacher) for value in _read_from_elsewhere(worked)]
     yield doc.Section(None, title, (doc.Paragraph(READS), *shown), trace=teacher.trace)
     for step in worked:
-        section = teacher.section(step)
-        title = sentences.named(step)
-        yield replace(section, number=None, title=title, part=None, layer=None, head=None)
+        section, title = teacher.section(step), sentences.named(step)
+        blocks = section.blocks
+        if step.kind is MASK_STEP and not hidden_tokens(step, teacher.ctx):
+            blocks = tuple(block for block in blocks if not isinstance(block, doc.Matrix))
+        new = replace(section, blocks=blocks, number=None, title=title, part=None)
+        yield replace(new, layer=None, head=None)
 
 
 def _head_of(step: Step) -> tuple[object, ...]:

@@ -26,6 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
+from tracer.lesson.texts.main_head import MainHead, main_head
 from tracer.lesson.texts.said import new_sentences
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
@@ -109,6 +110,11 @@ class Teacher:
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the decoder's parameters; a tied W_U is counted as the embeddings."""
         return learned(self.trace.scenario)
+
+    @cached_property
+    def main_head(self) -> MainHead | None:
+        """The head that matters most to what comes out for the followed token."""
+        return main_head(self.steps, self.ctx)
 
     def of_another_pass(self, trace: Trace, token: int | None = None) -> Teacher:
         """Return a teacher of another pass in the same text, who repeats no caption or count."""
