@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tracer.commands.attribute import BY, Attribute, Split
-from tracer.data.as_tape import with_tape
+from tracer.data.as_tape import tape_of
 from tracer.errors import Problem
 from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
@@ -80,7 +81,14 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         place = {"layer": self.layer, "head": self.head}
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
         training, detail = computed.training, self.detail
-        shown = page(found, chosen, token, training=training, full=full, detail=detail, part=part)
+        tape = partial(tape_of, text=computed.loaded.text)
+        shown = page(
+            *(found, chosen, token),
+            training=training,
+            full=full,
+            detail=detail,
+            part=part,
+            tape=tape,
+        )
         documents = tuple(self.beside_code(each, found) for each in shown.documents)
-        shown = replace(shown, documents=documents)
-        return render(with_tape(shown, found, computed.loaded.text))
+        return render(replace(shown, documents=documents))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Form, Value
 from tracer.errors import TracerError
 from tracer.formula.activations import ACTIVATIONS
-from tracer.lesson.texts.page import Page
+from tracer.lesson.texts.page import PageTape
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import distinct, name_text
 from tracer.node import Node
@@ -49,13 +49,11 @@ PLAIN = (op.Rotate, op.DivTerm, op.PowerOfTwo, op.MixExperts, op.Cumulate, op.Ar
 """Operations that are their name and their fields."""
 
 
-def with_tape(page: Page, trace: Trace, text: str) -> Page:
-    """Return the page of a pass with its tape, if a script can compute it."""
-    whole = trace.unmasked if page.without_mask else trace
-    tape = tape_data(whole, TypedNumbers(whole, Nodes(text)))
-    if tape is None:
-        return page
-    return replace(page, tape=tape, on_tape={r.output: i for i, r in enumerate(whole.records)})
+def tape_of(trace: Trace, text: str) -> PageTape | None:
+    """Return the tape of a pass of a scenario's text; None if a script cannot compute it."""
+    data = tape_data(trace, TypedNumbers(trace, Nodes(text)))
+    places = {record.output: i for i, record in enumerate(trace.records)}
+    return PageTape(data, places) if data else None
 
 
 def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:

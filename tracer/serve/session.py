@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from tracer.data.as_tape import with_tape
+from tracer.data.as_tape import tape_of
 from tracer.data.typed import TypedNumbers
 from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
@@ -133,8 +133,9 @@ class State:
         if live and live.is_changed:
             found = replace(found, scenario=found.scenario.without_words())
         with self.loaded.locating_problems():
-            shown = page(found, steps(found.records), len(found.tokens) - 1)
-            return render(with_tape(shown, found, self.loaded.text), live)
+            tape = partial(tape_of, text=self.loaded.text)
+            last = len(found.tokens) - 1
+            return render(page(found, steps(found.records), last, tape=tape), live)
 
     def edited(self, edit: Edit) -> str:
         """Return the text after an edit.

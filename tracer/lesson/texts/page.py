@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.first_picture import FirstPicture, first_picture
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
@@ -61,14 +62,30 @@ class BoxResult:
 
 
 @dataclass(frozen=True)
+class PageTape:
+    """A pass as data that a script evaluates, and the place of each value in it."""
+
+    data: Mapping[str, Any]
+    places: Mapping[Value, int]
+
+
+WriteTape: TypeAlias = Callable[[Trace], PageTape | None]
+"""Writes a pass as data; None if no script can compute it."""
+
+
+def no_tape(trace: Trace) -> None:
+    """Return no tape, for a page whose numbers stay as they are."""
+
+
+@dataclass(frozen=True)
 class Page:
     """A document, its variants for the other tokens, and the sources of its numbers.
 
     `tokens` are the names of the tokens that it can follow, `documents` has the text for each;
     `followed` (counted from 0) is the complete one; the others start with its sections. The
     sections `without_mask` are hidden until the reader asks for them. `results` has what each step
-    computes, by its number. `tape` is the pass as data, if a script can compute it; values that
-    are `on_tape` have a place there.
+    computes, by its number. `tape` is the pass as data, if a script can compute it; then there is a
+    picture for each token, with which the page begins.
     """
 
     tokens: tuple[str, ...]
@@ -77,8 +94,8 @@ class Page:
     sources: dict[Value, PageSource]
     without_mask: frozenset[int] = frozenset()
     results: dict[int, BoxResult] = field(default_factory=dict)
-    tape: Mapping[str, Any] | None = None
-    on_tape: Mapping[Value, int] = field(default_factory=dict)
+    tape: PageTape | None = None
+    pictures: tuple[FirstPicture, ...] = ()
 
     @property
     def document(self) -> doc.Document:
@@ -113,16 +130,13 @@ class NumberNames:
     """
 
     def __init__(self, page: Page) -> None:
-        places = {
-            id(source): page.on_tape[value]
-            for value, source in page.sources.items()
-            if value in page.on_tape
-        }
         every = {id(source): source for source in page.sources.values()}
+        on_tape = page.tape.places if page.tape else {}
+        of_value = [(value, source) for value, source in page.sources.items() if value in on_tape]
+        places = {id(source): on_tape[value] for value, source in of_value}
         self.sources = [source for key, source in every.items() if key not in places]
         """Those that are not on the tape."""
-        first = len(page.tape["values"]) if page.tape else 0
-        places |= {id(source): i for i, source in enumerate(self.sources, first)}
+        places |= {id(source): i for i, source in enumerate(self.sources, len(on_tape))}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, PageSource] = page.sources
         self._labels = {places[key]: source.labels for key, source in every.items()}
@@ -172,6 +186,7 @@ def page(
     full: bool = True,
     detail: Detail = Detail.FULL,
     part: str = "",
+    tape: WriteTape = no_tape,
 ) -> Page:
     """Return the tutorial for a token (counted from 0), with its variants for the others.
 
@@ -214,8 +229,24 @@ def page(
     whole_pass = not found.scenario.on_demand
     # The diagram colors all results, also those that the text leaves out.
     drawn = [step.last.output for step in steps(found.records)] if whole_pass else []
-    sources = sources_of(documents, whole=whole_pass, drawn=drawn)
-    return Page(distinct(found.tokens), token, tuple(documents), sources, added, results)
+    written = tape(found.unmasked if after else found)
+    on_tape = written.places if written else {}
+    pictures: tuple[FirstPicture, ...] = ()
+    if written and whole:
+        pictures = tuple(first_picture(Teacher(found, t)) for t in range(len(found.tokens)))
+        documents = [_without(d, p.blocks) for d, p in zip(documents, pictures, strict=True)]
+    shown = [*documents, *(replace(documents[token], introduction=p.blocks) for p in pictures)]
+    sources = sources_of(shown, whole=whole_pass, drawn=drawn, on_tape=on_tape)
+    return Page(
+        *(distinct(found.tokens), token, tuple(documents), sources, added, results),
+        *(written, pictures),
+    )
+
+
+def _without(document: doc.Document, told: Sequence[doc.Block]) -> doc.Document:
+    """Leave out what the first picture has told."""
+    kept = tuple(block for block in document.introduction if block not in told)
+    return replace(document, introduction=kept)
 
 
 def _result(step: Step, tokens: int) -> BoxResult:
@@ -293,18 +324,24 @@ def _softmaxes(section: doc.Section, after: dict[int, Step]) -> list[int]:
 
 
 def sources_of(
-    documents: Sequence[doc.Document], *, whole: bool, drawn: Sequence[Value] = ()
+    documents: Sequence[doc.Document],
+    *,
+    whole: bool,
+    drawn: Sequence[Value] = (),
+    on_tape: Container[Value] = (),
 ) -> dict[Value, PageSource]:
     """Return the sources of all numbers shown or `drawn`; with `whole`, of their operands as well.
 
-    A copy has its original in any case. Equal values of two passes share one source.
+    Those of numbers `on_tape` are found there. A copy has its original in any case. Equal values of
+    two passes share one source.
     """
     met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
     waiting += [Entry(value, at) for value in drawn for at in np.ndindex(value.shape)]
     while waiting:
         entry = waiting.pop()
-        if met.add(entry) and (whole or met.is_copy(entry)):
+        follows = whole and entry.value not in on_tape
+        if met.add(entry) and (follows or met.is_copy(entry)):
             waiting += met.inputs_of(entry)
     return met.sources
 

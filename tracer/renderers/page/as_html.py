@@ -59,11 +59,16 @@ def render(page: Page, live: LiveState | None = None) -> str:
     blocks = Blocks(macros, page, numbers)
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)
+    picture = [
+        text.blocks([side(each) for each in page.pictures], -1) if page.pictures else []
+        for side in (lambda each: each.attention, lambda each: each.bars)
+    ]
+    first_numbers = [numbers.name(each.number) for each in page.pictures]
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
     data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
     if page.tape:
-        data["tape"] = page.tape
+        data["tape"] = page.tape.data
     if live or page.tape:
         styles += CHANGING_STYLE
         scripts = [*scripts[:-1], *CHANGING, scripts[-1]]
@@ -84,6 +89,8 @@ def render(page: Page, live: LiveState | None = None) -> str:
         levels=LEVELS if any(text.levels) else (),
         without_mask=bool(page.without_mask),
         introduction=introduction,
+        picture=picture,
+        first_numbers=first_numbers,
         beside=bool(blocks.widest),
         contents=text.contents(),
         parts=parts,

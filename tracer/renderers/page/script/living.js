@@ -163,6 +163,7 @@ const showChanges = (changed, before) => {
   for (const index of changed) for (const map of shownMaps.get(index) || []) shadeMap(map);
   document.body.classList.toggle("differs", differing().length > 0);
   if (pointed) show(pointed);
+  document.dispatchEvent(new CustomEvent("changed"));
 };
 
 /** @param {HTMLElement} place @param {string} number */
@@ -250,6 +251,34 @@ const shadeMap = (map) => {
     cell.setAttribute("fill-opacity", String(Math.round((Math.abs(numbers[i]) / largest) * SHADES) / SHADES));
   });
 };
+
+// --- the first picture ---------------------------------------------------------------------------
+
+const dragged = document.getElementById("dragged");
+
+/** A slider for one number of the followed token. */
+const offerNumber = () => {
+  const of = (dragged?.dataset.numbers || "").split(" ")[Number(select("token")?.value ?? data.token)];
+  const place = of && placeOf(of);
+  if (!dragged || typeof place !== "number") return;
+  const size = Math.max(1, Math.ceil(Math.abs(Number(textOf(numberAt(place))))));
+  const slider = document.createElement("input");
+  const decimals = Math.max(2, -numberAt(place).e);
+  Object.assign(slider, { type: "range", min: -2 * size, max: 2 * size, step: 10 ** -decimals });
+  slider.value = textOf(numberAt(place));
+  slider.setAttribute("aria-label", nameOf(of));
+  const shown = inText(of, printedAt(of));
+  slider.addEventListener("input", () => change(place, Number(slider.value).toFixed(decimals), true));
+  document.addEventListener("changed", () => (slider.value = textOf(numberAt(place))));
+  all(".number", dragged).forEach(discard);
+  dragged.replaceChildren(`Drag ${nameOf(of)}: `, slider, " ", shown);
+  dragged.hidden = false;
+};
+if (tape) {
+  offerNumber();
+  select("token")?.addEventListener("change", offerNumber);
+  document.addEventListener("replaced", offerNumber);
+}
 
 // --- buttons, and other programs -----------------------------------------------------------------
 
