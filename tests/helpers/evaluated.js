@@ -3,6 +3,10 @@ let input = "";
 process.stdin.on("data", (part) => (input += part));
 process.stdin.on("end", () => {
   const { tape: data, edits } = JSON.parse(input);
+  const made = ({ place, setting, to }) =>
+    setting === undefined
+      ? tape.set(place, decimal(to))
+      : applySetting(tape, data.settings[setting], to, data.activations);
   const tape = new Tape(data);
   const answers = [];
   const shown = () =>
@@ -13,16 +17,16 @@ process.stdin.on("end", () => {
       ]),
     );
   for (const edit of edits) {
-    const before = edit && numberAt(tape, edit.place);
+    const before = edit && (edit.setting === undefined ? textOf(numberAt(tape, edit.place)) : data.settings[edit.setting].value);
     try {
-      if (edit) tape.evaluate(tape.set(edit.place, decimal(edit.number)));
+      if (edit) tape.evaluate(made(edit));
       answers.push({ printed: shown() });
     } catch (error) {
       if (!(error instanceof NoResult)) throw error;
       answers.push({ refused: error.message, others: error instanceof OtherSteps });
     }
     if (edit) {
-      tape.set(edit.place, before);
+      made({ ...edit, to: before });
       tape.evaluate();
     }
   }

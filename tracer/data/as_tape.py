@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tracer.data.tape_settings import settings
 from tracer.data.typed import TypedNumbers
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.contract import Contract
@@ -52,8 +53,11 @@ PLAIN = (op.Rotate, op.DivTerm, op.PowerOfTwo, op.MixExperts, op.Cumulate, op.Ar
 def tape_of(trace: Trace, text: str) -> PageTape | None:
     """Return the tape of a pass of a scenario's text; None if a script cannot compute it."""
     data = tape_data(trace, TypedNumbers(trace, Nodes(text)))
+    if data is None:
+        return None
     places = {record.output: i for i, record in enumerate(trace.records)}
-    return PageTape(data, places) if data else None
+    more = {"settings": list(settings(trace, text)), "activations": activations()}
+    return PageTape({**data, **more}, places)
 
 
 def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:

@@ -59,10 +59,8 @@ def render(page: Page, live: LiveState | None = None) -> str:
     blocks = Blocks(macros, page, numbers)
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)
-    picture = [
-        text.blocks([side(each) for each in page.pictures], -1) if page.pictures else []
-        for side in (lambda each: each.attention, lambda each: each.bars)
-    ]
+    attention = text.blocks([each.attention for each in page.pictures], -1)
+    bars = text.blocks([each.bars for each in page.pictures], -1)
     first_numbers = [numbers.name(each.number) for each in page.pictures]
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
@@ -89,7 +87,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
         levels=LEVELS if any(text.levels) else (),
         without_mask=bool(page.without_mask),
         introduction=introduction,
-        picture=picture,
+        picture=(attention, bars),
         first_numbers=first_numbers,
         beside=bool(blocks.widest),
         contents=text.contents(),
@@ -101,6 +99,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
         script_hash=_hash(script),
         live=live,
         changes=bool(live or page.tape),
+        settings=page.tape.data["settings"] if page.tape and not live else (),
     )
 
 

@@ -2,17 +2,24 @@
 
 // A page whose numbers can be changed: the script computes what follows, and the page shows it.
 
-/** @typedef {{place: number, before: Decimal, after: Decimal}} Change */
+/**
+ * A change of the number at a place of the scenario, or of a setting.
+ * @typedef {{of: number | Setting, before: string, after: string}} Change
+ */
 
-/** The numbers of the file at places that were changed. @type {Map<number, Decimal>} */
+/** The numbers and settings of the file that were changed. @type {Map<number | Setting, string>} */
 const ofFile = new Map();
 /** The changes that can be undone, and those that can be made again. @type {Change[]} */
 const done = [];
 /** @type {Change[]} */
 const undone = [];
+/** The settings that are not those of the file. @type {Map<Setting, string>} */
+const chosen = new Map();
+
+const problemText = the("problem", HTMLParagraphElement);
 
 const TYPED_NUMBER = /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?$/i;
-const TYPED_INFINITY = /^-(\.?inf|∞)$/;
+const TYPED_INFINITY = /^-(\.?inf|∞)$/i;
 
 /** The tape, which a page with changing numbers has. */
 const tapeHere = () => {
@@ -33,31 +40,58 @@ const numberAt = (place) => {
   return value?.numbers[value.places?.indexOf(place) ?? 0];
 };
 
-/** Show what follows from another number at a place; where nothing does, the page stays as it is. @param {number} place @param {Decimal} number */
-const put = (place, number) => {
-  const before = numberAt(place);
-  if (!ofFile.has(place)) ofFile.set(place, before);
-  const shown = new Map([...places.keys()].map((of) => [of, printedAt(of)]));
-  const changed = tapeHere().set(place, number);
+/** A number as it is typed. @param {Decimal} number */
+const typedText = (number) => (isInfinite(number) ? "-inf" : textOf(number));
+
+/** What a number or a setting is now. @param {number | Setting} of */
+const present = (of) => (typeof of === "number" ? typedText(numberAt(of)) : (chosen.get(of) ?? of.value));
+
+/** Set a number or a setting on the tape; return what changes with it at once. @param {number | Setting} of @param {string} to */
+const setOnTape = (of, to) => {
+  if (typeof of === "number") return tapeHere().set(of, to === "-inf" ? HIDDEN : decimal(to));
+  const changed = applySetting(tapeHere(), of, to, data.tape?.activations || {});
+  chosen.set(of, to);
+  return changed;
+};
+
+/** Show what follows from another number or setting; where nothing does, the page stays as it is. @param {number | Setting} of @param {string} to */
+const put = (of, to) => {
+  const before = present(of);
+  if (!ofFile.has(of)) ofFile.set(of, before);
+  const shown = new Map([...places.keys()].map((name) => [name, printedAt(name)]));
   try {
-    showChanges(tapeHere().evaluate(changed), shown);
+    showChanges(tapeHere().evaluate(setOnTape(of, to)), shown);
   } catch (error) {
-    tapeHere().evaluate(tapeHere().set(place, before));
+    tapeHere().evaluate(setOnTape(of, before));
     throw error;
   }
 };
 
-/** Change a number; a change that continues the one before it is undone together with it. @param {number} place @param {string} typed @param {boolean} continues */
+/** Make a change; one that continues the change before it is undone together with it. @param {number | Setting} of @param {string} to @param {boolean} continues */
+const make = (of, to, continues) => {
+  const before = present(of);
+  put(of, to);
+  const last = done.at(-1);
+  if (continues && last?.of === of) last.after = to;
+  else done.push({ of, before, after: to });
+  undone.length = 0;
+  nameChanges();
+};
+
+/** Change a number. @param {number} place @param {string} typed @param {boolean} continues */
 const change = (place, typed, continues) => {
   const hides = TYPED_INFINITY.test(typed);
   if (!hides && !TYPED_NUMBER.test(typed)) throw new NoResult(`expected a number, got ${typed}`);
-  const [before, after] = [numberAt(place), hides ? HIDDEN : decimal(typed)];
-  put(place, after);
-  const last = done.at(-1);
-  if (continues && last?.place === place) last.after = after;
-  else done.push({ place, before, after });
-  undone.length = 0;
-  nameChanges();
+  make(place, hides ? "-inf" : typed, continues);
+};
+
+/** Change a setting by its name. @param {string} name @param {string} to */
+const chooseSetting = (name, to) => {
+  const setting = data.tape?.settings.find((each) => each.name === name);
+  if (!setting) throw new NoResult(`no setting ${name}`);
+  const fits = setting.choices.includes(to) || (setting.number && TYPED_NUMBER.test(to));
+  if (!fits) throw new NoResult(`expected ${[...setting.choices, ...(setting.number ? ["a number"] : [])].join(" or ")}, got ${to}`);
+  make(setting, to, false);
 };
 
 /** @param {Change[]} from @param {Change[]} to @param {"before" | "after"} which */
@@ -65,36 +99,30 @@ const stepThrough = (from, to, which) => {
   const last = from.pop();
   if (!last) return;
   to.push(last);
-  put(last.place, last[which]);
+  put(last.of, last[which]);
   nameChanges();
 };
 const undo = () => stepThrough(done, undone, "before");
 const redo = () => stepThrough(undone, done, "after");
 
-/** The numbers of the file, as one change after the other. */
+/** Go back to the file, as one change after the other. */
 const reset = () => {
-  for (const place of differing()) {
-    const [before, after] = [numberAt(place), /** @type {Decimal} */ (ofFile.get(place))];
-    put(place, after);
-    done.push({ place, before, after });
-  }
-  undone.length = 0;
-  nameChanges();
+  for (const of of differing()) make(of, ofFile.get(of) || "", false);
 };
 
-/** The places whose number is not that of the file. */
-const differing = () => [...ofFile].filter(([place, number]) => !same(numberAt(place), number)).map(([place]) => place);
+/** What is not as in the file. */
+const differing = () => [...ofFile].filter(([of, before]) => present(of) !== before).map(([of]) => of);
 
-/** The text of the scenario, with its changed numbers. */
+/** The text of the scenario with its changes. */
 const scenario = () => {
   const { text: whole, spans } = /** @type {TapeOnPage} */ (data.tape);
+  const changes = differing().map((of) => {
+    if (typeof of === "number") return { at: spans[of] || [0, 0], new: present(of) };
+    const [start, end, written] = of.change;
+    return { at: [start, end], new: written.replace("VALUE", present(of)) };
+  });
   const characters = [...whole]; // some take two units in a script, and count once
-  const start = (/** @type {number} */ place) => (spans[place] || [0])[0];
-  for (const place of differing().sort((a, b) => start(b) - start(a))) {
-    const [from, to] = spans[place] || [0, 0];
-    const number = numberAt(place);
-    characters.splice(from, to - from, isInfinite(number) ? "-inf" : textOf(number));
-  }
+  for (const { at, new: written } of changes.sort((a, b) => b.at[0] - a.at[0])) characters.splice(at[0], at[1] - at[0], written);
   return characters.join("");
 };
 
@@ -121,31 +149,38 @@ const readText = () => {
 };
 
 /** The places of changed numbers. @type {Set<HTMLElement>} */
-const marked = new Set();
+let marked = new Set();
 
 const unmarkChanges = () => {
-  for (const place of marked) {
-    place.classList.remove("changed", "rose", "fell");
-    place.removeAttribute("title");
-  }
-  marked.clear();
+  marked.forEach(unmark);
+  marked = new Set();
+};
+
+/** @param {HTMLElement} place */
+const unmark = (place) => {
+  place.classList.remove("changed", "rose", "fell");
+  place.removeAttribute("title");
 };
 
 /** @param {HTMLElement} place @param {string} before @param {string} now */
 const markPlace = (place, before, now) => {
   const [old, fresh] = [readNumber(before), readNumber(now)];
   const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
-  const rose = !old || !fresh || digitsAt(fresh, at) > digitsAt(old, at);
+  const kind = !old || !fresh || digitsAt(fresh, at) > digitsAt(old, at) ? "rose" : "fell";
+  if (!place.classList.contains(kind)) {
+    place.classList.remove("rose", "fell");
+    place.classList.add("changed", kind);
+  }
+  place.title = `was ${before}`;
   marked.add(place);
-  place.classList.add("changed", rose ? "rose" : "fell");
-  place.setAttribute("title", `was ${before}`);
 };
 
 /** Write changed numbers wherever they stand, and redraw what shows them. @param {Set<number>} changed the values on the tape @param {Map<string, string>} before */
 const showChanges = (changed, before) => {
   for (const index of changed) data.values[index].entries = {};
   earlier.clear();
-  unmarkChanges();
+  const unchanged = marked;
+  marked = new Set();
   const drawings = new Set();
   for (const [of, old] of before) {
     if (!changed.has(valueOf(of))) continue;
@@ -156,8 +191,10 @@ const showChanges = (changed, before) => {
       rewrite(place, number);
       markPlace(place, old, number);
       drawings.add(place.closest("table, svg"));
+      unchanged.delete(place);
     }
   }
+  unchanged.forEach(unmark);
   for (const drawing of drawings) if (drawing instanceof Element) redraw(drawing);
   rewriteLines(changed);
   for (const index of changed) for (const map of shownMaps.get(index) || []) shadeMap(map);
@@ -320,6 +357,25 @@ if (tape && !data.live) {
   onPress("redo", redo);
   onPress("reset", reset);
   onPress("download", download);
+  document.getElementById("settings")?.addEventListener("change", (event) => {
+    const field = event.target;
+    if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement)) return;
+    try {
+      chooseSetting(field.name, field.value.trim());
+      field.removeAttribute("aria-invalid");
+      problemText.textContent = "";
+    } catch (error) {
+      if (!(error instanceof NoResult)) throw error;
+      field.setAttribute("aria-invalid", "true");
+      problemText.textContent = `No result: ${error.message}.`;
+    }
+  });
+  document.addEventListener("changed", () => {
+    for (const field of all("#settings [name]")) {
+      const setting = data.tape?.settings.find(({ name }) => name === field.getAttribute("name"));
+      if (setting) /** @type {HTMLInputElement} */ (field).value = present(setting);
+    }
+  });
   document.addEventListener("keydown", (event) => {
     const own = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (own || staged || !(event.ctrlKey || event.metaKey)) return;
@@ -351,6 +407,8 @@ const decoderTrace = {
     if (!data.tape?.spans[place]) throw new Error(`${address} is computed, or not typed in the file`);
     change(place, String(number), false);
   },
+  /** @param {string} name @param {string | number} value */
+  set: (name, value) => chooseSetting(name, String(value)),
   undo,
   redo,
   /** @param {string} address */

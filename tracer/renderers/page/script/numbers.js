@@ -39,7 +39,7 @@ const button = (kind, ...inside) => {
 };
 
 /** @typedef {{values: Source[], token: number, tape?: TapeOnPage, live?: Live}} Data */
-/** @typedef {TapeData & {text: string, spans: ([number, number] | null)[]}} TapeOnPage with the scenario's text, and where its numbers are typed */
+/** @typedef {TapeData & {text: string, spans: ([number, number] | null)[], settings: Setting[], activations: Record<string, FormulaTree>}} TapeOnPage with the scenario's text, and where its numbers are typed */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
 /** @type {Data} */

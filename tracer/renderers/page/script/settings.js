@@ -5,7 +5,6 @@
 const lab = the("lab", HTMLDivElement);
 const undoButton = the("undo", HTMLButtonElement);
 const resetButton = the("reset", HTMLButtonElement);
-const problemText = the("problem", HTMLParagraphElement);
 const firstFrame = document.getElementById("first");
 /** The newest version of the page that exists. */
 let newest = 0;

@@ -59,7 +59,7 @@ class Tape {
     const news = new Set(changed);
     this.values.forEach((value, i) => {
       if (value.operation.kind === "given") return;
-      if (changed && !value.inputs.some((input) => news.has(input))) return;
+      if (changed && !changed.has(i) && !value.inputs.some((input) => news.has(input))) return;
       const before = value.numbers;
       this.compute(value);
       if (!before || value.numbers.some((number, at) => !same(number, before[at]))) news.add(i);
@@ -113,6 +113,53 @@ class Tape {
     return changed;
   }
 }
+
+// --- settings ------------------------------------------------------------------------------------
+
+/**
+ * @typedef {{name: string, label: string, value: string, choices: string[], number: boolean, kind: string, values: number[], change: [number, number, string]}} Setting
+ * whose place in the text is that of its change
+ */
+
+/** Change a setting; return the values on the tape that change with it. @param {Tape} tape @param {Setting} setting @param {string} to @param {Record<string, FormulaTree>} activations */
+const applySetting = ({ values }, { kind, values: about }, to, activations) => {
+  for (const value of about.map((i) => values[i])) {
+    if (kind === "mask") maskWith(value, to);
+    else if (kind === "divisor") value.operation = { ...value.operation, formula: ["quotient", value.operation.formula[1], ["number", to]] };
+    else if (kind === "activation") value.operation = { ...value.operation, formula: activationNamed(activations, to) };
+    else setScale(value, to);
+  }
+  return new Set(about);
+};
+
+/** @param {Record<string, FormulaTree>} activations @param {string} name */
+const activationNamed = (activations, name) => {
+  if (!(name in activations)) throw new OtherSteps("without an activation there is one step less");
+  return activations[name];
+};
+
+/** Hide what a mask hides, and padding. @param {TapeValue} value @param {string} to */
+const maskWith = (value, to) => {
+  const [rows, columns] = value.shape;
+  const window = Number(/window: (\d+)/.exec(to)?.[1] ?? columns);
+  const first = columns - rows; // the queries are the last tokens
+  const numbers = value.numbers;
+  const isPadding = (/** @type {number} */ j) => j >= first && isHidden(numbers[(j - first) * columns + j]);
+  const padding = [...Array(columns).keys()].map(isPadding);
+  value.numbers = value.computed = numbers.map((_, at) => {
+    const [i, j] = [first + Math.floor(at / columns), at % columns];
+    const hides = padding[j] || (to !== "none" && (j > i || i - j >= window));
+    return hides ? HIDDEN : ZERO;
+  });
+};
+
+/** The root of d_k, or a number in its place. @param {TapeValue & {root?: Operation}} value @param {string} to */
+const setScale = (value, to) => {
+  if (to === "none") throw new OtherSteps("without a scale there is one step less");
+  value.root ??= value.operation;
+  value.operation = to === "sqrt" ? value.root : { kind: "given" };
+  if (to !== "sqrt") Object.assign(value, { numbers: [decimal(to)], computed: [decimal(to)], asTheyAre: true });
+};
 
 /** @param {any} a @param {any} b */
 const same = (a, b) => (typeof a === "string" ? a === b : a.c === b.c && a.e === b.e);
