@@ -15,7 +15,8 @@ from tests.helpers.agreement import Disagreement, against_values, judged, means
 from tests.helpers.command import printed
 from tests.helpers.continuity import misplaced, operands, two_forms, violations
 from tests.helpers.every_judge import FORMATS, faults_and_compared
-from tests.helpers.other_pages import bare, entries_of_page, from_html
+from tests.helpers.other_pages import bare, from_html
+from tests.helpers.page_data import values_of_page
 from tests.helpers.terminal_page import Lines, Table, read_blocks
 from tests.helpers.truth import without_pictures
 
@@ -184,7 +185,7 @@ def agreeing(html: str) -> int:
     count = 0
     shown = dict(re.findall(r'<td data-of="(\d+:\d+,\d+)"[^>]*>([^<]*)<', html))
     assert shown
-    for number, value in enumerate(entries_of_page(html)):
+    for number, value in enumerate(values_of_page(html)):
         for at, entry in value["entries"].items():
             if "work" in entry:
                 assert entry["result"] == entry["number"], (value["address"], at)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -31,14 +29,6 @@ def arrows(diagram: ElementTree.Element) -> list[tuple[int, int]]:
 def cells(box: ElementTree.Element) -> list[ElementTree.Element]:
     """The cells of a box's heat map."""
     return [each for each in box.iter(f"{SVG}rect") if each.get("data-number")]
-
-
-def values(html: str | Path) -> list[dict[str, Any]]:
-    """The values that the script knows."""
-    text = html if isinstance(html, str) else html.read_text(encoding="utf-8")
-    (data,) = re.findall('<script type="application/json" id="data">(.*?)</script>', text)
-    found: list[dict[str, Any]] = json.loads(data)["values"]
-    return found
 
 
 def way(of: str, among: list[dict[str, Any]]) -> set[str]:

@@ -20,12 +20,13 @@ from tracer.decoder import operations as op
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.errors import TracerError
 from tracer.lesson import entries
+from tracer.renderers.page.as_html import ON_TAPE
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import Loaded, Origin, load_text
 
 SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
 RUNNER = Path(__file__).parent / "evaluated.js"
-FILES = ("decimal", "pencil", "tape")
+FILES = ON_TAPE
 NODE = shutil.which("node")
 
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node")
@@ -44,21 +45,25 @@ def tape_of(text: str) -> Any:
     return tape and tape.data
 
 
-def in_node(tape: Any, edits: Sequence[Any]) -> list[Any]:
-    """What the script prints, or why it refuses, after each edit alone; None is no edit."""
+def run_script(runner: str, given: str) -> str:
+    """What a runner prints that uses the script of a page, in Node."""
     assert NODE
-    code = "\n".join((SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in FILES)
-    code += RUNNER.read_text(encoding="utf-8")
-    asked = json.dumps({"tape": tape, "edits": list(edits)})
+    files = [(SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in FILES]
     ran = subprocess.run(
-        [NODE, "--input-type=module", "-e", code],
-        input=asked,
+        [NODE, "--input-type=module", "-e", "\n".join([*files, runner])],
+        input=given,
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    answers: list[Any] = json.loads(ran.stdout)
+    return ran.stdout
+
+
+def in_node(tape: Any, edits: Sequence[Any]) -> list[Any]:
+    """What the script prints, or why it refuses, after each edit alone; None is no edit."""
+    asked = json.dumps({"tape": tape, "edits": list(edits)})
+    answers: list[Any] = json.loads(run_script(RUNNER.read_text(encoding="utf-8"), asked))
     return answers
 
 

@@ -15,7 +15,8 @@ from tests.helpers.claims import Judge, faults
 from tests.helpers.command import Ran, run
 from tests.helpers.continuity import misplaced, two_forms, violations
 from tests.helpers.latex_truth import from_latex as worked_latex, from_markdown as worked_markdown
-from tests.helpers.other_pages import bare, entries_of_page, from_html, from_latex, from_markdown
+from tests.helpers.other_pages import bare, from_html, from_latex, from_markdown
+from tests.helpers.page_data import values_of_page
 from tests.helpers.readable_digits import needless_brackets, unread_digits
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
@@ -84,7 +85,7 @@ def faults_of_page(html: str) -> list[str]:
         *(f"page: disagrees: {each}" for each in judged(from_html(html)).disagreements),
         *(
             f"page: disagrees: {value['address']}[{at}]: {entry}"
-            for value in entries_of_page(html)
+            for value in values_of_page(html)
             for at, entry in value["entries"].items()
             if entry.get("result", entry["number"]) != entry["number"]
         ),

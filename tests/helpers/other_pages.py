@@ -6,14 +6,12 @@ so that those of a formula, a line and a matrix can be compared; numbers keep ev
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
-from typing import Any
 
 from tests.helpers import terminal_page
 from tests.helpers.latex_truth import DISPLAY, display_lines, fenced_lines, plain
@@ -220,14 +218,6 @@ def from_html(html: str) -> list[terminal_page.Block]:
     reader = _Page()
     reader.feed(html)
     return bared(reader.blocks)
-
-
-def entries_of_page(html: str) -> list[dict[str, Any]]:
-    """The values of a page: each with the lines of all its entries."""
-    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
-    assert data is not None
-    found: list[dict[str, Any]] = json.loads(data[1])["values"]
-    return found
 
 
 class _Page(HTMLParser):

@@ -14,7 +14,7 @@ import yaml
 from tests.helpers.bundled import TYPED
 from tests.helpers.command import printed
 from tests.helpers.every_judge import faults_of_page, faults_of_terminal
-from tests.helpers.other_pages import entries_of_page
+from tests.helpers.page_data import values_of_page
 from tests.helpers.server import Answer, Server, served
 from tests.helpers.truth import false_equations, unreadable
 
@@ -74,7 +74,7 @@ def asked(chance: random.Random, document: Any, text: str) -> tuple[str, Any]:
 def worked_lines(html: str) -> str:
     """The line of each number of a page, as a text that the judge of equations reads."""
     lines = []
-    for value in entries_of_page(html):
+    for value in values_of_page(html):
         for entry in value["entries"].values():
             if "work" in entry:
                 pieces = [p if isinstance(p, str) else p[0] for p in entry["work"]]

@@ -14,6 +14,7 @@ import pytest
 from tests.helpers import diagram
 from tests.helpers.command import printed, run_json
 from tests.helpers.diagram import SVG
+from tests.helpers.page_data import values_of_page
 from tests.helpers.traces import bundled, traced
 from tests.lesson.texts.test_wires import drawn, expected
 from tests.renderers.page.conftest import Saved
@@ -131,7 +132,7 @@ def test_its_colors_are_those_of_the_numbers(page: tuple[str, str, Trace]) -> No
     name, html, trace = page
     ran = run_json("-", stdin=PARALLEL) if name == "parallel" else run_json(name)
     at = {value["address"]: value for value in ran["values"]}
-    known = diagram.values(html)
+    known = values_of_page(html)
     seen = 0
     of_step = {step.number: step.last.output.address for step in steps(trace.records)}
     for box in diagram.boxes(diagram.diagrams(html)[0]):
@@ -162,7 +163,7 @@ def test_the_backward_pass_has_its_own(saved: Saved) -> None:
     """Its arrows lead down, from the loss; its maps are of gradients."""
     html = saved("alex-learns", "--train").read_text(encoding="utf-8")
     forward, backward = diagram.diagrams(html)
-    known = diagram.values(html)
+    known = values_of_page(html)
     boxes = diagram.boxes(backward)
     assert all(box.get("href") for box in boxes)
     sources = {(c.get("data-number") or "").split(":")[0] for b in boxes for c in diagram.cells(b)}

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers import diagram
 from tests.helpers.browser import opened, unfold, violations
 from tests.helpers.command import printed
+from tests.helpers.page_data import values_of_page
 from tests.helpers.small_scenario import SMALL
 from tests.renderers.page.conftest import Saved
 
@@ -30,7 +31,7 @@ POINT = """of => {
 def test_the_way_of_a_number_is_lit(alex: Any, saved: Saved) -> None:
     """The boxes, and the cells, of all numbers that it is computed from, and no others."""
     html = saved("alex").read_text(encoding="utf-8")
-    known = diagram.values(html)
+    known = values_of_page(html)
     (svg,) = diagram.diagrams(html)
     holding = {
         int(box.get("data-step") or 0): set((box.get("data-values") or "").split())
