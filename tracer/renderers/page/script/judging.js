@@ -13,7 +13,7 @@ const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 const lowered = (power) => power.replace(/[^-0-9]/g, (sign) => "-0123456789"[RAISED.indexOf(sign)]);
 
 /** A decimal as digits × 10^-places; null, if it is none. @param {string} written */
-const decimal = (written) => {
+const numberIn = (written) => {
   const plain = written
     .replace(/\s/g, "")
     .replace(/[−–]/g, "-")
@@ -44,7 +44,7 @@ const filled = ({ digits, places }) => {
 /** The verdict on a typed number. @param {string} typed @param {string} printed */
 const verdict = (typed, printed) => {
   if (printed.includes("∞")) return /^[-−]?\s*(∞|inf)/i.test(typed.trim()) ? RIGHT : WRONG;
-  const [ours, theirs] = [decimal(printed), decimal(typed)];
+  const [ours, theirs] = [numberIn(printed), numberIn(typed)];
   if (!theirs) return UNREADABLE;
   if (!ours) return WRONG;
   const off = rounded(theirs, ours.places) - ours.digits;
@@ -56,7 +56,7 @@ const verdict = (typed, printed) => {
 
 /** How many digits an answer takes. @param {string} printed */
 const digitsWanted = (printed) => {
-  const { digits, places } = decimal(printed) || { digits: 0n, places: 0 };
+  const { digits, places } = numberIn(printed) || { digits: 0n, places: 0 };
   const size = String(digits < 0n ? -digits : digits).length;
   if (printed.includes("∞")) return "a number or ∞";
   if (printed.includes("×")) return `${size} significant ${size > 1 ? "digits" : "digit"}`;
@@ -72,7 +72,7 @@ const unsigned = ({ digits, places }) => ({ digits: digits < 0n ? -digits : digi
  * @param {string} written @param {string} answer
  */
 const repeats = (written, answer) => {
-  const [found, other] = [decimal(written), decimal(answer)];
+  const [found, other] = [numberIn(written), numberIn(answer)];
   if (!found || !other) return false;
   const [shown, asked] = [unsigned(found), unsigned(other)];
   if (shown.digits < 10n) return shown.digits === asked.digits && shown.places === asked.places;

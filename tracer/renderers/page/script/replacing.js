@@ -155,7 +155,7 @@ const markChanges = (before) => {
 
 /** @param {HTMLElement} place @param {string} before @param {string} now */
 const markPlace = (place, before, now) => {
-  const [old, fresh] = [decimal(before), decimal(now)];
+  const [old, fresh] = [numberIn(before), numberIn(now)];
   const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
   const rose = !old || !fresh || rounded(fresh, at) > rounded(old, at);
   place.classList.add("changed", rose ? "rose" : "fell");
