@@ -54,8 +54,14 @@ const tenTo = (n) => (n < 2000 ? (powersOfTen[n] ??= 10n ** BigInt(n)) : 10n ** 
 
 /** @param {bigint} c */
 const sizeOf = (c) => (c < 0n ? -c : c);
-/** @param {bigint} c */
-const digitsOf = (c) => String(sizeOf(c)).length;
+/** The number of digits; faster than writing them. @param {bigint} c */
+const digitsOf = (c) => {
+  const size = sizeOf(c);
+  const float = Number(size);
+  if (float === 0 || float === Infinity) return String(size).length;
+  const digits = Math.floor(Math.log10(float)) + 1; // or one more or less
+  return size >= tenTo(digits) ? digits + 1 : size < tenTo(digits - 1) ? digits - 1 : digits;
+};
 /** @param {Decimal} a */
 const isZero = (a) => a.c === 0n;
 /** @param {Decimal} a */
@@ -493,8 +499,9 @@ const power = (a, b, context) => {
   return isWhole ? wholePower(a, b, times, context) : realPower(a, b, context);
 };
 
-/** By squaring. @param {Decimal} a @param {Decimal} b @param {bigint} times |b| @param {Context} context */
+/** By squaring; no formula has an exponent of many digits. @param {Decimal} a @param {Decimal} b @param {bigint} times |b| @param {Context} context */
 const wholePower = (a, b, times, context) => {
+  if (adjusted(b) > 9) throw new NoResult("overflow");
   const more = adjusted(b) + 3 + (b.c < 0n ? 1 : 0);
   /** @type {Context} */
   const longer = { ...context, precision: context.precision + more, rounding: "half_even" };
@@ -518,7 +525,9 @@ const realPower = (a, b, context) => {
   const found = exponential(multiply(logarithm(a, longer), b, longer), longer);
   context.inexact = true;
   if (compare(found, ONE) === 0) return longOne(precision);
-  return plus(isInfinite(found) ? { c: 1n, e: 10 ** 15 } : found, context);
+  // A power beyond the exponents of this script is beyond the context's limit as well.
+  if (isInfinite(found) || isZero(found)) return fit(1n, isZero(found) ? -(10 ** 15) : 10 ** 15, context);
+  return plus(found, context);
 };
 
 /** a^(p/q), exact where it can be: 10000^(2/4) is 100. */
