@@ -41,7 +41,7 @@ const shown = (found) => typeof found === "object" ? [String(found.c), String(fo
 const answer = ([name, operands, how]) => {
   const given = operands.map((each) =>
     Array.isArray(each) ? each.map(decimal) : typeof each === "string" ? decimal(each) : each);
-  const context = how && { precision: how[0], rounding: how[1], inexact: false };
+  const context = how && { precision: how[0], rounding: how[1], saturates: how[2], inexact: false };
   try {
     return [shown(eval(name)(...given, ...(context ? [context] : []))), context && context.inexact];
   } catch (error) {
@@ -53,21 +53,25 @@ process.stdout.write(JSON.stringify(JSON.parse(input).map(answer)));
 """
 """What each function of the script returns for its operands, or why there is no result."""
 
-How: TypeAlias = tuple[int, str] | None
-"""Digits and rounding of a context."""
+How: TypeAlias = tuple[int, str, bool] | None
+"""A context: digits, rounding, and whether what is too large is ∞."""
 Case: TypeAlias = tuple[str, Sequence[Any], How]
 
 ROUNDINGS = {"05up": ROUND_05UP, "half_even": ROUND_HALF_EVEN, "half_up": ROUND_HALF_UP}
-COMPUTING = (60, "05up")
-CONTEXTS: Sequence[How] = (COMPUTING, (50, "half_even"), (400, "05up"), (7, "half_up"), (3, "05up"))
+COMPUTING = (60, "05up", False)
+CONTEXTS: Sequence[How] = (
+    *(COMPUTING, (60, "05up", True), (400, "05up", False), (3, "05up", False)),
+    *((50, "half_even", False), (50, "half_even", True), (7, "half_up", False)),
+)
 NOISE, ROUNDED_NOISE = "1e-40", "1e-14"
 
 
 def in_node(cases: Sequence[Case]) -> list[Any]:
     """The answers of the script."""
     assert NODE
-    code = (SCRIPT / "decimal.js").read_text(encoding="utf-8") + ANSWERS
-    command = [NODE, "--input-type=module", "--eval", code]
+    files = (SCRIPT / "decimal.js", SCRIPT / "functions.js")
+    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    command = [NODE, "--input-type=module", "--eval", code + ANSWERS]
     asked = json.dumps(cases)
     ran = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -96,9 +100,10 @@ def in_python(case: Case, expected: Callable[..., object]) -> list[object]:
     _, operands, how = case
     given = [list(map(number, x)) if isinstance(x, list) else x for x in operands]
     given = [number(x) if isinstance(x, str) else x for x in given]
-    precision, rounding = how or COMPUTING
+    precision, rounding, saturates = how or COMPUTING
     try:
         with localcontext(Context(precision, ROUNDINGS[rounding])) as context:
+            context.traps[Overflow] = not saturates
             result = expected(*given)
             return [shown(result), bool(context.flags[Inexact]) if how else None]
     except Overflow:
@@ -196,10 +201,13 @@ def test_beyond_the_limits() -> None:
     draw = Draw(2)
     far = []
     for _ in range(500):
-        exponents = draw.choice([499_940, 499_990, 500_010, -500_010, -500_030, -500_080, -600_000])
-        far.append(f"{draw.sign()}{draw.randrange(1, 10 ** draw.choice([1, 30, 60]))}e{exponents}")
+        exponents = [499_940, 499_990, 500_010, -600_000, draw.randrange(-500_060, -499_990)]
+        digits = draw.randrange(1, 10 ** draw.choice([1, 30, 60]))
+        far.append(f"{draw.sign()}{digits}e{draw.choice(exponents)}")
     cases = [("multiply", [draw.choice(far), draw.choice(far)], draw.how()) for _ in range(2000)]
     assert_alike(cases, lambda a, b: a * b)
+    tiny = [f"{draw.randrange(1000)}e-{draw.randrange(999_990, 1_000_060)}" for _ in range(2000)]
+    assert_alike([("plus", [each], draw.how()) for each in tiny], lambda a: +a)
 
 
 def test_order() -> None:
@@ -219,7 +227,7 @@ def test_roots() -> None:
     assert_alike([("squareRoot", [each], draw.how()) for each in given], Decimal.sqrt)
 
 
-TRANSCENDENTAL: Sequence[How] = (COMPUTING, (50, "half_even"), (80, "05up"))
+TRANSCENDENTAL: Sequence[How] = (COMPUTING, (50, "half_even", False), (80, "05up", True))
 
 
 def test_exponentials() -> None:
@@ -243,6 +251,7 @@ def test_powers() -> None:
         [draw.small(), f"{draw.sign()}{draw.randrange(10**4)}e-{draw.randrange(1, 6)}"]
         for _ in range(1000)
     ]
+    given += [["8.5e-40", "54123187763860514e-3"], ["8.5e40", "54123187763860514e-3"]]
     ones = ["1", "1.00", "-1", "-1.0", "1.0000", "2", "0", "0.0", "Infinity"]
     given += [
         [one, exponent] for one in ones for exponent in ["0", "3", "-2", "0.3", "-0.25", "2.0"]
@@ -339,10 +348,10 @@ def stored(arithmetic: Any) -> Callable[[Decimal], Decimal]:
 def test_stored_decimals() -> None:
     draw = Draw(15)
     cut_off = ["", "0" * 60, "0" * 60 + "1", "0" * 45 + "1"]
-    ties = [
-        f"{draw.sign()}{draw.randrange(1000)}5{draw.choice(cut_off)}e-{draw.randrange(90)}"
-        for _ in range(1500)
-    ]
+    ties = []
+    for _ in range(1500):
+        digits = draw.randrange(10 ** draw.choice([1, 3, 38, 39, 40]))
+        ties.append(f"{draw.sign()}{digits}5{draw.choice(cut_off)}e-{draw.randrange(90)}")
     given = [draw.number() for _ in range(1500)] + ties + ["Infinity"]
     assert_alike([("toNearestDecimal", [each], None) for each in given], stored(DECIMALS))
 
