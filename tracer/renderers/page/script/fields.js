@@ -40,7 +40,7 @@ const markTyped = () => {
 
 /** A number some steps of its last digit away. @param {string} written @param {number} steps */
 const stepped = (written, steps) => {
-  const number = numberIn(written);
+  const number = readNumber(written);
   return number && asText({ ...number, digits: number.digits + BigInt(steps) });
 };
 
@@ -56,7 +56,7 @@ const asText = ({ digits, places: after }) => {
 /** What was typed as the program reads it. @param {string} written */
 const asRead = (written) => {
   const bare = written.replace(/\s/g, "").replace(/[−–]/g, "-").replace(",", ".").replace("∞", "inf");
-  const number = /[×x*^]/.test(bare) && numberIn(bare);
+  const number = /[×x*^]/.test(bare) && readNumber(bare);
   return number ? asText(number) : bare;
 };
 

@@ -13,7 +13,7 @@ const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 const lowered = (power) => power.replace(/[^-0-9]/g, (sign) => "-0123456789"[RAISED.indexOf(sign)]);
 
 /** A decimal as digits × 10^-places; null, if it is none. @param {string} written */
-const numberIn = (written) => {
+const readNumber = (written) => {
   const plain = written
     .replace(/\s/g, "")
     .replace(/[−–]/g, "-")
@@ -27,7 +27,7 @@ const numberIn = (written) => {
 };
 
 /** Round half away from zero. @param {{digits: bigint, places: number}} number @param {number} places */
-const rounded = ({ digits, places: own }, places) => {
+const digitsAt = ({ digits, places: own }, places) => {
   if (own <= places) return digits * 10n ** BigInt(places - own);
   const unit = 10n ** BigInt(own - places);
   const size = digits < 0n ? -digits : digits;
@@ -44,19 +44,19 @@ const filled = ({ digits, places }) => {
 /** The verdict on a typed number. @param {string} typed @param {string} printed */
 const verdict = (typed, printed) => {
   if (printed.includes("∞")) return /^[-−]?\s*(∞|inf)/i.test(typed.trim()) ? RIGHT : WRONG;
-  const [ours, theirs] = [numberIn(printed), numberIn(typed)];
+  const [ours, theirs] = [readNumber(printed), readNumber(typed)];
   if (!theirs) return UNREADABLE;
   if (!ours) return WRONG;
-  const off = rounded(theirs, ours.places) - ours.digits;
+  const off = digitsAt(theirs, ours.places) - ours.digits;
   if (off === 0n) return RIGHT;
   const places = filled(theirs);
-  if (theirs.digits && places < ours.places && rounded(ours, places) === rounded(theirs, places)) return SHORT;
+  if (theirs.digits && places < ours.places && digitsAt(ours, places) === digitsAt(theirs, places)) return SHORT;
   return off === 1n || off === -1n ? LAST_DIGIT : WRONG;
 };
 
 /** How many digits an answer takes. @param {string} printed */
 const digitsWanted = (printed) => {
-  const { digits, places } = numberIn(printed) || { digits: 0n, places: 0 };
+  const { digits, places } = readNumber(printed) || { digits: 0n, places: 0 };
   const size = String(digits < 0n ? -digits : digits).length;
   if (printed.includes("∞")) return "a number or ∞";
   if (printed.includes("×")) return `${size} significant ${size > 1 ? "digits" : "digit"}`;
@@ -72,11 +72,11 @@ const unsigned = ({ digits, places }) => ({ digits: digits < 0n ? -digits : digi
  * @param {string} written @param {string} answer
  */
 const repeats = (written, answer) => {
-  const [found, other] = [numberIn(written), numberIn(answer)];
+  const [found, other] = [readNumber(written), readNumber(answer)];
   if (!found || !other) return false;
   const [shown, asked] = [unsigned(found), unsigned(other)];
   if (shown.digits < 10n) return shown.digits === asked.digits && shown.places === asked.places;
   return [shown, { ...shown, places: shown.places + 2 }].some(
-    (number) => rounded(asked, number.places) === number.digits || rounded(number, asked.places) === asked.digits,
+    (number) => digitsAt(asked, number.places) === number.digits || digitsAt(number, asked.places) === asked.digits,
   );
 };

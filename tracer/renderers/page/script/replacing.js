@@ -155,9 +155,9 @@ const markChanges = (before) => {
 
 /** @param {HTMLElement} place @param {string} before @param {string} now */
 const markPlace = (place, before, now) => {
-  const [old, fresh] = [numberIn(before), numberIn(now)];
+  const [old, fresh] = [readNumber(before), readNumber(now)];
   const at = old && fresh ? Math.max(old.places, fresh.places) : 0;
-  const rose = !old || !fresh || rounded(fresh, at) > rounded(old, at);
+  const rose = !old || !fresh || digitsAt(fresh, at) > digitsAt(old, at);
   place.classList.add("changed", rose ? "rose" : "fell");
   place.setAttribute("title", `was ${before}`);
 };
