@@ -15,7 +15,7 @@ ROUNDINGS = (ROUND_05UP, ROUND_HALF_EVEN)
 
 ANGLES = (
     *("1", "-1", "0.5", "0.001", "3", "-4.75", "100", "12345.678", "-99999999999999999999.5"),
-    *("7e39", "1e-15", "2.5e-30", "-5e-41", "3e-300"),
+    *("7e59", "1e-15", "2.5e-30", "-5e-41", "3e-300"),
     # near a quarter turn, a half turn, many turns
     *("1.5707963267948966", "3.14159265358979323846264338327950288419716939937511"),
     *("-7853.981633974483096156608458198757210492923498437764552",),
@@ -29,7 +29,7 @@ def by_another_series(angle: Decimal, rounding: str) -> Decimal:
 
 
 def _far_sine(angle: Decimal) -> Decimal:
-    with localcontext(prec=170):  # as many as the digits of π are good for
+    with localcontext(prec=190):  # as many as the digits of π are good for
         return _sine(angle)
 
 
@@ -62,7 +62,7 @@ def test_at_0_both_are_exact(zero: str) -> None:
     assert [str(sine(Decimal(zero))), str(cosine(Decimal(zero)))] == ["0", "1"]
 
 
-@pytest.mark.parametrize("angle", ["1e40", "-2e300000", "Infinity"])
+@pytest.mark.parametrize("angle", ["1e60", "-2e300000", "Infinity"])
 def test_an_angle_too_far_away_has_none(angle: str) -> None:
     for wave in (sine, cosine):
         with pytest.raises(Overflow):

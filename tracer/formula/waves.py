@@ -10,10 +10,10 @@ from tracer.formula.numbers import round_half_away
 MORE = 10
 """Digits more than those of the result."""
 
-FARTHEST = Decimal("1e40")
+FARTHEST = Decimal("1e60")
 """Beyond it, the digits of π do not say which part of the wave an angle is on."""
 
-REDUCED = 200
+REDUCED = 220
 """Enough digits that an angle without its quarter turns is as exact as π."""
 
 

@@ -260,9 +260,9 @@ const cosine = (angle, context) => wave(angle, 1, context);
 const wave = (angle, quarters, context) => {
   if (angle.c === 0n) return whole(quarters);
   // The digits of π do not say which part of the wave an angle farther away is on.
-  if (compare(absolute(angle), { c: 1n, e: 40 }) >= 0) throw new NoResult("overflow");
+  if (compare(absolute(angle), { c: 1n, e: 60 }) >= 0) throw new NoResult("overflow");
   context.inexact = true;
-  const [longer, reduced] = [contextOf(context.precision + 10), contextOf(200)];
+  const [longer, reduced] = [contextOf(context.precision + 10), contextOf(220)];
   const turns = roundHalfAway(divide(angle, divide(PI, TWO, longer), longer), 0);
   const turned = divide(multiply(turns, PI, reduced), TWO, reduced);
   const quarter = Number((turns.c + BigInt(quarters)) & 3n);
