@@ -183,7 +183,7 @@ def agreeing(html: str) -> int:
     found = judged(from_html(html))
     assert list(found.disagreements) == []
     count = 0
-    shown = dict(re.findall(r'<td data-of="(\d+:\d+,\d+)"[^>]*>([^<]*)<', html))
+    shown = dict(re.findall(r'<td data-of="(\d+:\d+,\d+)"[^>]*>(?:<span>)?([^<]*)<', html))
     assert shown
     for number, value in enumerate(values_of_page(html)):
         for at, entry in value["entries"].items():

@@ -1,4 +1,4 @@
-"""The numbers that a page knows, with their lines: as written in it, or as its script writes them."""
+"""The numbers that a page knows, with their lines: written in it, or written by its script."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ let input = "";
 process.stdin.on("data", (part) => (input += part));
 process.stdin.on("end", () => {
   const tape = new Tape(JSON.parse(input));
-  const found = tape.values.map(({ symbol, address, labels, operation, shape, numbers, words }, of) => {
-    const entries = words ? [] : numbers.map((_, at) => [indexOf(at, shape).join(","), entryToPointAt(tape, of, at)]);
+  const found = tape.values.map((value, of) => {
+    const { symbol, address, labels, operation, shape, numbers, words } = value;
+    const entry = (_, at) => [indexOf(at, shape).join(","), entryToPointAt(tape, of, at)];
+    const entries = words ? {} : Object.fromEntries(numbers.map(entry));
     const given = operation.kind === "given";
-    return { symbol: new Notation().write(symbol), address, labels, given, entries: Object.fromEntries(entries) };
+    return { symbol: new Notation().write(symbol), address, labels, given, entries };
   });
   process.stdout.write(JSON.stringify(found));
 });

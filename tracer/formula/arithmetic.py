@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tracer.formula.normal import normal
 from tracer.formula.numbers import SUMS
 from tracer.formula.tanh import tanh
+from tracer.formula.waves import cosine, sine
 
 Array: TypeAlias = NDArray[Any]
 RoundPart: TypeAlias = Callable[[Array], Array]
@@ -217,11 +218,10 @@ class Decimals(Arithmetic):
         return np.array([x.ln() for x in a.flat], object).reshape(a.shape)
 
     def sin(self, a: Array) -> Array:
-        # Decimals have no sine: the nearest float's sine is right to more digits than are printed.
-        return self.array(np.sin(a.astype(np.float64)))
+        return np.asarray(np.frompyfunc(sine, 1, 1)(a), object)
 
     def cos(self, a: Array) -> Array:
-        return self.array(np.cos(a.astype(np.float64)))
+        return np.asarray(np.frompyfunc(cosine, 1, 1)(a), object)
 
     def tanh(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(tanh, 1, 1)(a), object)

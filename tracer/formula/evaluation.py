@@ -22,6 +22,7 @@ from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 from tracer.formula.tanh import tanh
+from tracer.formula.waves import cosine, sine
 from tracer.node import nodes_in
 
 HUGE = Context(prec=CONTEXT.prec, rounding=CONTEXT.rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -127,7 +128,8 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
         case "ln":
             return of[0].ln()
         case "sin" | "cos":
-            return _wave(name, of[0], context)
+            context.flags[Inexact] |= bool(of[0])
+            return sine(of[0]) if name == "sin" else cosine(of[0])
         case "tanh":
             context.flags[Inexact] |= bool(of[0])
             return tanh(of[0])
@@ -151,14 +153,6 @@ def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
         if short**q == base**p and not inner.flags[Inexact]:
             return short
     return base ** (p / q)
-
-
-def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
-    if not angle:
-        return Decimal(0 if name == "sin" else 1)
-    # Decimals have no sine: the nearest float's sine is right to more digits than are printed.
-    context.flags[Inexact] = True
-    return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
 
 
 def product(factors: tuple[ex.Number, ex.Number]) -> Decimal:

@@ -36,7 +36,7 @@ SCRIPT = (
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
-    *("decimal", "pencil", "tape", "expressions", "notation"),
+    *("decimal", "functions", "pencil", "tape", "expressions", "notation"),
     *("lines", "origins"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
