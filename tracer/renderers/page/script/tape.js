@@ -43,6 +43,7 @@ class Tape {
     this.noise = data.floats ? ROUNDED_NOISE : NOISE;
     this.largestExponent = decimal(String(data.floats ? LARGEST_FLOAT_EXPONENT : LARGEST_EXPONENT));
     for (const value of this.values) {
+      value.symbol = withDecimals(value.symbol);
       if (!value.numbers) continue;
       value.numbers = value.words ? value.numbers : value.numbers.map(decimal);
       value.computed = value.numbers;
@@ -113,6 +114,10 @@ class Tape {
     return changed;
   }
 }
+
+/** A formula whose numbers are decimals. @param {FormulaTree} e @returns {FormulaTree} */
+const withDecimals = (e) =>
+  e[0] === "number" ? ["number", decimal(e[1])] : e.map((part) => (Array.isArray(part) ? withDecimals(part) : part));
 
 // --- settings ------------------------------------------------------------------------------------
 
