@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from tracer.check.score import key_of
 from tracer.commands.attribute import BY, Attribute, Split
 from tracer.errors import Problem
 from tracer.lesson.code.library import Library
@@ -81,4 +82,4 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         training, detail = computed.training, self.detail
         shown = page(found, chosen, token, training=training, full=full, detail=detail, part=part)
         documents = tuple(self.beside_code(each, found) for each in shown.documents)
-        return render(replace(shown, documents=documents))
+        return render(replace(shown, documents=documents), key=key_of(found))

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from tracer.check.score import key_of
 from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
 from tracer.lesson.texts.page import page
@@ -132,7 +133,8 @@ class State:
         if live and live.is_changed:
             found = replace(found, scenario=found.scenario.without_words())
         with self.loaded.locating_problems():
-            return render(page(found, steps(found.records), len(found.tokens) - 1), live)
+            text = page(found, steps(found.records), len(found.tokens) - 1)
+            return render(text, live, key=key_of(found))
 
     def edited(self, edit: Edit) -> str:
         """Return the text after an edit.

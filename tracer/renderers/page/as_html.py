@@ -32,7 +32,7 @@ STYLE = (
 """The files of the style, in the order in which they are put together."""
 SCRIPT = (
     *("numbers", "pointing", "walking", "matrices", "choosing"),
-    *("diagram", "staging", "board", "judging", "trying", "start"),
+    *("diagram", "staging", "board", "judging", "score", "trying", "state", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 LIVE_STYLE, LIVE_SCRIPT = ("live",), ("server", "replacing", "fields", "settings")
@@ -41,10 +41,11 @@ SENT = "sent"
 """What notes the text of such a page, behind the first script and before all others change it."""
 
 
-def render(page: Page, live: LiveState | None = None) -> str:
+def render(page: Page, live: LiveState | None = None, *, key: str = "") -> str:
     """The page; the template escapes all text, and only its own script runs.
 
-    If it is `live`, its numbers can be changed, and it asks the server that sent it.
+    If it is `live`, its numbers can be changed, and it asks the server that sent it. With the `key`
+    of its pass, a browser keeps the reader's score.
     """
     templates = _templates()
     macros = templates.get_template("blocks.html.jinja").module
@@ -54,7 +55,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
+    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed, "key": key}
     if live:
         styles += LIVE_STYLE
         scripts = [scripts[0], SENT, *scripts[1:-1], *LIVE_SCRIPT, scripts[-1]]

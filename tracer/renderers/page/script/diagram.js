@@ -110,12 +110,6 @@ const reading = new IntersectionObserver(
   { rootMargin: "-20% 0px -79% 0px" },
 );
 
-// Following a link to the current hash fires no hashchange event.
-text.addEventListener("click", (event) => {
-  const box = under(event, "a.box");
-  if (box && box.getAttribute("href") === location.hash) arrive();
-});
-
 // --- the followed token, and where the diagram is open
 
 /** Mark the row of a token in each map. @param {string} token */

@@ -38,7 +38,7 @@ const button = (kind, ...inside) => {
   return made;
 };
 
-/** @typedef {{values: Source[], token: number, live?: Live}} Data */
+/** @typedef {{values: Source[], token: number, key: string, live?: Live}} Data `key` is the checksum of its numbers */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
 /** @type {Data} */
