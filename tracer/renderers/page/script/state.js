@@ -82,9 +82,13 @@ const arrive = () => {
   if (location.hash) noteState();
 };
 
-// Following a link to the present address fires no hashchange event.
-text.addEventListener("click", (event) => {
-  if (under(event, "a[href^='#']")?.getAttribute("href") === location.hash) arrive();
+document.addEventListener("click", (event) => {
+  const hash = under(event, "a[href^='#']")?.getAttribute("href");
+  if (!hash) return;
+  const isInline = location.protocol === "about:"; // its links would lead to the page around it
+  if (isInline) event.preventDefault();
+  if (hash === location.hash) arrive(); // it fires no hashchange event
+  else if (isInline) location.hash = hash;
 });
 window.addEventListener("hashchange", arrive);
 for (const kind of ["scroll", "change", "click", "keyup"]) window.addEventListener(kind, noteState, { passive: true });
