@@ -208,6 +208,8 @@ class _Text:
     def blocks(self, texts: Sequence[Sequence[Block] | None], section: int) -> list[Any]:
         """The blocks of a section, or of the introduction (-1), for each token, merged."""
         end, followed = len(self.page.document.sections), self.page.followed
+        document = self.page.document
+        title = document.title if section < 0 else document.sections[section].title
         anchor, of_all = (
             partial(self.anchor, here) for here in (section if section >= 0 else end, end)
         )
@@ -216,7 +218,11 @@ class _Text:
             shown, blocks = token == followed, texts[token] or ()
             return [
                 self.writer.written(
-                    block, of_all if isinstance(block, Picture) else anchor, token, shown=shown
+                    block,
+                    of_all if isinstance(block, Picture) else anchor,
+                    token,
+                    shown=shown,
+                    title=name_text(title),
                 )
                 for block in blocks
             ]

@@ -100,6 +100,13 @@ def test_a_link_that_somebody_types(browser: Any, saved: Saved) -> None:
         page.wait_for_selector("body.trying:not(.board)")
         assert page.evaluate(VIEW)["steps"] == ["step-5", "step-6"]
         assert page.locator("#token").input_value() == "1"
+        page.evaluate("location.hash = '#level=0&try&steps=7,21'")
+        page.wait_for_selector("#step-7.current")
+        assert page.evaluate(VIEW)["steps"] == ["step-7", "step-21"]
+        page.evaluate("location.hash = '#level=0&board'")  # the overview alone
+        page.wait_for_selector("body.board #step-27.current")
+        page.evaluate("location.hash = '#board&token=Emma'")
+        page.wait_for_selector("body.board #step-1.current")
         page.evaluate("location.hash = '#no-step&token=Nobody&level=7&head=9&%E0%A4%A'")
         page.wait_for_selector("body:not(.staged)")
         page.evaluate("location.hash = '#step-20'")  # of another level

@@ -106,6 +106,7 @@ const reveal = (more) => {
   if (of) lightOperands(of);
   for (const piece of [newest.at(-1), newest[0]]) piece?.scrollIntoView({ block: "nearest" });
   boardPlace.textContent = placeOnBoard(staged);
+  speak(boardPlace.textContent);
 };
 
 /** Reveal all of the section, or only what it begins with. @param {"Home" | "End"} key */
@@ -151,11 +152,7 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-boardButton.addEventListener("click", () => {
-  const section = sectionInView();
-  if (levelShown() === 0) showEverything();
-  startBoard(section);
-});
+boardButton.addEventListener("click", () => startBoard(sectionToBegin()));
 next.addEventListener("click", () => reveal(1));
 the("before", HTMLButtonElement).addEventListener("click", () => reveal(-1));
 the("end", HTMLButtonElement).addEventListener("click", endBoard);

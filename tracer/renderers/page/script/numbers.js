@@ -38,6 +38,13 @@ const button = (kind, ...inside) => {
   return made;
 };
 
+const spoken = the("spoken", HTMLParagraphElement);
+
+/** Tell readers who do not see what has changed: the only place of the page that does. @param {string} words */
+const speak = (words) => {
+  spoken.textContent = words;
+};
+
 /** @typedef {{values: Source[], token: number, key: string, live?: Live}} Data `key` is the checksum of its numbers */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
@@ -126,6 +133,14 @@ const inText = (of, written) => {
   return made;
 };
 
+/** The numbers from which others are computed. @type {Set<string>} */
+let used = new Set();
+
+const readUsed = () => {
+  const works = data.values.flatMap(({ entries }) => Object.values(entries).map(({ work = [] }) => work));
+  used = new Set(works.flat().flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))));
+};
+
 /** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
   for (const line of all("li[data-line]:not(.drawn)", block)) {
@@ -134,7 +149,11 @@ const draw = (block) => {
     if (!work || !sign || !result) continue;
     line.classList.add("drawn");
     line.replaceChildren(...all(".label, .front", line));
-    const last = element("b", "", inText(line.dataset.line || "", result));
+    const number = inText(line.dataset.line || "", result);
+    // No cell and no line leads to it.
+    if (!cellOf(line.dataset.line || "") && !used.has(line.dataset.line || ""))
+      Object.assign(number, { tabIndex: 0, role: "button" });
+    const last = element("b", "", number);
     line.append(
       element("span", "work", ...unbroken(drawn(work, inText))),
       " ",

@@ -72,12 +72,17 @@ const arrive = () => {
   }
   stopTrying();
   endBoard();
-  if (wanted.size > (part ? 1 : 0)) setChoices(wanted);
+  if (wanted.size > (part ? 1 : 0)) {
+    setChoices(wanted);
+    chooseSteps((wanted.get("steps") || "").split(","));
+  }
   if (part) uncover(part);
   lineByLine.checked = wanted.get("board") === "lines";
-  if (wanted.has("steps")) chooseSteps((wanted.get("steps") || "").split(","));
-  if (wanted.has("board")) startBoard(section || sectionInView(), Number(wanted.get("line")) || 1);
-  else if (wanted.has("try")) startTrying(section || undefined);
+  const mode = ["board", "try"].find((each) => wanted.has(each));
+  const isHidden = sections.some((each) => each.hidden && chosenSteps.has(stepName(each)));
+  if (mode && (isHidden || !wanted.has("level"))) showEverything();
+  if (mode === "board") startBoard(section || sectionInView(), Number(wanted.get("line")) || 1);
+  else if (mode) startTrying(section || undefined);
   else part?.scrollIntoView();
   if (location.hash) noteState();
 };

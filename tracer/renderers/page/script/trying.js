@@ -241,7 +241,9 @@ const CLASSES = { [RIGHT]: "right", [LAST_DIGIT]: "close", [SHORT]: "close", [WR
 /** @param {HTMLElement} place @param {string} said @param {string} [advice] */
 const reply = (place, said, advice) => {
   all(".verdict", place).forEach((before) => before.remove());
-  place.append(" ", element("span", "verdict", element("b", CLASSES[said] || "", said), advice ? `. ${advice}` : ""));
+  const words = advice ? `. ${advice}` : "";
+  place.append(" ", element("span", "verdict", element("b", CLASSES[said] || "", said), words));
+  speak(said + words);
 };
 
 /** Show an answer, and go on. @param {Attempt} one @param {string} said */
@@ -334,7 +336,7 @@ const nameQuestions = () =>
 
 tryButton.addEventListener("click", () => {
   if (isTrying()) return stopTrying();
-  const section = sectionInView();
+  const section = sectionToBegin();
   showEverything();
   startTrying(section);
 });
