@@ -104,9 +104,11 @@ def test_a_link_that_somebody_types(browser: Any, saved: Saved) -> None:
         page.wait_for_selector("#step-7.current")
         assert page.evaluate(VIEW)["steps"] == ["step-7", "step-21"]
         page.evaluate("location.hash = '#level=0&board'")  # the overview alone
-        page.wait_for_selector("body.board #step-27.current")
+        page.wait_for_selector("body.board :is(#step-27, #summary).current")
         page.evaluate("location.hash = '#board&token=Emma'")
-        page.wait_for_selector("body.board #step-1.current")
+        page.wait_for_selector("body.board")
+        page.wait_for_timeout(LONG_ENOUGH)
+        assert page.evaluate(VIEW)["choices"] == ["1", "2", ""]
         page.evaluate("location.hash = '#no-step&token=Nobody&level=7&head=9&%E0%A4%A'")
         page.wait_for_selector("body:not(.staged)")
         page.evaluate("location.hash = '#step-20'")  # of another level
