@@ -60,10 +60,9 @@ class Score:
         said: list[Sentence] = [(self.problem,)] if self.problem else []
         if not self.problem:
             token = name_text(self.found.tokens[self.token - 1])
-            said.append(
-                (f"The code is complete and of this scenario's page, followed for {token}.",)
-            )
-            said.append((f"Steps {self.steps}: of {self.asked} answers, {answered}.",))
+            said.append(("The code is complete and belongs to this scenario's page.",))
+            said.append((f"Followed token: {token}. Asked in steps {self.steps}: {self.asked}.",))
+            said.append((f"Answered: {answered}.",))
         title = self.found.scenario.title
         return Document(self.found.name, title, paragraphs(*said), ())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -12,6 +13,7 @@ import pytest
 from tests.helpers.browser import opened, violations
 from tests.helpers.command import run
 from tests.renderers.page.conftest import Saved
+from tests.test_docs import fences
 
 ANSWERS = {"Frank": "11.563", "Emma": "7.957"}
 EXERCISE = "#token=Alex&level=2&try&steps=7,8"
@@ -68,13 +70,21 @@ def test_a_reload_keeps_the_score(handed_in: HandedIn) -> None:
 def test_a_command_verifies_the_code(handed_in: HandedIn) -> None:
     ran = run("check", "alex", "--score", handed_in.code)
     assert (ran.exit_code, ran.stderr) == (0, "")
-    assert "followed for Alex" in ran.stdout
-    said = "Steps 7-8: of 6 answers, 1 first try, 1 later try, 0 with a hint, 1 shown."
-    assert said in " ".join(ran.stdout.split())
+    assert ran.stdout.splitlines()[2::2] == [
+        "The code is complete and belongs to this scenario's page.",
+        "Followed token: Alex. Asked in steps 7-8: 6.",
+        "Answered: 1 first try, 1 later try, 0 with a hint, 1 shown.",
+    ]
     found = json.loads(run("check", "alex", "--score", handed_in.code, "-f", "json").stdout)
     assert found["holds"] is True
     assert found["answers"] == {"first_try": 1, "later_try": 1, "with_a_hint": 0, "shown": 1}
     assert (found["asked"], found["token"], found["steps"]) == (6, 4, "7-8")
+
+
+def test_the_code_of_the_docs_is_one() -> None:
+    commands = "".join(fences("teaching.md", "sh"))
+    (code,) = re.findall("^decoder-trace check alex --score (.*)$", commands, re.MULTILINE)
+    assert run("check", "alex", "--score", code).exit_code == 0
 
 
 def test_what_is_no_code_of_the_page_is_refused(handed_in: HandedIn) -> None:
