@@ -203,7 +203,7 @@ def angles(at: Judge, said: Said) -> None:
         index = at.values[f"{where}position.index"]["data"]
         earlier = len(at.tokens) - len(index)  # tokens whose keys are cached
         assert said["who"] == at.who and int(said["position"]) == index[at.followed - earlier]
-        assert int(said["start"] or 1) == index[0] - earlier
+        assert int(said["start"]) == index[0] - earlier
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (
             share < 1 or apart
         )
@@ -281,7 +281,7 @@ CLAIMS: dict[str, Check] = {
         and bool(said["vanished"]) == (not all(at.row(at.result).data))
     ),
     "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
-    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:[0-9.]+|b\w*}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.][scaled: The frequencies are then scaled for long texts.] The angle is the position times the {:(?:scaled )?}frequency. “{who:name}” is at position {position:int}[, counted from {start:int}].]": angles,
+    r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:[0-9.]+|b\w*}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.][scaled: The frequencies are then scaled for long texts.] The angle is the position times the {:(?:scaled )?}frequency. “{who:name}” is at position {position:int}, counted from {start:int}.]": angles,
     r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×{m?:m\w*×}cos({of:θ\w*}) - b×{m2?:m\w*×}sin({=of}) and a×{m3?:m\w*×}sin({=of}) + b×{m4?:m\w*×}cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
     "The {what:activation|hidden layer} is a gate: a second projection of the same vectors is multiplied by it element by element.": gate,
     "The largest number of “{who:name}” after the gate is {what:“.+?”}"

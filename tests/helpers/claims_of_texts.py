@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fnmatch import fnmatchcase
 from typing import Any
@@ -207,8 +208,7 @@ def positions(at: Judge, said: Said) -> None:
         indices = at.values["position.index"]["data"]
         assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
         assert int(said["position"]) == indices[at.followed - len(at.tokens) + len(indices)]
-        assert int(said["start"] or 1) == int(said["position"]) - at.followed
-        assert said["start"] != "1"
+        assert int(said["start"]) == int(said["position"]) - at.followed
 
 
 def waves_or_table(at: Judge, said: Said) -> None:
@@ -230,6 +230,10 @@ def depends_on_the_distance(at: Judge, said: Said) -> None:
 def ids(at: Judge, said: Said) -> None:
     found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
+    table = at.spec["embeddings"]
+    rows = len(table) if isinstance(table, dict) and "random" not in table else math.inf
+    few = max(map(int, found)) >= rows
+    assert said["rows"] == (str(rows) if few else None)
 
 
 def padded(at: Judge, said: Said) -> None:
@@ -428,7 +432,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "Each token is represented by a vector, its embedding.": embedded,
     "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
-    "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
+    "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}, counted from {start:int}.]": positions,
     "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
         "sampling.draw" in at.values
@@ -444,7 +448,7 @@ CLAIMS: dict[str, Check] = {
     "If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is 1 after this step.": lambda at, _: (
         at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
     ),
-    r"The id of a token is the number that stands for it in the model[: the text becomes \[{ids:text}\]].": ids,
+    r"The id of a token is the number that stands for it in the model[: the text becomes \[{ids:text}\]].[ Only {rows:int} rows of the table are listed here, each by its token.]": ids,
     "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,

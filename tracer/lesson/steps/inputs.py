@@ -40,14 +40,18 @@ MOST_IDS = 12
 """So many ids are listed in a sentence."""
 
 
-def _ids(step: Step) -> tuple[doc.Sentence, ...]:
-    """What an id is, and the ids of a short text."""
+def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """What an id is, the ids of a short text, and that the table has more rows than are listed."""
     read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
     ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
         return ()
     listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
-    return ((f"{IDS}{listed}.",),)
+    table = ctx.tower.embeddings
+    rows = len(table) if isinstance(table, Mapping) else len(ids)
+    few = f" Only {rows} rows of the table are listed here, each by its token."
+    is_part = isinstance(table, Mapping) and any(int(each) >= rows for each in ids)
+    return ((f"{IDS}{listed}.{few * is_part}",),)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -59,7 +63,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         f"a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
-    return (what, *_ids(step), vectors)
+    return (what, *_ids(step, ctx), vectors)
 
 
 WAVE = ex.Call(
@@ -100,9 +104,8 @@ def at_position(step: Step, ctx: LessonContext) -> doc.Sentence:
     """Say at which position the followed token is, and from which they are counted."""
     index = step.records[0].output
     here = ctx.number(index, ctx.row(index))
-    first = here.value - ctx.token
-    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
-    return (" ", ctx.name, " is at position ", here, *counted, ".")
+    first = ex.Number(here.value - ctx.token)
+    return (" ", ctx.name, " is at position ", here, ", counted from ", first, ".")
 
 
 def _waves(step: Step) -> bool:
