@@ -98,6 +98,8 @@ def main_head(at: judge.Judge, place: str, word: str | None) -> str:
     heads = [address for address in heads if "cross_" in address] or heads
     found = next(address for address in heads if is_at(place, address))
     passes = {address: changed for address in heads if (changed := without(at, address))}
+    if not passes:  # the judge knows only a part of the scenario
+        return found
     effects = {address: effect(at, address, changed) for address, changed in passes.items()}
     largest = max(effects.values(), default=-math.inf)
     assert len(heads) > MOST_TRIED or effects.get(found, largest) >= largest - judge.NOISE
@@ -339,7 +341,7 @@ CLAIMS: dict[str, judge.Check] = {
     "“{who:name}” cannot attend to {hidden:(?:“|itself).*}.": hidden,
     r"[In {place:text}, ]“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}."
     + WITHOUT_IT: shares,
-    "[In {place:text}, ]“{who:name}” gives nearly all of its attention to {first:text}."
+    "[In {place:text}, ]“{who:name}” gives nearly all of its attention to {first:itself|the sink|(?:the encoder's )?“.+?”}."
     + WITHOUT_IT: shares,
     r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict the next token: later tokens contain the answer.": leak,
     "“{who:name}” is the last token: the mask hides nothing from it.": last,
