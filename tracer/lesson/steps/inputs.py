@@ -50,7 +50,7 @@ def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     table = ctx.tower.embeddings
     rows = len(table) if isinstance(table, Mapping) else len(ids)
     few = f" Only {rows} rows of the table are listed here, each by its token."
-    is_part = isinstance(table, Mapping) and any(int(each) >= rows for each in ids)
+    is_part = isinstance(table, Mapping) and any(int(each) > rows for each in ids)
     return ((f"{IDS}{listed}.{few * is_part}",),)
 
 
