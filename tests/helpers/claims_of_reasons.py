@@ -681,7 +681,7 @@ CLAIMS: dict[str, Check] = {
     "Attention compares the query of “{who:name}” with keys, and adds up values.[weights: Queries, keys and values each have a weight matrix, which all tokens share, so that its size does not depend on the length of the text.]": of_a_head,
     "A separate key lets {:an encoder token|“(?P<who>.+?)”} be found by something other than what it looks for.": of_a_head,
     "A separate value lets {:an encoder token|“(?P<who>.+?)”} pass on something other than what makes it easy to find.": of_a_head,
-    "The exponential of a finite score is positive, as a share has to be; before rounding, a score that is larger by 1 gets e times the attention of “{who:name}”, about 2.7 times.": of_a_head,
+    "The exponential makes a finite score positive, so that it can be a share; before rounding, a score that is larger by 1 gets e times the attention of “{who:name}”, about 2.7 times.": of_a_head,
     "Because the output is a sum, it has {n:int} number[s], like one value, however many tokens there are.": of_a_head,
     "Before rounding, a dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
     "Without positions, reordering the {which:other|earlier} tokens would not change the result of “{who:name}”.": order,

@@ -173,7 +173,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("to the later token “c”. This is data leakage", "later tokens contain the answer."),
+        ("to the later token “c”. This is data leakage", "is trained to predict what follows “b”."),
     ),
     "a leak to one of two": (
         numbers("a, b, c", a="30", b="-30", c="30") + FLOATS,

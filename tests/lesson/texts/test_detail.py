@@ -23,7 +23,7 @@ MOST_LINES = {
 }
 OF_ANOTHER_STEP = (
     r"The same as .*step \d+.*, with other numbers\.",
-    r"Each of these steps is computed like an earlier one, with other numbers\.",
+    r"Steps \d+ to \d+ are computed like earlier ones, with other numbers\.",
     r".* is computed as in step \d+(, from .*)?\.",
     r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
     r"another shows its result\.",
@@ -97,7 +97,10 @@ def misplaced_references(detail: str, stdin: str) -> list[str]:
     table = run("steps", "-", stdin=stdin).stdout
     names = {int(n): name for n, name in re.findall(r"^ *(\d+) +(\S+)", table, re.MULTILINE)}
     text = unbroken(run("run", "-", "--detail", detail, width=5000, stdin=stdin).stdout)
-    form = r"^(\d+)(?:–(\d+))? · [^\n]*\n─+\n+The same as ([^\n]*), with other"
+    form = (
+        r"^(\d+)(?:–(\d+))? · [^\n]*\n─+\n+"
+        r"(?:The same as |[^\n]* is computed as in )([^\n.]*?)(?:, with other numbers)?\.$"
+    )
     found = []
     for first, last, said in re.findall(form, text, re.MULTILINE):
         own = {names[n] for n in range(int(first), int(last or first) + 1)}

@@ -102,7 +102,7 @@ def why_exponential(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     larger = "before rounding, a score that is larger by 1 gets e times the attention of "
     return (
         (
-            f"The exponential of a finite score is positive, as a share has to be; {larger}",
+            f"The exponential makes a finite score positive, so that it can be a share; {larger}",
             *(ctx.name, ", about 2.7 times."),
         ),
     )
