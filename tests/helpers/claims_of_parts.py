@@ -95,8 +95,6 @@ def scores(at: Judge, said: Said) -> None:
 def shared(at: Judge, said: Said) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
     assert said["who"] == at.who
-    assert "values" not in said or int(said["values"] or 1) == at.near("weights")["shape"][1]
-    assert "each" not in said or bool(said["each"]) == (said["values"] is not None)
     check_shared(at, said["head"])
     assert "typed" not in said or bool(said["typed"]) == in_typed_heads(at)
     assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
@@ -284,7 +282,7 @@ CLAIMS: dict[str, Check] = {
     "The mask is added to the scores.[hides: Where it is -∞, the token is hidden.]": mask,
     "The scores of “{who:name}” are the dot products of its query and each key[ of head {head:int}][, divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}].": scores,
     "The query describes what “{who:name}” looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, so that a cache keeps fewer of them.]": shared,
-    "The output for “{who:name}” is {:the sum of the (?P<values>\\d+) values|the value}[ of head {head:int}],[each: each] multiplied by its attention weight.": shared,
+    "The output for “{who:name}” is the sum of the values[ of head {head:int}], each multiplied by its attention weight.": shared,
     "The key describes what “{who:name}” can be found by; queries are compared with it.[typed: The keys are given: they are not computed here.]": key_or_value,
     "The value is what “{who:name}” passes on to the tokens that attend to it.[typed: The values are given: they are not computed here.]": key_or_value,
     "The {noun:key|value} {:describes|is} what an encoder token {:.+}. The {=noun}s are given: they are not computed here.": lambda at, said: (

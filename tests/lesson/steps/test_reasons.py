@@ -16,8 +16,8 @@ from tests.helpers.learned_numbers import numbers_learned
 every_scenario = pytest.mark.parametrize("name", TYPED)
 
 REASON = re.compile(
-    r"\b(because|so that|otherwise|therefore|since|lets|with probabilities|without (?:positions|the \w+)"
-    r"|to a moderate size|to predict the word|adds nothing)\b",
+    r"\b(because|so that|otherwise|therefore|since|lets|without (?:positions|the \w+)"
+    r"|with probabilities|to a moderate size|to predict the word|adds nothing)\b",
     re.IGNORECASE,
 )
 SAID_INSTEAD = re.compile(

@@ -67,17 +67,24 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
 def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
     """The sentences and lines of a shorter text that the full one does not have.
 
-    A reason may stand at another step than in the full text, with the symbols of that one.
+    A reason may stand at another step than in the full text, with the symbols of that one; without
+    a number, with its token.
     """
     full, shorter = (pieces(length, name, stdin) for length in ("full", detail))
     known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
-    there = set(full) | {WITHOUT_INDEX.sub("", each) for each in full}
+    there = set(full) | set(map(elsewhere, full))
     return [
         each
         for each in shorter
-        if each not in there and WITHOUT_INDEX.sub("", each) not in there
+        if each not in there and elsewhere(each) not in there
         if not known.fullmatch(each)
     ]
+
+
+def elsewhere(sentence: str) -> str:
+    """A sentence as another step may have it."""
+    unnamed = re.sub("`.+?`", "`…`", sentence)
+    return WITHOUT_INDEX.sub("", sentence if re.search(r"\d", unnamed) else unnamed)
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:

@@ -1,11 +1,13 @@
 """How often a reader meets the same sentence: twice in one text, or in nearly all of ten texts.
 
-A sentence of more than three words counts. The counts are printed (`pytest -s`).
+A sentence of more than three words counts. `python -m tests.lesson.texts.test_repeated_sentences`
+prints the counts.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from functools import cache
 
@@ -33,16 +35,28 @@ def sentences(name: str) -> tuple[str, ...]:
     return tuple(each for each in found if len(each.split()) > 3)
 
 
+def repeated(name: str) -> list[str]:
+    """The sentences of a text that have stood in it before."""
+    times = Counter(sentences(name))
+    return list((times - Counter(set(times))).elements())
+
+
+def shared() -> list[str]:
+    """The sentences that stand in nearly all texts."""
+    texts = Counter(each for name in TEXTS for each in set(sentences(name)))
+    return [each for each, times in texts.items() if times >= MOST_TEXTS]
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_few_sentences_stand_twice_in_a_text(name: str) -> None:
-    found = sentences(name)
-    twice = [each for each, times in Counter(found).items() for _ in range(times - 1)]
-    print(f"{name}: {len(twice)} of {len(found)}")
-    assert len(found) > 50 and len(twice) <= MOST_TWICE * len(found), twice
+    every = len(sentences(name))
+    assert every > 50 and len(repeated(name)) <= MOST_TWICE * every, repeated(name)
 
 
 def test_few_sentences_stand_in_nearly_all_texts() -> None:
-    texts = Counter(each for name in TEXTS for each in set(sentences(name)))
-    shared = [each for each, times in texts.items() if times >= MOST_TEXTS]
-    print(*shared, len(shared), sep="\n")
-    assert 0 < len(shared) <= MOST_SHARED
+    assert 0 < len(shared()) <= MOST_SHARED, shared()
+
+
+if __name__ == "__main__":
+    counts = [f"{name}: {len(repeated(name))} of {len(sentences(name))}" for name in TEXTS]
+    sys.stdout.write("\n".join([*counts, f"{len(shared())} shared:", *shared(), ""]))

@@ -129,7 +129,7 @@ def softmax_goal(whose: Sentence, number: str, *, shifted: bool) -> Sentence:
 def softmax_roles(
     softmax: SoftmaxRoles,
     shares: SymbolOf,
-    caption: CaptionOf = "The probabilities:",
+    caption: CaptionOf = None,
 ) -> dict[Role, RoleText]:
     """Return the texts of the roles of a softmax."""
     return {
@@ -143,11 +143,9 @@ def softmax_roles(
     }
 
 
-def _weights_caption(record: Record) -> str:
+def _weights_caption(record: Record) -> str | None:
     beside = attention_claims.left_out(record)
-    if beside:
-        return f"The weights, without the share of the {beside}:"
-    return "The attention weights:"
+    return f"The weights, without the share of the {beside}:" if beside else None
 
 
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -266,11 +264,10 @@ def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
 
 
 def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
-    shared, values = keys_of(step, ctx), step.last.inputs[0].shape[1]
+    shared = keys_of(step, ctx)
     whose = f" of head {shared}" * (shared is not None)
-    added = " is the sum of " if values > 1 else " is "
-    each = f"{whose},{' each' * (values > 1)} multiplied by its attention weight."
-    return ("The output for ", ctx.name, added, *the_counted(values, "value"), each)
+    each = f" is the sum of the values{whose}, each multiplied by its attention weight."
+    return ("The output for ", ctx.name, each)
 
 
 COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)

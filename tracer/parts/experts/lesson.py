@@ -251,8 +251,8 @@ ROUTING_STEP = InnerKind(
     _routing_goal,
     {
         decoder.CHOSEN_LOGITS: RoleText(Symbol("R′"), "The logits of the chosen experts:"),
-        **softmax_roles(decoder.CHOSEN_SOFTMAX, GATES, "The weights:"),
-        **softmax_roles(decoder.ROUTER_SOFTMAX, Symbol("p", "r"), "The shares:"),
+        **softmax_roles(decoder.CHOSEN_SOFTMAX, GATES),
+        **softmax_roles(decoder.ROUTER_SOFTMAX, Symbol("p", "r")),
         decoder.CHOSEN_PROBABILITIES: RoleText(GATES),
     },
     gradient=Gradient(
