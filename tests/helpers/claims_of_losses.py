@@ -188,8 +188,8 @@ CLAIMS: dict[str, Check] = {
         bool(asked(at)["smoothing"]) and len(at.spec["vocabulary"]) > 1
     ),
     "The perplexity:": perplexity,
-    "A model that gave each correct word the probability 1/k would have the perplexity k.": lambda at, _: (
-        "loss.perplexity" in at.values
+    "With a perplexity of {p:word}, the model does as well as one that guesses evenly among so many words.": lambda at, said: (
+        said["p"] == at.values["loss.perplexity"]["printed"]
     ),
     "The square of each difference, times {factor}:": multiplied,
     "The loss of a number ŷ is {factor}×(ŷ - t)², where t is the correct number. "

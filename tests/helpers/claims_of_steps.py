@@ -11,6 +11,7 @@ from typing import Any
 from tests.helpers import judge
 from tests.helpers.command import run
 from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.claims_of_reasons import part_of, partly_given
 
 # --- attention -----------------------------------------------------------------------------------
 
@@ -165,6 +166,7 @@ def share_of(at: judge.Judge, column: int) -> float:
 
 def leak(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
+    assert said["again"] == at.who
     shares = at.row(at.result).data
     hidden = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
     later = [i for i in hidden if shares[i] > 0]
@@ -264,6 +266,14 @@ def changes(at: judge.Judge, said: judge.Said) -> None:
     assert at.row(at.result).labels[most] == said["label"] and row.shown[most] == said["by"]
 
 
+def added(at: judge.Judge, said: judge.Said) -> bool:
+    """Whether the sub-layer's input is added to what it computes for the followed token."""
+    assert said["who"] == at.who and not partly_given(at)
+    part = part_of(at)
+    assert at.address.endswith(".residual") and part.get("residual", True) is True
+    return "residual_scale" not in part or "sum, " in said[""]
+
+
 def extremes(at: judge.Judge, said: judge.Said) -> None:
     judge.not_of(at)
     row = at.row(at.result)
@@ -315,6 +325,10 @@ def prediction(at: judge.Judge, said: judge.Said) -> None:
     assert said["p"] is None or abs(judge.number(said["p"]) / 100 - shown) < judge.NOISE
 
 
+def foretold(at: judge.Judge, said: judge.Said) -> bool:
+    return said["who"] == at.who and at.address == "prediction" and not partly_given(at)
+
+
 def drawn(at: judge.Judge, said: judge.Said) -> None:
     sums = at.values["sampling.cumulative"]
     words, row = sums["axes"][1]["labels"], sums["data"][0]
@@ -343,7 +357,10 @@ CLAIMS: dict[str, judge.Check] = {
     + WITHOUT_IT: shares,
     "[In {place:text}, ]“{who:name}” gives nearly all of its attention to {first:itself|the sink|(?:the encoder's )?“.+?”}."
     + WITHOUT_IT: shares,
-    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict the next token: later tokens contain the answer.": leak,
+    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict what follows “{again:name}”.": leak,
+    "The softmax of the scores of “{who:name}” is computed again, without the mask.": lambda at, said: (
+        said["who"] == at.who and at.address.endswith("unmasked.weights")
+    ),
     "“{who:name}” is the last token: the mask hides nothing from it.": last,
     "Most of “{what:name}” comes from {source:name}: {part} of {whole}.": main_source,
     "The {noun:keys?|values?} of {old:“.+?”} {be:is|are} reused; only the {one:key|value} of {new:“.+?”} is new.": reused,
@@ -361,6 +378,8 @@ CLAIMS: dict[str, judge.Check] = {
     "ReLU keeps {kept:“.+?”} and sets {zeroed:“.+”} to 0.": relu,
     "ReLU keeps {n:int} of the {all:int} hidden units and sets {zeros:int} to 0[; the largest is “{most:name}” with {x:word}].": relu,
     "{what:The FFN|Attention|Cross-attention} changes “{label:name}” most, by {by}.": changes,
+    "The sub-layer's output is added to the vector of “{who:name}”.": added,
+    "Because of this sum, the sub-layer only has to compute how “{who:name}” changes, and in training the gradient has a direct path around it.": added,
     "The largest number is now “{high:name}” with {x}, the smallest “{low:name}” with {y}.": extremes,
     "The bias b₁ gives each hidden unit an offset, because {:.+} to hidden units of 0.": lambda at, _: (
         at.address.endswith(".hidden") and bool(at.near("b_1")) and not at.pinned(at.address)
@@ -370,6 +389,8 @@ CLAIMS: dict[str, judge.Check] = {
     r"In X′, the largest number of “{who:name}” is “{was:name}” with {x}; in {:\S+}, it is “{now:name}” with {y}.": compared,
     "After “{who:name}”, the largest logit is that of {word:“.+?”}" + judge.AHEAD + ".": logit,
     "After “{who:name}”, the model predicts “{word:name}”[ with a probability of {p} %].": prediction,
+    "The most probable word is the model's prediction of the token after “{who:name}”.": foretold,
+    "To continue a text that ends with “{who:name}”, the predicted word is appended and the decoder runs again, because each word depends on the words before it.": foretold,
     "The random number is {draw:num}: it selects “{word:name}”.": drawn,
     "The random number is {draw:num}. Rounding leaves the last sum at {last:num}, so the last word, “{word:name}”, is selected.": drawn,
 }

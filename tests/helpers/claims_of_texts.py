@@ -107,11 +107,9 @@ def carried(at: Judge, said: Said) -> None:
     words = {
         "line": r"Each number is rounded where it is printed, and the rounded number is used from "
         r"there on\.",
-        "step": r"A number is rounded where its step ends(; inside a step it keeps up to \d digits?"
-        r" more)?\. Intermediate products show extra digits where the last digit of the result "
-        r"depends on them\.",
-        "never": r"Only the printed digits are rounded; the calculation keeps all of them\. A line "
-        r"shows extra digits where its result depends on them\.",
+        "step": r"A number is rounded where its step ends(; inside a step, it shows up to \d digits?"
+        r" more)?\.",
+        "never": r"Only the printed digits are rounded; the calculation keeps all of them\.",
     }
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
     assert any(re.search("[=≈]", line) for line in at.lines), "no worked line above"
@@ -199,6 +197,8 @@ def parameters(at: Judge, said: Said) -> None:
 def embedded(at: Judge, said: Said) -> None:
     given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})
     assert ("looks up" in said[""]) != given_rows
+    if "who" in said:
+        assert said["who"] == at.who and int(said["n"] or 1) == at.result["shape"][0]
 
 
 def positions(at: Judge, said: Said) -> None:
@@ -281,6 +281,8 @@ def turns(at: Judge) -> bool:
 def answer(at: Judge, said: Said) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
     assert bool(said["normalized"]) == has_final_norm(at.spec)
+    if "who" in said:
+        assert (said["who"], int(said["n"])) == (at.who, at.result["shape"][1])
 
 
 # --- a generated text ----------------------------------------------------------------------------
@@ -427,13 +429,17 @@ CLAIMS: dict[str, Check] = {
     "{symbol:(?!The row|“).+} is given, not computed.": given,
     r"{symbol} ({shape:[\d × ]+}) has a row for each {rows:text} and a column for each {columns:text}.": described,
     r"{parts:.+ has [\d × =]+(?:(?:,| and) \S+ has [\d × =]+)*} parameter[s].": parameters,
-    "A vector is a list of numbers, here {n:int} for each token; each column is a feature. A trained model {:.+} that a person could name.[named: Here the author has named them.]": lambda at, said: (
-        bool(said["named"]) == ("features" in at.spec)
+    "A vector is a list of numbers, here {n:int} for each token; each column is a feature. In a trained model, the numbers of “{who:name}” are learned, so that a single feature rarely has a meaning that a person could name.[named: Here the author has named them.]": lambda at, said: (
+        said["who"] == at.who
+        and bool(said["named"]) == ("features" in at.spec)
         and int(said["n"]) == at.values["embedding"]["shape"][1]
     ),
     "Each token is represented by a vector, its embedding.": embedded,
-    "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
-    "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}, counted from {start:int}.]": positions,
+    "The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
+    "A token, such as “{who:name}”, is a piece of text, often a word; with parts of words and single bytes, large models can represent any text.": lambda at, said: (
+        said["who"] == at.who and at.address == "embedding" and "embeddings" in at.spec
+    ),
+    "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
     "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
         "sampling.draw" in at.values
@@ -461,8 +467,11 @@ CLAIMS: dict[str, Check] = {
     "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
     "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings, so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
-    "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
-    "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
+    "The [normalized:normalized ]result of the last layer is the decoder's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
+    "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": lambda at, said: (
+        len(at.values[at.address]["data"]) == 1 + int(said["rows"] or 1)
+        and said["rows"] not in ("0", "1")
+    ),
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,

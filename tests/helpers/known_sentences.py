@@ -26,18 +26,13 @@ def ends(at: Judge, ending: str) -> bool:
 
 
 GOALS: dict[str, str] = {
-    "The key describes what a token can be found by; queries are compared with it.": r"attention\.head\d+\.keys?",
     "The value is what an encoder token passes on.": r"cross_attention\.head\d+\.value",
     "Each key is rotated like the queries, by the angles of its own token.": r"head\d+\.(?:rotated_key|keys)",
     "The values of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.value",
-    "The sub-layer's input is added to its output.": "residual",
     "The keys of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.key",
     "The router computes a score of each token for each expert, its router logit.": r"router\.logits",
     "The product of a token's vector and the gate's weights is a score. Its sigmoid is a number between 0 and 1, by which the output of the shared expert is multiplied.": r"shared_gate\.weight",
-    "The most probable word is the model's prediction of the next token.": "prediction",
     "The key describes what an encoder token can be found by.": r"cross_attention\.head\d+\.key",
-    "The softmax is computed again from the same scores, without the mask.": r"unmasked\.weights",
-    "The value is what a token passes on to the tokens that attend to it.": r"attention\.head\d+\.values?",
     "The output after the last block is divided by the sum after the last block, because only that sum is complete.": r"blocks\.output",
 }
 """What a step does, with the end of its result's address: said only where this is computed."""
@@ -154,7 +149,6 @@ CAPTIONS: dict[str, str] = {
     "The sum so far:": r"block\d+\.sum",
     "The output of this block:": r"block\d+\.block_output",
     "The output so far:": r"block\d+\.output",
-    "Each exponential divided by the sum:": "weights|probabilities|weights_and_sink",
     "The weights, without the share of the sink:": "weights_and_sink",
     "The scores, and the sink as a last column.": "scores_and_sink",
     "The mean:": "mean",
@@ -256,10 +250,6 @@ def reads_whole_texts(at: Judge) -> bool:
     return at.turn > 0 and not at.cached
 
 
-def reads_embeddings(at: Judge) -> bool:
-    return at.address == "embedding" and "embeddings" in at.spec
-
-
 def bends(at: Judge) -> bool:
     return network_of(at).get("activation", "relu") not in ("relu", "none")
 
@@ -305,17 +295,12 @@ REASONS: dict[str, Condition] = {
     "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
     "The merges in the order in which they are learned:": of_a_text,
     "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
-    "A token is a piece of text, often a word. Large models also have parts of words and single bytes, so that they can represent any text.": reads_embeddings,
     "An encoder's tokens need not be text: they can also be regions of a picture.": lambda at: (
         at.outside is not None or "encoder" in at.spec
     ),
     # The forward pass.
     "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.": lambda at: (
         at.address == "encoder.output"
-    ),
-    "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.": adds_its_input,
-    "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
-        at.address == "prediction"
     ),
     "In each turn, the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the earlier positions predict words that are already there. Each pass needs the word that the pass before has chosen, so the words cannot be generated at the same time.": reads_whole_texts,
     "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
@@ -363,9 +348,6 @@ REASONS: dict[str, Condition] = {
 MORE: dict[str, Condition] = {
     "The router computes a score of each token for each expert, its router logit.": lambda at: (
         len(part_of(at)["experts"]) > 0
-    ),
-    "The sub-layer's input is added to its output.": lambda at: (
-        adds_its_input(at) and "residual_scale" not in part_of(at)
     ),
     "The gradient is multiplied by the slope of the activation function.": bends,
     "The output after the last block is divided by the sum after the last block, because only that sum is complete.": lambda at: (

@@ -274,7 +274,7 @@ FALSIFIED = (
     *(("run", "alex", ("--no-mask",)), ("train", "science", ("--momentum", "0.5"))),
 )
 NO_CLAIMS = re.compile(
-    r"The exponential of every|Each position has its own vector\. Its numbers|The sign = means|"
+    r"Each position has its own vector\. Its numbers|The sign = means|"
     r"\S.* is computed (as in|from) .*\(step|This section follows|Without the mask, "
 )
 """Formulas in words, references, which have a test of their own, and a sum of rounded shares."""

@@ -169,7 +169,7 @@ def networks_of(ffn: Scenario) -> list[Scenario]:
     return [*ffn["experts"], *([ffn["shared"]] if "shared" in ffn else [])]
 
 
-PARAMETERS = "Training can adjust these numbers. Each row names a step that uses them."
+PARAMETERS = "Training can adjust these numbers; each row names a step that uses them."
 IN_PART = (
     "These numbers are learned; training would adjust those that the scenario names. Each row "
     "names a step that uses them."

@@ -25,7 +25,7 @@ MOST_LINES = {
 }
 OF_ANOTHER_STEP = (
     r"The same as .*step \d+.*, with other numbers\.",
-    r"Each of these steps is computed like an earlier one, with other numbers\.",
+    r"Steps \d+ to \d+ are computed like earlier ones, with other numbers\.",
     r".* is computed as in step \d+(, from .*)?\.",
     r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
     r"another shows its result\.",
@@ -84,17 +84,24 @@ def test_the_rest_of_the_layer_shows_the_results_of_its_steps() -> None:
 def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
     """The sentences and lines of a shorter text that the full one does not have.
 
-    A reason may stand at another step than in the full text, with the symbols of that one.
+    A reason may stand at another step than in the full text, with the symbols of that one; without
+    a number, with its token.
     """
     full, shorter = (pieces(length, name, stdin) for length in ("full", detail))
     known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
-    there = set(full) | {WITHOUT_INDEX.sub("", each) for each in full}
+    there = set(full) | set(map(elsewhere, full))
     return [
         each
         for each in shorter
-        if each not in there and WITHOUT_INDEX.sub("", each) not in there
+        if each not in there and elsewhere(each) not in there
         if not known.fullmatch(each)
     ]
+
+
+def elsewhere(sentence: str) -> str:
+    """A sentence as another step may have it."""
+    unnamed = re.sub("`.+?`", "`…`", sentence)
+    return WITHOUT_INDEX.sub("", sentence if re.search(r"\d", unnamed) else unnamed)
 
 
 def pieces(detail: str, name: str, stdin: str) -> list[str]:
@@ -114,7 +121,10 @@ def misplaced_references(detail: str, stdin: str) -> list[str]:
     table = run("steps", "-", stdin=stdin).stdout
     names = {int(n): name for n, name in re.findall(r"^ *(\d+) +(\S+)", table, re.MULTILINE)}
     text = unbroken(run("run", "-", "--detail", detail, width=5000, stdin=stdin).stdout)
-    form = r"^(\d+)(?:–(\d+))? · [^\n]*\n─+\n+The same as ([^\n]*), with other"
+    form = (
+        r"^(\d+)(?:–(\d+))? · [^\n]*\n─+\n+"
+        r"(?:The same as |[^\n]* is computed as in )([^\n.]*?)(?:, with other numbers)?\.$"
+    )
     found = []
     for first, last, said in re.findall(form, text, re.MULTILINE):
         own = {names[n] for n in range(int(first), int(last or first) + 1)}

@@ -13,7 +13,7 @@ from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, the_counted
 from tracer.lesson.steps.gradients import learns, summed_at
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.lesson.steps.positions import positions
@@ -25,11 +25,6 @@ FACTOR = ex.Symbol("f", "k")
 D_MODEL = ex.Symbol("d", "model")
 ROOT = ex.Root(D_MODEL)
 
-
-PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word. Large models also have parts of words and single "
-    "bytes, so that they can represent any text.",
-)
 
 REGIONS: doc.Sentence = (
     "An encoder's tokens need not be text: they can also be regions of a picture.",
@@ -59,10 +54,18 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     named = " Here the author has named them." * (ctx.tower.features is not None)
     vectors: doc.Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token; each column is a "),
-        "feature. A trained model has learned these numbers, so that a single feature rarely has "
-        f"a meaning that a person could name.{named}",
+        *("feature. In a trained model, the numbers of ", ctx.name, " are learned, so that a "),
+        f"single feature rarely has a meaning that a person could name.{named}",
     )
-    what = REGIONS if ctx.in_encoder else PIECES
+    pieces: doc.Sentence = (
+        *(
+            "A token, such as ",
+            ctx.name,
+            ", is a piece of text, often a word; with parts of words ",
+        ),
+        "and single bytes, large models can represent any text.",
+    )
+    what = REGIONS if ctx.in_encoder else pieces
     return (what, *_ids(step, ctx), vectors)
 
 
@@ -76,9 +79,9 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token is represented by a vector, its embedding.",)
-    return (
-        "The model looks up each token in a table. The token's row is a vector, its embedding.",
-    )
+    tokens = the_counted(step.last.output.shape[0], "token")
+    row: doc.Sentence = (" in a table; the row of ", ctx.name, " is a vector, its embedding.")
+    return ("The model looks up ", *tokens, *row)
 
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:

@@ -23,7 +23,7 @@ MOST_LAYERS = 4
 """So many vectors are named in a chain of layers."""
 
 PARAMETERS: doc.Sentence = (
-    "Training can adjust these numbers. Each row names a step that uses them.",
+    "Training can adjust these numbers; each row names a step that uses them.",
 )
 PARAMETERS_IN_PART: doc.Sentence = (
     "These numbers are learned; training would adjust those that the scenario names. Each row "

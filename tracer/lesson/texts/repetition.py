@@ -84,6 +84,9 @@ def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
 
 def _like(teacher: Teacher, run: Sequence[Step]) -> doc.Sentence:
     """Where the same steps stand with other numbers."""
+    if len(run) == 1:
+        symbol = teacher.ctx.symbols[run[0].last.output.address]
+        return sentences.references(symbol, (), teacher.first_like(run[0]))
     numbers = dict.fromkeys(teacher.first_like(step).number for step in run)
     stretches: list[list[int]] = []
     for number in numbers:
@@ -92,7 +95,8 @@ def _like(teacher: Teacher, run: Sequence[Step]) -> doc.Sentence:
         else:
             stretches.append([number])
     if len(stretches) > 2:
-        return ("Each of these steps is computed like an earlier one, with other numbers.",)
+        numbered = f"Steps {run[0].number} to {run[-1].number} are computed like earlier ones"
+        return (f"{numbered}, with other numbers.",)
     where = joined([_stretch(each[0], each[-1]) for each in stretches])
     return ("The same as ", *where, ", with other numbers.")
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from itertools import groupby
 
-from tracer.lesson.document import Inline, Sentence
+from tracer.formula.expression import Number
+from tracer.lesson.document import Inline, Name, Sentence
 
 END = re.compile(r"(?<=[.:]) (?=[A-Z])")
 """Between two sentences in a piece of text."""
 
-GOES_ON = ("The result ", "The dot products ", "It ", "Its ", "They ", "This ", "These ", "Here ")
+GOES_ON = ("The result ", "It ", "Its ", "They ", "This ", "These ", "Here ")
 """How a sentence begins that needs the one before it."""
 
 
@@ -20,8 +22,8 @@ def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
     The paragraph stays whole where a new sentence needs the one before it.
     """
     sentences = _sentences(paragraph)
-    new = [sentence for sentence in sentences if sentence not in said]
-    said.update(sentences)
+    new = [sentence for sentence in sentences if wording(sentence) not in said]
+    said.update(map(wording, sentences))
     if any(str(sentence[0]).startswith(GOES_ON) for sentence in new):
         return paragraph
     found: list[Inline] = []
@@ -30,11 +32,19 @@ def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
     return tuple(found)
 
 
+def wording(sentence: Sentence) -> Sentence:
+    """Return a sentence without its names and numbers, which explain nothing else of another."""
+    return tuple(piece for piece in sentence if not isinstance(piece, Name | Number))
+
+
 def _sentences(paragraph: Sentence) -> list[Sentence]:
     """The sentences of a paragraph, each in its pieces."""
     sentences: list[list[Inline]] = [[]]
-    for piece in paragraph:
-        first, *others = END.split(piece) if isinstance(piece, str) else [piece]
+    for are_text, pieces in groupby(paragraph, lambda piece: isinstance(piece, str)):
+        if not are_text:
+            sentences[-1] += pieces
+            continue
+        first, *others = END.split("".join(map(str, pieces)))
         sentences[-1].append(first)
         sentences += ([each] for each in others)
     return [tuple(each) for each in sentences]

@@ -27,7 +27,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
 from tracer.lesson.texts.main_head import MainHead, main_head
-from tracer.lesson.texts.said import new_sentences
+from tracer.lesson.texts.said import new_sentences, wording
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -212,7 +212,7 @@ class Teacher:
     def first_like(self, step: Step) -> Step:
         """The first step with the same goal and the same explanation; perhaps this one."""
         goal = step.kind.goal_of(step, self.ctx.at(step.place))
-        return self.goals.setdefault((goal, self.like(step)), step)
+        return self.goals.setdefault((wording(goal), self.like(step)), step)
 
     def like(self, step: Step) -> Hashable:
         """What two steps with the same goal have alike, if the second is told as the first.
@@ -425,7 +425,7 @@ class Teacher:
         if self.has_explained_rows or alone:
             return []
         self.has_explained_rows = True
-        return [doc.Paragraph((sentences.OTHER_ROWS,))]
+        return [doc.Paragraph(sentences.other_rows(value.shape[0] - 1))]
 
     def is_only_passed_on(self, record: Record) -> bool:
         """Whether a value is another one, which stands above; all columns are all of it."""

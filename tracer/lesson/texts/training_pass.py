@@ -124,8 +124,8 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
         for target, said in zip(targets, predictions, strict=True)
     ]
     positions = map(str, range(1, len(targets) + 1))
-    rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
-    header = ("position", "input", "target", "correct", "prediction")
+    rows = zip(positions, trace.tokens, targets, predictions, verdicts, strict=True)
+    header = ("position", "input", "target", "prediction", "correct")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
     predicted: doc.Sentence = (f"{CORRECT}: {right} of {asked}.",)
     given = trace.producers[trace[PROBABILITIES.name]].operation
