@@ -30,6 +30,9 @@ WIDEST = 76
 ALONE = ("variance", "mean_square", "loss.token")
 """The ends of the names of values that always have a line of their own."""
 
+SHOWN = ("gradient", "new")
+"""So have the gradients and the new numbers, which a text shows, of each value of a step."""
+
 NUMBERS = op.Given | op.Pinned | op.PowerOfTwo
 """Operations whose result without axes is a Python number."""
 
@@ -63,6 +66,7 @@ class Layout:
             if len(readers[value]) == 1
             and _reads_once(readers[value][0], value)
             and not value.role.name.endswith(ALONE)
+            and value.role.derivation not in SHOWN
         }
         """The values that stand inside the line of their reader."""
         writer = LineWriter(self, WORDS[Library.NUMPY])
