@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from hypothesis import HealthCheck, assume, given, reject, settings, strategies as st
 
 from tests.helpers.command import printed, problems, run
+from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.programs import (
     differences,
     is_beside_a_tie,
@@ -19,13 +20,22 @@ from tests.helpers.traces import bundled, traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
+from tracer.decoder.training import TrainingOptions, train
 from tracer.errors import TracerError
 from tracer.lesson.code.library import Library
 from tracer.lesson.code.program import Program
 from tracer.lesson.texts.selection import steps
 from tracer.scenario.carry import Carry
+from tracer.scenario.optimizer import Optimizer
 
 LIBRARIES = list(Library)
+LEARN = ("alex-learns", "comics", "experts", "lora", "picture", "pizza", "science")
+OPTIMIZERS: list[dict[str, str]] = [
+    {"kind": "sgd"},
+    {"kind": "sgd", "momentum": "0.9", "weight_decay": "0.1", "clip": "0.1"},
+    {"kind": "adam", "weight_decay": "0.1"},
+    {"kind": "adamw", "weight_decay": "0.1"},
+]
 TYPED = ("alex-learns", "alex", "blocks", "comics", "experts", "lora", "picture", "pizza")
 
 
@@ -34,6 +44,21 @@ def available(library: Library) -> Library:
     if library is Library.PYTORCH:
         pytest.importorskip("torch").set_num_threads(1)
     return library
+
+
+def trained(of: Trace, optimizer: Any = None) -> Trace:
+    """The first step of training, with the scenario's optimizer by default."""
+    chosen = Optimizer.model_validate(optimizer) if optimizer else of.scenario.optimizer
+    return train(of.name, of.scenario, TrainingOptions(chosen)).steps[0]
+
+
+def trained_or_rejected(spec: Any, optimizer: Any) -> Trace:
+    """The same of a random scenario, if it can be trained."""
+    of = traced_or_rejected(spec)
+    try:
+        return trained(of, optimizer)
+    except TracerError:  # no vocabulary, no target, a σ of 0, gradients of different sizes
+        reject()
 
 
 def with_loss(of: Trace) -> Trace:
@@ -67,12 +92,40 @@ def test_the_program_of_a_bundled_scenario(name: str, carry: Carry, library: Lib
     assert list(differences(bundled(name, carry), available(library))) == []
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    spec=whole_scenarios() | learning_scenarios(any_loss=True),
+    optimizer=st.sampled_from(OPTIMIZERS),
+)
+def test_a_program_trains_as_the_text_does(library: Library, spec: Any, optimizer: Any) -> None:
+    available(library)
+    assume("dimensions" not in spec)  # drawn weights of such a model are not trained
+    found = trained_or_rejected(spec, optimizer)
+    try:
+        wrong = list(differences(found, library))
+    except TracerError as error:
+        assert "range of float64" in str(error)
+        return
+    assume(not wrong or not is_beside_a_tie(found))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("carry", [None, Carry.NEVER])
+@pytest.mark.parametrize("name", LEARN)
+def test_the_program_trains_a_bundled_scenario(
+    name: str, carry: Carry | None, library: Library
+) -> None:
+    assert list(differences(trained(bundled(name, carry)), available(library))) == []
+
+
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(spec=whole_scenarios(carry="never"), seed=st.integers(0, 9))
 def test_lines_beside_the_text_are_the_program_if_nothing_is_rounded(spec: Any, seed: int) -> None:
     found = traced_or_rejected(spec)
     every = steps(found.records)
-    code = Program(found, every, Library.NUMPY)
+    code = Program(found, Library.NUMPY)
     try:
         whole = program_of(found, Library.NUMPY)
     except TracerError:
@@ -86,7 +139,7 @@ def test_a_step_has_few_short_lines() -> None:
     for name in TYPED:
         found = bundled(name)
         every = steps(found.records)
-        code = Program(found, every, Library.NUMPY)
+        code = Program(found, Library.NUMPY)
         for step in every:
             lines = code.lines(step)
             assert len(lines) <= 3 or step.kind.name in ("block", "rotary"), lines

@@ -59,6 +59,9 @@ ONE_OF_THEM: doc.Sentence = (
 )
 
 
+UPDATE_OF = "The update of "
+"""The title of the section about the update of a parameter, before its address."""
+
 NOTHING_TRAINED: doc.Sentence = (
     "No parameter is trained: only typed queries, keys and values have gradients. Lines are worked "
     "for one token only.",
@@ -149,7 +152,7 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str | None) -> Itera
             learned = set(_learned(teacher.trace))
             others = doc.paragraphs(in_same_way if learned != {worked} else None)
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)
-            title = f"The update of {worked}"
+            title = f"{UPDATE_OF}{worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())
 
 
