@@ -11,6 +11,7 @@ from tracer.data import as_json
 from tracer.decoder.forward import PassOptions
 from tracer.lesson.code.beside import program, with_code
 from tracer.lesson.code.library import Library
+from tracer.lesson.detail import Detail
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.training_text import training_text
 from tracer.renderers import Format
@@ -63,6 +64,7 @@ class Train(options.Illustrated, PassRequest):
         "Write the trained scenario to this file, as YAML that runs.", "FILE", values.file_name
     )
     code: Library | None = options.CODE
+    detail: Detail = options.DETAIL
     given: tuple[str, ...] = options.GIVEN
 
     @property
@@ -93,5 +95,6 @@ class Train(options.Illustrated, PassRequest):
         if self.code and self.format is Format.CODE:
             return program(found, steps(found.records), self.code)
         token = None if self.token is None else self.position(found.tokens)
-        text = training_text(computed.training, token, self.parameter, full=not self.brief)
+        full, detail = not self.brief, self.detail
+        text = training_text(computed.training, token, self.parameter, full=full, detail=detail)
         return with_code(text, found, self.code, found) if self.code else text

@@ -161,6 +161,41 @@ def test_the_lines_of_attention_are_those_of_a_textbook() -> None:
     assert "  weights_1 = exp / exp.sum(dim=1, keepdim=True)\n" in in_torch
 
 
+def test_the_lines_of_a_training_step_are_those_of_a_textbook() -> None:
+    told = printed("train", "alex-learns", "--code", "numpy")
+    for line in (
+        "d_W_U = y.T @ d_logits",
+        "d_y = d_logits @ W_U.T",
+        "slope = 1 * (h > 0)",
+        "d_h = d_a * slope",
+        "d_W1 = x_1.T @ d_h",
+        "d_masked_1 = weights_1 * centered_d_weights_1",
+        "d_Q_1 = d_dot_1 @ K_1",
+        "new_W_Q_1 = W_Q_1 - 0.01 * d_W_Q_1",
+    ):
+        assert f"\n  {line}\n" in told
+    assert "new_W_K_1" not in told  # one parameter is worked
+    in_torch = printed("tutorial", "alex-learns", "--train", "--code", "pytorch")
+    order = ["h = x_1 @ W1", "loss = ", "value.retain_grad()", "loss.backward()", "d_h = h.grad"]
+    places = [in_torch.index(line) for line in order]
+    assert places == sorted(places)
+    assert "d_W1 = W1.grad\n" in in_torch
+
+
+def test_a_program_that_rounds_has_the_formulas_of_gradients() -> None:
+    """What backward() computes has all digits."""
+    rounds = printed("train", "alex-learns", "--code", "pytorch", "-f", "code")
+    assert "backward" not in rounds
+    keeps = printed("train", "alex-learns", "--code", "pytorch", "-f", "code", "--carry", "never")
+    assert keeps.count("loss.backward()") == 1
+
+
+def test_the_program_of_a_batch_computes_all_examples() -> None:
+    program = printed("train", "comics", "--code", "numpy", "-f", "code")
+    assert "losses_ex3 = " in program
+    assert printed("train", "comics", "--code", "numpy").count("their names end in") == 1
+
+
 def test_the_command_prints_a_program_that_prints_the_chosen_steps() -> None:
     whole = printed_by(printed("run", "alex", "--code", "numpy", "-f", "code"))
     assert next(iter(whole)) == "1 · Tokens and embeddings"
