@@ -193,7 +193,7 @@ def test_a_program_that_rounds_has_the_formulas_of_gradients() -> None:
 def test_the_program_of_a_batch_computes_all_examples() -> None:
     program = printed("train", "comics", "--code", "numpy", "-f", "code")
     assert "losses_ex3 = " in program
-    assert printed("train", "comics", "--code", "numpy").count("their names end in") == 1
+    assert printed("train", "comics", "--code", "numpy").count("Only the program") == 1
 
 
 def test_the_command_prints_a_program_that_prints_the_chosen_steps() -> None:

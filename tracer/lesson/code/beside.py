@@ -22,8 +22,7 @@ KEEPS_DIGITS: doc.Sentence = (
     "The code keeps all digits, and the text rounds, so that last digits can differ.",
 )
 OF_BATCH: doc.Sentence = (
-    "The code of the other examples is not shown; in the program, their names end in their number: "
-    "losses_ex2.",
+    "Only the program (--format code) has the lines that compute the other examples.",
 )
 
 
