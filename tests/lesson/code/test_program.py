@@ -93,7 +93,7 @@ def test_the_program_of_a_bundled_scenario(name: str, carry: Carry, library: Lib
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     spec=whole_scenarios() | learning_scenarios(any_loss=True),
     optimizer=st.sampled_from(OPTIMIZERS),
