@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from tests.helpers import judge
+from tests.helpers.claims_of_reasons import part_of, partly_given
 from tests.helpers.command import run
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.claims_of_reasons import part_of, partly_given
 
 # --- attention -----------------------------------------------------------------------------------
 

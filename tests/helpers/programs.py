@@ -19,6 +19,7 @@ from tracer.decoder.value import Value
 from tracer.lesson import entries
 from tracer.lesson.code.library import Library
 from tracer.lesson.code.program import Program
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.selection import steps
 
 Printed = dict[str, list[list[str]]]
@@ -45,21 +46,19 @@ def printed_by(program: str) -> Printed:
 def program_of(trace: Trace, library: Library) -> str:
     """The program of a pass, with the number of each step as its title."""
     every = steps(trace.records)
-    program = Program(trace, every, library)
+    program = Program(trace, library)
     return program.text({step: f"step {step.number}" for step in every})
 
 
 def differences(trace: Trace, library: Library) -> Iterator[str]:
     """The numbers that a program prints otherwise than the text."""
     printed = printed_by(program_of(trace, library))
-    for step in steps(trace.records):
-        value = step.last.output
-        is_word = isinstance(step.last.operation, Chosen)
-        if 0 in value.shape or (value.role.words and not is_word):
-            continue
-        rows = printed[f"step {step.number}"]
-        if is_word:
-            if not _are_tied(step.last) and rows != [list(value.numbers)]:
+    results = [record for step in steps(trace.records) for record in _results(step)]
+    assert len(printed) == len(results), "a result is missing, or two have the same title"
+    for record, rows in zip(results, printed.values(), strict=True):
+        value = record.output
+        if isinstance(record.operation, Chosen):
+            if not _are_tied(record) and rows != [list(value.numbers)]:
                 yield f"{value.address}: {rows}, {list(value.numbers)} in the text"
             continue
         own = [float(number) for row in rows for number in row]
@@ -74,6 +73,14 @@ def differences(trace: Trace, library: Library) -> Iterator[str]:
             if not (is_same or _is_other_side(number, float(value.array[at]), bounds, at)):
                 yield f"{value.address}{list(at)}: {number}, {expected} in the text"
                 break
+
+
+def _results(step: Step) -> list[Record]:
+    """What a program prints of a step: its result; in training each gradient or new weight."""
+    of_training = [r for r in step.records if r.output.role.derivation in ("gradient", "new")]
+    is_word = isinstance(step.last.operation, Chosen)
+    shown = of_training or ([step.last] if is_word or not step.last.output.role.words else [])
+    return [record for record in shown if 0 not in record.output.shape]
 
 
 def _bounds(trace: Trace, value: Value) -> Any:

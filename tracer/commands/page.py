@@ -80,5 +80,5 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
         training, detail = computed.training, self.detail
         shown = page(found, chosen, token, training=training, full=full, detail=detail, part=part)
-        documents = tuple(self.beside_code(each, found) for each in shown.documents)
+        documents = tuple(self.beside_code(each, computed) for each in shown.documents)
         return render(replace(shown, documents=documents))

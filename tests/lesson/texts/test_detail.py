@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import violations
 from tests.helpers.every_judge import REFUSED
+from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.whole_scenarios import plain_and_written
@@ -30,6 +31,7 @@ OF_ANOTHER_STEP = (
     r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
     r"another shows its result\.",
     r"As in step \d+\.",
+    r"From the backward pass, without worked lines:",
     r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
 )
 WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
@@ -37,6 +39,7 @@ OF_SHORT = (
     "The head reads a query, and a key and a value of each token:",
     # A short text asks, and shows numbers of the first steps where these are read.
     r"(Which word comes next|What does).*",
+    r"Only the gradient of one parameter is worked, for one token\.",
 )
 
 
@@ -81,13 +84,37 @@ def test_the_rest_of_the_layer_shows_the_results_of_its_steps() -> None:
         assert all(abs(a - b) <= Decimal("0.001") for a, b in zip(total, sums, strict=True))
 
 
-def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
+LEARN = ("alex-learns", "pizza", "comics", "experts", "picture")
+
+
+@pytest.mark.parametrize("name", LEARN)
+@pytest.mark.parametrize("detail", ["short", "normal"])
+def test_a_shorter_backward_pass_is_a_part_of_the_full_one(name: str, detail: str) -> None:
+    assert not_in_full(detail, name, command="train") == []
+    assert violations(printed("train", name, "--detail", detail)) == []
+
+
+@settings(max_examples=8, deadline=None)
+@given(learning_scenarios("step", any_loss=True))
+def test_shorter_backward_passes_of_random_scenarios(spec: Scenario) -> None:
+    stdin = to_yaml(spec)
+    for detail in ("short", "normal"):
+        assert not_in_full(detail, "-", stdin, "train") == []
+        full, shorter = (
+            violations(run("train", "-", "--detail", length, stdin=stdin).stdout)
+            for length in ("full", detail)
+        )
+        # The 0 of a target that is not the correct word may be the first 0 of a text.
+        assert {each.text for each in shorter} <= {each.text for each in full}
+
+
+def not_in_full(detail: str, name: str, stdin: str = "", command: str = "tutorial") -> list[str]:
     """The sentences and lines of a shorter text that the full one does not have.
 
     A reason may stand at another step than in the full text, with the symbols of that one; without
     a number, with its token.
     """
-    full, shorter = (pieces(length, name, stdin) for length in ("full", detail))
+    full, shorter = (pieces(length, name, stdin, command) for length in ("full", detail))
     known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
     there = set(full) | set(map(elsewhere, full))
     return [
@@ -104,9 +131,9 @@ def elsewhere(sentence: str) -> str:
     return WITHOUT_INDEX.sub("", sentence if re.search(r"\d", unnamed) else unnamed)
 
 
-def pieces(detail: str, name: str, stdin: str) -> list[str]:
+def pieces(detail: str, name: str, stdin: str, command: str) -> list[str]:
     """Sentences and worked lines, without titles and links."""
-    ran = run("tutorial", name, "--detail", detail, "--format", "markdown", stdin=stdin)
+    ran = run(command, name, "--detail", detail, "--format", "markdown", stdin=stdin)
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from tracer.decoder.value import Value
@@ -54,7 +55,7 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
     first, last = run[0], run[-1]
     ctx = teacher.ctx.at(first.place)
     names = list(dict.fromkeys(sentences.within(step, ctx)[0] for step in run))
-    words = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    words = names[0] if len(names) == 1 else _from_to(names[0], names[-1])
     if first is last:
         title, within = sentences.title(first, ctx), sentences.within(first, ctx)
     else:
@@ -71,6 +72,14 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
         last=last.number if len(run) > 1 else None,
         trace=teacher.trace,
     )
+
+
+def _from_to(first: str, last: str) -> str:
+    """The title of several steps; that of gradients names the values that they are at."""
+    of_gradient = re.compile("Gradient (at|through) ")
+    if not of_gradient.match(first):
+        return f"{first} to {last}"
+    return f"Gradients from {of_gradient.sub('', first)} to {of_gradient.sub('', last)}"
 
 
 def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:

@@ -100,7 +100,7 @@ def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(main))
     yield from _or_why_not("Padding", TRAINING, padding(main.trace, TRAINING))
     if training:
-        yield from _trained(training, main.full)
+        yield from _trained(training, main)
     else:
         title = KIND_OF_LOSS[main.trace.scenario.loss.kind].title
         yield from _or_why_not(title, TRAINING, _loss(main))
@@ -179,8 +179,8 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         yield replace(section, number=None, part=TRAINING)
 
 
-def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
-    trained = training_text(training, full=full)
+def _trained(training: Training, main: Teacher) -> Iterator[doc.Section]:
+    trained = training_text(training, full=main.full, detail=main.detail)
     yield doc.Section(None, "What training does", trained.introduction, TRAINING)
     for section in trained.sections:
         yield replace(section, part=section.part or TRAINING)
