@@ -13,7 +13,7 @@ from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.steps.gradients import learns, summed_at
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.lesson.steps.positions import positions
@@ -27,8 +27,8 @@ ROOT = ex.Root(D_MODEL)
 
 
 PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word. Large models also have parts of words and single "
-    "bytes, so that they can represent any text.",
+    "Large models also have parts of words and single bytes as tokens, so that they can represent "
+    "any text.",
 )
 
 REGIONS: doc.Sentence = (
@@ -40,14 +40,15 @@ MOST_IDS = 12
 """So many ids are listed in a sentence."""
 
 
-def _ids(step: Step) -> tuple[doc.Sentence, ...]:
+def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     """What an id is, and the ids of a short text."""
     read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
     ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
         return ()
-    listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
-    return ((f"{IDS}{listed}.",),)
+    if len(ids) > MOST_IDS:
+        return ((f"{IDS}.",),)
+    return ((f"{IDS}: ", *listed(ctx.names), f" → [{', '.join(ids)}]."),)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -59,7 +60,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         f"a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
-    return (what, *_ids(step), vectors)
+    return (what, *_ids(step, ctx), vectors)
 
 
 WAVE = ex.Call(
@@ -72,8 +73,10 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token is represented by a vector, its embedding.",)
+    what = "" if ctx.in_encoder else "A token is a piece of text, often a word. "
     return (
-        "The model looks up each token in a table. The token's row is a vector, its embedding.",
+        f"{what}The model looks up each token in a table. The token's row is a vector, its "
+        "embedding.",
     )
 
 
