@@ -187,11 +187,12 @@ def step_against(at: Judge, said: Said) -> None:
     row, target = last_asked(at)
     words, shares = at.spec["vocabulary"], at.values["probabilities"]["data"][row]
     printed = at.values["probabilities"]["printed"][row]
-    others = [share for word, share in zip(words, shares, strict=True) if word != target]
-    assert min(others) > 0 and shares[words.index(target)] < 1
+    others = [i for i, word in enumerate(words) if word != target]
+    assert min(shares) > 0 and shares[words.index(target)] < 1
     first, second = (line.partition(": ")[2].strip() for line in at.lines[-2:])
     assert first.startswith(f"{printed[words.index(target)]} - 1 ")
-    assert second.startswith(f"{printed[shares.index(max(others))]} - 0 ")
+    likeliest = max(others, key=shares.__getitem__)
+    assert second.startswith(f"{printed[likeliest]} - 0 ")
 
 
 CLAIMS: dict[str, Check] = {

@@ -72,7 +72,8 @@ def where_it_goes_back(trace: Trace) -> Iterator[doc.Block]:
     shares = list(probabilities.read_computed(row))
     correct = words.index(targets[row])
     others = [i for i in range(len(words)) if i != correct]
-    if not others or shares[correct] >= 1 or min(shares) <= 0:
+    is_certain = number(trace.pencil, probabilities, (row, correct)).value >= 1
+    if not others or is_certain or min(shares) <= 0:
         return
     likeliest = max(others, key=shares.__getitem__)
     who = doc.Name(distinct(trace.tokens)[row])
