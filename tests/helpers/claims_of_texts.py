@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
 from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.typed_heads import written_tokens
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
@@ -199,6 +200,7 @@ def embedded(at: Judge, said: Said) -> None:
     assert ("looks up" in said[""]) != given_rows
     if "who" in said:
         assert said["who"] == at.who and int(said["n"] or 1) == at.result["shape"][0]
+        assert said["such"] in (None, at.who)
 
 
 def positions(at: Judge, said: Said) -> None:
@@ -230,6 +232,7 @@ def depends_on_the_distance(at: Judge, said: Said) -> None:
 def ids(at: Judge, said: Said) -> None:
     found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
+    assert said["ids"] is None or said["tokens"] == listed(told_apart(at.tokens))
     table = at.spec["embeddings"]
     is_typed = isinstance(table, dict) and {*at.tokens} <= {*map(str, table)}
     rows = len(table) if is_typed else math.inf
@@ -366,36 +369,10 @@ def own_probabilities(at: Judge, said: Said) -> None:
     assert recorded & {"sampling.scaled", "sampling.candidates"}
 
 
-# --- at a glance, before and after ---------------------------------------------------------------
-
-
-def built(at: Judge, layer: int) -> dict[str, Any]:
-    """The operations of a layer and their shapes."""
-    before = f"layer{layer}."
-    return {
-        address.removeprefix(before): (value["operation"], value["shape"])
-        for address, value in at.values.items()
-        if address.startswith(before)
-    }
-
-
-def repeated(at: Judge, said: Said) -> None:
-    """Those layers have the same operations, of the same shapes."""
-    first, like = int(said["first"]), int(said["like"])
-    last = int(said.get("last") or first)
-    assert first == like + 1 and last >= first
-    assert (last > first) == said[""].startswith("Layers")
-
-    assert all(built(at, layer) == built(at, like) for layer in range(first, last + 1))
-
-
-def repeated_in_turn(at: Judge, said: Said) -> None:
-    """Those layers have the operations of so many before them, in turn, of the same shapes."""
-    first, last, low, high = (int(said[key]) for key in ("first", "last", "low", "high"))
-    period = high - low + 1
-    assert period > 1 and first == high + 1 and last > first and (last - high) % period == 0
-    for layer in range(first, last + 1):
-        assert built(at, layer) == built(at, layer - period)
+def name_of_the_text(at: Judge) -> str:
+    """The token that the whole text follows."""
+    tokens = at.values["tokens"]["data"] if "tokens" in at.values else written_tokens(at.spec)
+    return told_apart(tokens)[at.of_the_text]
 
 
 CLAIMS: dict[str, Check] = {
@@ -435,10 +412,7 @@ CLAIMS: dict[str, Check] = {
         and int(said["n"]) == at.values["embedding"]["shape"][1]
     ),
     "Each token is represented by a vector, its embedding.": embedded,
-    "The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
-    "A token, such as “{who:name}”, is a piece of text, often a word; with parts of words and single bytes, large models can represent any text.": lambda at, said: (
-        said["who"] == at.who and at.address == "embedding" and "embeddings" in at.spec
-    ),
+    "[pieces:A token, such as “{such:name}”, is a piece of text, often a word. ]The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
     "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
@@ -455,7 +429,7 @@ CLAIMS: dict[str, Check] = {
     "If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is 1 after this step.": lambda at, _: (
         at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
     ),
-    r"The id of a token is the number that stands for it in the model[: the text becomes \[{ids:text}\]].[ Only {rows:int} rows of the table are listed here, each by its token.]": ids,
+    r"The id of a token is the number that stands for it in the model[: {tokens:“.+”} → \[{ids:text}\]].[ Only {rows:int} rows of the table are listed here, each by its token.]": ids,
     "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
@@ -484,11 +458,11 @@ CLAIMS: dict[str, Check] = {
     "“{text:text}”": read_only,
     "After “{start:text}”, the model writes “{words:text}”.": written,
     "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
-    "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
-    "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
-    "Layers {first:int} to {last:int} repeat layers {low:int} to {high:int} in turn, each with its own weights.": repeated_in_turn,
+    "The way of “{token:any}” in numbers:": lambda at, said: (
+        at.heading == "Summary" and said["token"] == name_of_the_text(at)
+    ),
     "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (
-        said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
+        said["token"] == name_of_the_text(at)
         and at.values["input"]["shape"] == at.values["output"]["shape"]
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from tests.helpers.claims_of_reasons import (
     inside,
@@ -241,6 +242,31 @@ def of_merges(at: Judge) -> bool:
     return of_a_text(at) and "text.merges" in at.values
 
 
+def all_sub_layers(*order: str) -> Condition:
+    """Whether each sub-layer has one norm and a residual connection, in such an order."""
+
+    def holds(at: Judge) -> bool:
+        layers = at.spec["layers"]
+        parts = [
+            (layer, layer[name])
+            for layer in layers
+            for name in ("attention", "cross_attention", "ffn")
+            if name in layer
+        ]
+        return len(parts) > 1 and all(_order(*part) == order for part in parts)
+
+    return lambda at: before_all_sections(at) and holds(at)
+
+
+def _order(layer: dict[str, Any], part: dict[str, Any]) -> tuple[str, ...]:
+    norm, after = (part.get(key, layer.get(key, "none")) for key in ("norm", "norm_after"))
+    adds = part.get("residual", True) and not layer.get("parallel")
+    around = ("compute", *["normalize"] * (after != "none"), *["add"] * adds)
+    if norm == "none":
+        return around
+    return ("normalize", *around) if norm.get("placement") == "pre" else (*around, "normalize")
+
+
 def adds_its_input(at: Judge) -> bool:
     """The sub-layer has a residual connection, and the section is that sum."""
     return ends(at, "residual") and part_of(at).get("residual", True) is True
@@ -264,6 +290,20 @@ def has_examples(at: Judge) -> bool:
     return any(re.match(r"example\d+\.", address) for address in at.values)
 
 
+def trains_in_one_pass(at: Judge) -> bool:
+    """The text itself has at least three targets, and no token sees a later one."""
+    targets = at.values["loss.target"]["data"]
+    shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=False))
+    masked = [v["data"] for a, v in at.values.items() if re.search(r"\.attention\..*masked$", a)]
+    hidden = all(
+        float(str(x).replace("∞", "inf")) == -float("inf")
+        for rows in masked
+        for i, row in enumerate(rows)
+        for x in row[i + 1 :]
+    )
+    return shifted and hidden and bool(masked) and sum(t != "—" for t in targets) > 2
+
+
 def always(at: Judge) -> bool:
     """A definition, or what a table has, which no number can make false."""
     return True
@@ -280,9 +320,14 @@ REASONS: dict[str, Condition] = {
     "A word that is not kept has the probability 0.": headed("^Other temperatures$"),
     "The parts of the heads, a row for each layer:": always,
     "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
-    "The same model in formulas:": before_all_sections,
+    "From input to output:": before_all_sections,
     "Its sizes:": before_all_sections,
-    "The parts, in order:": before_all_sections,
+    "All sub-layers follow one pattern: compute, add the input back, normalize.": all_sub_layers(
+        "compute", "add", "normalize"
+    ),
+    "All sub-layers follow one pattern: normalize, compute, add the input back.": all_sub_layers(
+        "normalize", "compute", "add"
+    ),
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,
@@ -295,6 +340,9 @@ REASONS: dict[str, Condition] = {
     "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
     "The merges in the order in which they are learned:": of_a_text,
     "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
+    "Large models also have parts of words and single bytes as tokens, so that they can represent any text.": lambda at: (
+        "embeddings" in at.spec
+    ),
     "An encoder's tokens need not be text: they can also be regions of a picture.": lambda at: (
         at.outside is not None or "encoder" in at.spec
     ),
@@ -313,6 +361,7 @@ REASONS: dict[str, Condition] = {
         "binary"
     ),
     # Training.
+    "Generation takes a pass for each word, because each word depends on the words before it. Training knows all correct words, so it has three ways:": trains_in_one_pass,
     "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
         stages_with_encoder(at) and "embeddings" in at.scenario["encoder"]
     ),

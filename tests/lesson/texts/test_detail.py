@@ -137,7 +137,11 @@ def pieces(detail: str, name: str, stdin: str, command: str) -> list[str]:
     if ran.exit_code:
         assert re.search(REFUSED, ran.stderr), ran.stderr
         return []
-    without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", ran.stdout)
+    # A shorter text of several layers has a smaller diagram.
+    text = re.sub(
+        r"(Read the diagram [^\n]*\n\n)```text\n.*?```\n", r"\1", ran.stdout, flags=re.DOTALL
+    )
+    without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", text)
     lines = without_links.replace("**", "").splitlines()
     shown = [line for line in lines if line and not re.match(r"#|<|```|- \[|\|", line)]
     return [piece for line in shown for piece in re.split(r"(?<=[.:]) (?=[A-Z])", line)]

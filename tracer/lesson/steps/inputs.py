@@ -13,7 +13,7 @@ from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext, the_counted
+from tracer.lesson.context import LessonContext, listed, the_counted
 from tracer.lesson.steps.gradients import learns, summed_at
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.lesson.steps.positions import positions
@@ -25,6 +25,11 @@ FACTOR = ex.Symbol("f", "k")
 D_MODEL = ex.Symbol("d", "model")
 ROOT = ex.Root(D_MODEL)
 
+
+PIECES: doc.Sentence = (
+    "Large models also have parts of words and single bytes as tokens, so that they can represent "
+    "any text.",
+)
 
 REGIONS: doc.Sentence = (
     "An encoder's tokens need not be text: they can also be regions of a picture.",
@@ -41,12 +46,12 @@ def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
         return ()
-    listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
     table = ctx.tower.embeddings
     rows = len(table) if isinstance(table, Mapping) else len(ids)
     few = f" Only {rows} rows of the table are listed here, each by its token."
     is_part = isinstance(table, Mapping) and any(int(each) > rows for each in ids)
-    return ((f"{IDS}{listed}.{few * is_part}",),)
+    known = () if len(ids) > MOST_IDS else (": ", *listed(ctx.names), f" → [{', '.join(ids)}]")
+    return ((IDS, *known, f".{few * is_part}"),)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -57,15 +62,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         *("feature. In a trained model, the numbers of ", ctx.name, " are learned, so that a "),
         f"single feature rarely has a meaning that a person could name.{named}",
     )
-    pieces: doc.Sentence = (
-        *(
-            "A token, such as ",
-            ctx.name,
-            ", is a piece of text, often a word; with parts of words ",
-        ),
-        "and single bytes, large models can represent any text.",
-    )
-    what = REGIONS if ctx.in_encoder else pieces
+    what = REGIONS if ctx.in_encoder else PIECES
     return (what, *_ids(step, ctx), vectors)
 
 
@@ -79,9 +76,10 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token is represented by a vector, its embedding.",)
+    such: doc.Sentence = ("A token, such as ", ctx.name, ", is a piece of text, often a word. ")
     tokens = the_counted(step.last.output.shape[0], "token")
     row: doc.Sentence = (" in a table; the row of ", ctx.name, " is a vector, its embedding.")
-    return ("The model looks up ", *tokens, *row)
+    return (*(() if ctx.in_encoder else such), "The model looks up ", *tokens, *row)
 
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:

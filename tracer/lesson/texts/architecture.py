@@ -73,12 +73,12 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
     if ctx.trace.scenario.has_typed_heads:
         return
-    table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
     if ctx.attends and ctx.trace.scenario.encoder is None:
-        decoder_only = (doc.Paragraph(DECODER_ONLY), table)
-        yield doc.Section(None, "No cross-attention", decoder_only, ARCHITECTURE)
+        only = doc.Paragraph(DECODER_ONLY)
+        yield doc.Section(None, "No cross-attention", (only,), ARCHITECTURE)
     elif ctx.attends_to_the_encoder:
         title = "Self-attention and cross-attention"
+        table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
         yield doc.Section(None, title, (table,), ARCHITECTURE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tracer.decoder.roles import RESIDUAL
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import joined
@@ -118,7 +119,7 @@ def _stretch(first: int, last: int) -> doc.Sentence:
 
 
 def _read_by_others(teacher: Teacher, run: Sequence[Step]) -> set[Value]:
-    """The values that steps outside of the run read."""
+    """The values that steps outside of the run read; not a sum that is only normalized again."""
     inside = {step.number for step in run}
     return {
         value
@@ -126,4 +127,7 @@ def _read_by_others(teacher: Teacher, run: Sequence[Step]) -> set[Value]:
         if step.number not in inside
         for record in step.records
         for value in record.inputs
+        if not (
+            value.role is RESIDUAL and value.place == step.place and teacher.worked_before(step)
+        )
     }

@@ -19,7 +19,12 @@ from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.detail import Detail
-from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.attention import (
+    MASK_STEP,
+    SCORES_STEP,
+    SOFTMAX_STEP,
+    WEIGHTED_SUM_STEP,
+)
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
@@ -47,6 +52,10 @@ SQUARES = tuple(norm.root_squared for norm in all_norms())
 
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
+
+
+BETWEEN_TOWERS = (SCORES_STEP, SOFTMAX_STEP, WEIGHTED_SUM_STEP)
+"""Steps of a head whose operands belong to both towers in cross-attention."""
 
 
 class Teacher:
@@ -146,10 +155,11 @@ class Teacher:
         notes = tuple(self.author.notes(step))
         own = (step.number, title, blocks + notes, part, within, place.layer, place.head)
         first = self.repeated.get(step, step)
-        is_new = first not in self.with_lines and any(isinstance(b, doc.Working) for b in blocks)
-        if is_new:  # as in the first expert that the followed token goes to
-            self.with_lines.add(first)
+        is_new = False
         if any(isinstance(block, doc.Working) for block in blocks):
+            # As in the first expert that the followed token goes to, or in cross-attention.
+            is_new = first not in self.with_lines or self.detail is not Detail.FULL
+            self.with_lines.add(first)
             for operation in operations_of(step):
                 self.worked_out.setdefault(operation, step)
         folded = self.refers and step in self.repeated and not notes and not is_new
@@ -356,7 +366,11 @@ class Teacher:
             if value.role.parameter:
                 shown += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
-                if self.ctx.alone and value.role is roles.MASK and only_hides(value):
+                if (
+                    self.detail is not Detail.FULL
+                    and value.role is roles.MASK
+                    and only_hides(value)
+                ):
                     continue  # the masked scores show what is hidden
                 self.tables.add(value)
                 shown += [*self.described(value), self.matrix(value)]
@@ -399,10 +413,16 @@ class Teacher:
         record = self.trace.producers[value]
         if self.is_only_passed_on(record):
             self.tables.add(value)
-            # The output's numbers are what everything leads to.
-            if value.role is not roles.OUTPUT or self.detail is not Detail.FULL:
-                return [*written, *self.equal(record)]
             written += self.equal(record)
+            if value.role is not roles.OUTPUT:
+                return written
+            if self.detail is not Detail.FULL:  # what everything leads to, for the followed token
+                return [*written, replace(self.ctx, alone=True).matrix(value)]
+        shows_heads = isinstance(record.operation, op.Concat) and self.tables.issuperset(
+            record.inputs
+        )
+        if shows_heads and self.detail is not Detail.FULL:  # which have the other tokens' numbers
+            return [*written, replace(self.ctx, alone=True).matrix(value)]
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written += self.described(value)
         self.tables.add(value)
@@ -463,15 +483,18 @@ class Teacher:
 def operations_of(step: Step) -> list[Hashable]:
     """The operations that a step works out, each as one of its kind of step.
 
-    A norm without γ and β does nothing that one with them does not.
+    A norm without γ and β does nothing that one with them does not. Scores, weights and sums
+    between decoder and encoder are worked even if those between the decoder's tokens are.
     """
+    crosses = step.place.sub_layer == "cross_attention" and step.kind in BETWEEN_TOWERS
     found: list[Hashable] = []
     for operation in (record.operation for record in step.records):
         settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
         if isinstance(operation, el.Normalize):
             settings = [name for name, is_set in vars(operation).items() if is_set]
         if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
-            found += [(step.kind, type(operation), each) for each in (None, *settings)]
+            own = (step.kind, crosses, type(operation))
+            found += [(*own, each) for each in (None, *settings)]
     return found
 
 
