@@ -253,7 +253,9 @@ def adds_its_input(at: Judge) -> bool:
 
 
 def reads_whole_texts(at: Judge) -> bool:
-    return at.turn > 0 and not at.cached
+    """In a turn; a shorter tutorial says so of all of them."""
+    of_all = at.heading == "The text" and at.detail == "normal" and len(at.turns) > 0
+    return (at.turn > 0 or of_all) and not at.cached
 
 
 def reads_embeddings(at: Judge) -> bool:
@@ -292,7 +294,8 @@ REASONS: dict[str, Condition] = {
     "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
     "The same model in formulas:": before_all_sections,
     "Its sizes:": before_all_sections,
-    "The parts, in order:": before_all_sections,
+    "The parts, in order:": lambda at: at.heading == ("" if at.detail == "full" else "Summary"),
+    "The head reads a query, and a key and a value of each token:": headed("^One head"),
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,

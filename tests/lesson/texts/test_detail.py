@@ -12,7 +12,8 @@ from hypothesis import given, settings
 
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import violations
-from tests.helpers.every_judge import REFUSED
+from tests.helpers.every_judge import ONE_LINE, not_refused
+from tests.helpers.lengths import not_in_full
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.whole_scenarios import plain_and_written
@@ -21,21 +22,6 @@ MOST_LINES = {
     **{("alex", "short"): 150, ("pizza", "short"): 200, ("alex", "normal"): 900},
     ("pizza", "normal"): 1400,
 }
-OF_ANOTHER_STEP = (
-    r"The same as .*step \d+.*, with other numbers\.",
-    r"Each of these steps is computed like an earlier one, with other numbers\.",
-    r".* is computed as in step \d+(, from .*)?\.",
-    r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
-    r"another shows its result\.",
-    r"As in step \d+\.",
-    r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
-)
-WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
-OF_SHORT = (
-    "The head reads a query, and a key and a value of each token:",
-    # A short text asks, and shows numbers of the first steps where these are read.
-    r"(Which word comes next|What does).*",
-)
 
 
 @pytest.mark.parametrize(("name", "detail"), MOST_LINES)
@@ -47,7 +33,7 @@ def test_a_text_is_as_long_as_its_detail_allows(name: str, detail: str) -> None:
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture", "experts"])
 @pytest.mark.parametrize("detail", ["short", "normal"])
 def test_a_shorter_text_is_a_part_of_the_full_one(name: str, detail: str) -> None:
-    assert not_in_full(detail, name) == []
+    assert wrong(detail, name) == []
 
 
 @settings(max_examples=15, deadline=None)
@@ -57,39 +43,24 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
     if run("run", "-", stdin=stdin).exit_code:
         return
     for detail in ("short", "normal"):
-        assert not_in_full(detail, "-", stdin) == []
+        assert wrong(detail, "-", stdin) == []
         assert misplaced_references(detail, stdin) == []
         rounding = drawn[1].get("rounding", {})
         if rounding.get("carry") != "never" and "dimensions" not in drawn[1]:
             assert violations(run("run", "-", "--detail", detail, stdin=stdin).stdout) == []
 
 
-def not_in_full(detail: str, name: str, stdin: str = "") -> list[str]:
-    """The sentences and lines of a shorter text that the full one does not have.
-
-    A reason may stand at another step than in the full text, with the symbols of that one.
-    """
-    full, shorter = (pieces(length, name, stdin) for length in ("full", detail))
-    known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
-    there = set(full) | {WITHOUT_INDEX.sub("", each) for each in full}
-    return [
-        each
-        for each in shorter
-        if each not in there and WITHOUT_INDEX.sub("", each) not in there
-        if not known.fullmatch(each)
-    ]
+def wrong(detail: str, name: str, stdin: str = "") -> list[str]:
+    """The sentences and lines of a shorter text that the full one does not have."""
+    shorter, full = (text_of(length, name, stdin) for length in (detail, "full"))
+    return not_in_full(shorter, full, detail)
 
 
-def pieces(detail: str, name: str, stdin: str) -> list[str]:
-    """Sentences and worked lines, without titles and links."""
-    ran = run("tutorial", name, "--detail", detail, "--format", "markdown", stdin=stdin)
-    if ran.exit_code:
-        assert re.search(REFUSED, ran.stderr), ran.stderr
-        return []
-    without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", ran.stdout)
-    lines = without_links.replace("**", "").splitlines()
-    shown = [line for line in lines if line and not re.match(r"#|<|```|- \[|\|", line)]
-    return [piece for line in shown for piece in re.split(r"(?<=[.:]) (?=[A-Z])", line)]
+def text_of(detail: str, name: str, stdin: str) -> str:
+    asked = ("tutorial", name, "--detail", detail, "--format", "terminal")
+    ran = run(*asked, width=ONE_LINE, stdin=stdin)
+    assert not not_refused(ran)
+    return unbroken(ran.stdout)
 
 
 def misplaced_references(detail: str, stdin: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from itertools import pairwise
 
 from tracer.lesson.document import Inline, Sentence
 
@@ -17,13 +18,15 @@ GOES_ON = ("The result ", "The dot products ", "It ", "Its ", "They ", "This ", 
 def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
     """Return the sentences of a paragraph that were not `said`, and add them to what was.
 
-    The paragraph stays whole where a new sentence needs the one before it.
+    The paragraph stays whole where a new sentence needs the one before it, or the one behind it
+    goes on with a new sentence.
     """
     sentences = _sentences(paragraph)
     new = [sentence for sentence in sentences if sentence not in said]
     said.update(sentences)
-    if any(str(sentence[0]).startswith(GOES_ON) for sentence in new):
-        return paragraph
+    for before, sentence in pairwise([(), *sentences]):
+        if str(sentence[0]).startswith(GOES_ON) and (before in new or sentence in new):
+            return paragraph
     found: list[Inline] = []
     for sentence in new:
         found += [" ", *sentence] if found else sentence
