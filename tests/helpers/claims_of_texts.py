@@ -204,8 +204,10 @@ def given(at: Judge, said: Said) -> None:
 def described(at: Judge, said: Said) -> None:
     shape = [int(n) for n in said["shape"].split(" × ")]
     axes = [said["rows"], re.sub("^dimension of a (query|key|value)$", r"\1", said["columns"])]
-    assert ("dimension of a" in said[""]) == at.address.endswith((".query", ".key", ".value"))
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
+    own = {step["address"].removeprefix("encoder.") for step in at.here}
+    [address] = own & {v["address"] for v in named} if own else {at.address}
+    assert ("dimension of a" in said[""]) == address.endswith((".query", ".key", ".value"))
     assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
 
 

@@ -170,6 +170,10 @@ class _Page:
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
+                if both := re.fullmatch(r"append\((.+), (.+)\)", block.right):
+                    places = self.earlier if self.recalls else self.places
+                    for part in both.groups():
+                        self.stands(block.left, places.get(part, ()))
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 if symbol in ("M", "Mᴱ"):

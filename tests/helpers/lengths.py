@@ -166,8 +166,8 @@ def further(stdin: str, document: Any) -> tuple[dict[str, dict[str, Any]], list[
     generation, start = spec.get("generation", {}), []
     if "vocabulary" in spec and not {"start", "encoder"} & {*generation, *spec}:
         # a tutorial continues its own text
-        tokens = by_address(document)["tokens"]["data"]
-        start = [f"--start={token}" for token in tokens]
+        tokens = by_address(document).get("tokens", {"data": ()})  # none of typed queries
+        start = [f"--start={token}" for token in tokens["data"]]
     for most in range(min(5, generation.get("max_tokens", 5)), 0, -1):  # if a word cannot be read
         limit = ("--max-tokens", str(most), "--format", "json")
         text = run("generate", "-", *start, *limit, stdin=stdin)
