@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.helpers.command import printed, run
-from tests.helpers.continuity import violations
+from tests.helpers.continuity import misplaced, violations
 from tests.helpers.every_judge import ONE_LINE, not_refused
 from tests.helpers.lengths import not_in_full
 from tests.helpers.scenario_yaml import Scenario, to_yaml
@@ -48,6 +48,29 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
         rounding = drawn[1].get("rounding", {})
         if rounding.get("carry") != "never" and "dimensions" not in drawn[1]:
             assert violations(run("run", "-", "--detail", detail, stdin=stdin).stdout) == []
+
+
+IN_BLOCKS = """
+title: A block repeats another
+tokens: [a, b, c]
+mask: none
+layers:
+  - attention:
+      blocks: 3
+      heads: [{Q: [[1], [2], [1]], K: [[0], [1], [2]], V: [[1, 0], [0, 1], [3, 1]]}]
+rounding: {decimals: 3}
+"""
+
+
+def test_a_repeated_step_shows_what_later_steps_read() -> None:
+    """The last step of blocks divides by the sum of the last block, which repeats the second."""
+    text = text_of("normal", "-", IN_BLOCKS)
+    assert "O₃ is computed as in step " in text
+    assert (violations(text), misplaced(text)) == ([], [])
+
+
+def test_a_short_text_refers_to_no_step() -> None:
+    assert not re.search(r"\bstep \d", text_of("short", "-", IN_BLOCKS))
 
 
 def wrong(detail: str, name: str, stdin: str = "") -> list[str]:
