@@ -183,8 +183,9 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
 def _predict_the_same(first: Trace, second: Trace) -> bool:
     """Whether two passes have the same tokens and probabilities; an example can be given others."""
     p, q = (each.values.get(roles.PROBABILITIES.name) for each in (first, second))
-    alike = first.tokens == second.tokens and p is not None and q is not None
-    return alike and bool((p.numbers == q.numbers).all())
+    if p is None or q is None or first.tokens != second.tokens:
+        return False
+    return bool((p.numbers == q.numbers).all())
 
 
 def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
