@@ -649,6 +649,7 @@ def plan(at: Judge, said: Said) -> None:
     networks = [n for ffn in ffns for n in (ffn, *ffn.get("experts", ()), ffn.get("shared", {}))]
     assert bool(said["phi"]) == any(each.get("activation") == "gelu" for each in networks)
     assert bool(said["part"]) != at.whole
+    assert ("of a new kind" in said[""]) == (at.detail == "normal")
 
 
 PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router|shared_gate)$")

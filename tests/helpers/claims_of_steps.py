@@ -174,9 +174,11 @@ def leak(at: judge.Judge, said: judge.Said) -> None:
     assert (said["tokens"] == "token") == (len(later) == 1)
     share = sum(shares[i] for i in later)
     if said["share"] is not None:
-        decimals = at.rounding["decimals"]
+        shown = [x.partition(".")[2] for x in at.row(at.result).shown if "×" not in x]
+        decimals = min(map(len, filter(None, shown)), default=at.rounding["decimals"])
         assert 0 < judge.number(said["share"]) < 100
-        assert abs(judge.number(said["share"]) - 100 * share) <= 50 * 10**-decimals + 1e-6
+        rounded = max(50 * len(later) * 10.0**-decimals, 50 * 10.0 ** -at.rounding["decimals"])
+        assert abs(judge.number(said["share"]) - 100 * share) <= rounded + 1e-6
 
 
 def last(at: judge.Judge, said: judge.Said) -> None:

@@ -7,7 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
+from tests.helpers.claims_of_reasons import has_cross_attention, partly_given, plan
 from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
 from tests.helpers.typed_heads import written_tokens
 
@@ -73,6 +73,11 @@ def followed(at: Judge, said: Said) -> None:
         str(at.followed + 1),
         str(len(at.tokens)),
     )
+
+
+def planned(at: Judge, said: Said) -> None:
+    plan(at, said)
+    followed(at, said)
 
 
 def followed_in_the_encoder(at: Judge, said: Said) -> None:
@@ -158,14 +163,32 @@ def one_of_a_batch(at: Judge, said: Said) -> None:
 def as_in(at: Judge, said: Said) -> None:
     assert int(said["n"]) < int(at.heading.partition(".")[0])
     assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
-    if "parts" in said:
+    if said.get("parts"):
         takes(at, said)
 
 
+def the_same(at: Judge, said: Said) -> None:
+    """The steps have the names of earlier ones: of all those that are given, if these are few."""
+    number = int(re.match(r"\d+", at.heading)[0])  # type: ignore[index]
+    own = at.here or at.steps[number - 1 : number]
+    ranges = re.findall(
+        r"step (\d+)(?: to step (\d+))?", said.get("steps", f"step 1 to step {number - 1}")
+    )
+    named = [
+        step for first, last in ranges for step in at.steps[int(first) - 1 : int(last or first)]
+    ]
+    assert all(step["number"] < number for step in named)
+    of_own, of_named = ({step["name"] for step in steps} for steps in (own, named))
+    assert of_own == of_named if "steps" in said else of_own <= of_named
+
+
 def kind_of(heading: str) -> str:
-    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`."""
+    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`.
+
+    Of block 3 `Block`.
+    """
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub("^(?:Embedding|Final) | (?:after|before|of) .+", "", title)
+    return re.sub(r"^(?:Embedding|Final) | (?:after|before|of) .+|(?<=^Block) \d+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:
@@ -181,8 +204,10 @@ def given(at: Judge, said: Said) -> None:
 def described(at: Judge, said: Said) -> None:
     shape = [int(n) for n in said["shape"].split(" × ")]
     axes = [said["rows"], re.sub("^dimension of a (query|key|value)$", r"\1", said["columns"])]
-    assert ("dimension of a" in said[""]) == at.address.endswith((".query", ".key", ".value"))
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
+    own = {step["address"].removeprefix("encoder.") for step in at.here}
+    [address] = own & {v["address"] for v in named} if own else {at.address}
+    assert ("dimension of a" in said[""]) == address.endswith((".query", ".key", ".value"))
     assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
 
 
@@ -385,6 +410,7 @@ CLAIMS: dict[str, Check] = {
     "The worked example is “{example:text}”.": example_followed,
     "The model is trained on other texts than the tokens above.": other_texts,
     "The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": followed,
+    "[part:This is a part of the calculation. ]A step of a new kind is worked; a step that repeats another shows its result. You can check each line with a calculator[phi: that has the normal distribution]. The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": planned,
     "In the encoder it follows “{who:name}”, position {i:int} of {n:int}. The encoder's symbols carry an ᴱ: Qᴱ is the encoder's query, Q the decoder's.": followed_in_the_encoder,
     "The encoder has computed a vector for each of its tokens.": encoded,
     "The encoder has no layers: its [normalized:normalized ]input vectors are its output."
@@ -401,7 +427,9 @@ CLAIMS: dict[str, Check] = {
     ),
     "It is one sequence of a batch. All have the same length[: what is shorter is filled up with “{padding:name}”].": one_of_a_batch,
     "As in step {n:int}.": as_in,
-    r"{:\S.*} is computed as in step {n:int}, from {parts:.+ \(step .+\)}.": as_in,
+    r"{:\S.*} is computed as in step {n:int}[, from {parts:.+ \(step .+\)}].": as_in,
+    r"The same as {steps:step \d.*}, with other numbers.": the_same,
+    "Each of these steps is computed like an earlier one, with other numbers.": the_same,
     r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
     "{symbol:(?!The row|“).+} is given, not computed.": given,
     r"{symbol} ({shape:[\d × ]+}) has a row for each {rows:text} and a column for each {columns:text}.": described,

@@ -273,7 +273,9 @@ def adds_its_input(at: Judge) -> bool:
 
 
 def reads_whole_texts(at: Judge) -> bool:
-    return at.turn > 0 and not at.cached
+    """In a turn; a shorter tutorial says so of all of them."""
+    of_all = at.heading == "The text" and at.detail == "normal" and len(at.turns) > 0
+    return (at.turn > 0 or of_all) and not at.cached
 
 
 def bends(at: Judge) -> bool:
@@ -328,6 +330,7 @@ REASONS: dict[str, Condition] = {
     "All sub-layers follow one pattern: normalize, compute, add the input back.": all_sub_layers(
         "normalize", "compute", "add"
     ),
+    "The head reads a query, and a key and a value of each token:": headed("^One head"),
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,

@@ -12,14 +12,14 @@ from tests.helpers.command import printed, problems, run
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.programs import (
     differences,
-    is_beside_a_tie,
+    faults_of_program,
     printed_by,
     program_of,
+    with_loss,
 )
 from tests.helpers.traces import bundled, traced_or_rejected
 from tests.helpers.whole_scenarios import whole_scenarios
-from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.loss import has_loss
+from tracer.decoder.forward import Trace
 from tracer.decoder.training import TrainingOptions, train
 from tracer.errors import TracerError
 from tracer.lesson.code.library import Library
@@ -61,28 +61,12 @@ def trained_or_rejected(spec: Any, optimizer: Any) -> Trace:
         reject()
 
 
-def with_loss(of: Trace) -> Trace:
-    """The same pass with the loss, if it has one."""
-    try:
-        return trace(of.name, of.scenario, PassOptions(loss=has_loss(of.scenario)))
-    except TracerError as error:
-        assert "too unlikely" in str(error) or "too small" in str(error), error
-        return of
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(spec=whole_scenarios())
 def test_a_program_prints_the_numbers_of_the_text(library: Library, spec: Any) -> None:
     available(library)
-    found_pass = with_loss(traced_or_rejected(spec))
-    try:
-        found = list(differences(found_pass, library))
-    except TracerError as error:
-        assert "range of float64" in str(error)
-        return
-    assume(not found or not is_beside_a_tie(found_pass))
-    assert found == []
+    assert faults_of_program(with_loss(traced_or_rejected(spec)), library) == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -102,13 +86,7 @@ def test_a_program_trains_as_the_text_does(library: Library, spec: Any, optimize
     available(library)
     assume("dimensions" not in spec)  # drawn weights of such a model are not trained
     found = trained_or_rejected(spec, optimizer)
-    try:
-        wrong = list(differences(found, library))
-    except TracerError as error:
-        assert "range of float64" in str(error)
-        return
-    assume(not wrong or not is_beside_a_tie(found))
-    assert wrong == []
+    assert faults_of_program(found, library) == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 
 from tests.helpers.command import printed, run
-from tests.helpers.continuity import violations
-from tests.helpers.every_judge import REFUSED
+from tests.helpers.continuity import misplaced, violations
+from tests.helpers.every_judge import ONE_LINE, not_refused
 from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.lengths import not_in_full
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.whole_scenarios import plain_and_written
@@ -24,23 +25,6 @@ MOST_LINES = {
     **{("alex", "short"): 150, ("pizza", "short"): 200, ("alex", "normal"): 900},
     ("pizza", "normal"): 1400,
 }
-OF_ANOTHER_STEP = (
-    r"The same as .*step \d+.*, with other numbers\.",
-    r"Steps \d+ to \d+ are computed like earlier ones, with other numbers\.",
-    r".* is computed as in step \d+(, from .*)?\.",
-    r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
-    r"another shows its result\.",
-    r"As in step \d+\.",
-    r"From the backward pass, without worked lines:",
-    r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
-)
-WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
-OF_SHORT = (
-    "The head reads a query, and a key and a value of each token:",
-    # A short text asks, and shows numbers of the first steps where these are read.
-    r"(Which word comes next|What does).*",
-    r"Only the gradient of one parameter is worked, for one token\.",
-)
 
 
 @pytest.mark.parametrize(("name", "detail"), MOST_LINES)
@@ -52,7 +36,7 @@ def test_a_text_is_as_long_as_its_detail_allows(name: str, detail: str) -> None:
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture", "experts"])
 @pytest.mark.parametrize("detail", ["short", "normal"])
 def test_a_shorter_text_is_a_part_of_the_full_one(name: str, detail: str) -> None:
-    assert not_in_full(detail, name) == []
+    assert wrong(detail, name) == []
 
 
 @settings(max_examples=15, deadline=None)
@@ -62,7 +46,7 @@ def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> 
     if run("run", "-", stdin=stdin).exit_code:
         return
     for detail in ("short", "normal"):
-        assert not_in_full(detail, "-", stdin) == []
+        assert wrong(detail, "-", stdin) == []
         assert misplaced_references(detail, stdin) == []
         rounding = drawn[1].get("rounding", {})
         if rounding.get("carry") != "never" and "dimensions" not in drawn[1]:
@@ -90,7 +74,7 @@ LEARN = ("alex-learns", "pizza", "comics", "experts", "picture")
 @pytest.mark.parametrize("name", LEARN)
 @pytest.mark.parametrize("detail", ["short", "normal"])
 def test_a_shorter_backward_pass_is_a_part_of_the_full_one(name: str, detail: str) -> None:
-    assert not_in_full(detail, name, command="train") == []
+    assert wrong(detail, name, command="train") == []
     assert violations(printed("train", name, "--detail", detail)) == []
 
 
@@ -99,7 +83,7 @@ def test_a_shorter_backward_pass_is_a_part_of_the_full_one(name: str, detail: st
 def test_shorter_backward_passes_of_random_scenarios(spec: Scenario) -> None:
     stdin = to_yaml(spec)
     for detail in ("short", "normal"):
-        assert not_in_full(detail, "-", stdin, "train") == []
+        assert wrong(detail, "-", stdin, "train") == []
         full, shorter = (
             violations(run("train", "-", "--detail", length, stdin=stdin).stdout)
             for length in ("full", detail)
@@ -108,43 +92,40 @@ def test_shorter_backward_passes_of_random_scenarios(spec: Scenario) -> None:
         assert {each.text for each in shorter} <= {each.text for each in full}
 
 
-def not_in_full(detail: str, name: str, stdin: str = "", command: str = "tutorial") -> list[str]:
-    """The sentences and lines of a shorter text that the full one does not have.
-
-    A reason may stand at another step than in the full text, with the symbols of that one; without
-    a number, with its token.
-    """
-    full, shorter = (pieces(length, name, stdin, command) for length in ("full", detail))
-    known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
-    there = set(full) | set(map(elsewhere, full))
-    return [
-        each
-        for each in shorter
-        if each not in there and elsewhere(each) not in there
-        if not known.fullmatch(each)
-    ]
+IN_BLOCKS = """
+title: A block repeats another
+tokens: [a, b, c]
+mask: none
+layers:
+  - attention:
+      blocks: 3
+      heads: [{Q: [[1], [2], [1]], K: [[0], [1], [2]], V: [[1, 0], [0, 1], [3, 1]]}]
+rounding: {decimals: 3}
+"""
 
 
-def elsewhere(sentence: str) -> str:
-    """A sentence as another step may have it."""
-    unnamed = re.sub("`.+?`", "`…`", sentence)
-    return WITHOUT_INDEX.sub("", sentence if re.search(r"\d", unnamed) else unnamed)
+def test_a_repeated_step_shows_what_later_steps_read() -> None:
+    """The last step of blocks divides by the sum of the last block, which repeats the second."""
+    text = text_of("normal", "-", IN_BLOCKS)
+    assert "O₃ is computed as in step " in text
+    assert (violations(text), misplaced(text)) == ([], [])
 
 
-def pieces(detail: str, name: str, stdin: str, command: str) -> list[str]:
-    """Sentences and worked lines, without titles and links."""
-    ran = run(command, name, "--detail", detail, "--format", "markdown", stdin=stdin)
-    if ran.exit_code:
-        assert re.search(REFUSED, ran.stderr), ran.stderr
-        return []
-    # A shorter text of several layers has a smaller diagram.
-    text = re.sub(
-        r"(Read the diagram [^\n]*\n\n)```text\n.*?```\n", r"\1", ran.stdout, flags=re.DOTALL
-    )
-    without_links = re.sub(r"\[(step \d+)\]\(#[^)]*\)", r"\1", text)
-    lines = without_links.replace("**", "").splitlines()
-    shown = [line for line in lines if line and not re.match(r"#|<|```|- \[|\|", line)]
-    return [piece for line in shown for piece in re.split(r"(?<=[.:]) (?=[A-Z])", line)]
+def test_a_short_text_refers_to_no_step() -> None:
+    assert not re.search(r"\bstep \d", text_of("short", "-", IN_BLOCKS))
+
+
+def wrong(detail: str, name: str, stdin: str = "", command: str = "tutorial") -> list[str]:
+    """The sentences and lines of a shorter text that the full one does not have."""
+    shorter, full = (text_of(length, name, stdin, command) for length in (detail, "full"))
+    return not_in_full(shorter, full, detail)
+
+
+def text_of(detail: str, name: str, stdin: str, command: str = "tutorial") -> str:
+    asked = (command, name, "--detail", detail, "--format", "terminal")
+    ran = run(*asked, width=ONE_LINE, stdin=stdin)
+    assert not not_refused(ran)
+    return unbroken(ran.stdout)
 
 
 def misplaced_references(detail: str, stdin: str) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.helpers.command import printed
+from tests.helpers.continuity import violations
 from tests.helpers.sentences import told
 
 WORDS = """
@@ -202,3 +203,19 @@ def test_padding_of_a_batch_is_hidden() -> None:
 def test_nothing_is_said_of_padding_without_it(batch: str) -> None:
     source = PADDED.replace("[[b, a], [b, o]]", batch)
     assert "### Padding" not in printed("tutorial", "-", stdin=source)
+
+
+@pytest.mark.parametrize("detail", ["normal", "full"])
+def test_the_probabilities_of_an_example_are_shown_unless_they_stand_above(detail: str) -> None:
+    """An example of the same tokens can be given another input."""
+    training = "training: [{tokens: [a, b], targets: [b, a]GIVEN}]\n"
+    same, other = (
+        told("tutorial", "-", "--detail", detail, "--format", "terminal", stdin=WORDS + example)
+        for example in (
+            training.replace("GIVEN", ""),
+            training.replace("GIVEN", ", given: {input: [[2, 0], [0, 3]]}"),
+        )
+    )
+    assert "\nProbabilities\n" not in same
+    assert "\nProbabilities\n" in other
+    assert violations(other) == []

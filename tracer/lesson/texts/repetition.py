@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tracer.decoder.roles import RESIDUAL
-from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import joined
 from tracer.lesson.detail import Detail
@@ -85,7 +83,7 @@ def _from_to(first: str, last: str) -> str:
 
 def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
     yield doc.Paragraph(_like(teacher, run))
-    needed = _read_by_others(teacher, run)
+    needed = teacher.read_by_others(run)
     for step in run:
         if step.kind.picture or any(record.output in needed for record in step.records):
             yield from teacher.outcome(step, needed)
@@ -116,18 +114,3 @@ def _stretch(first: int, last: int) -> doc.Sentence:
     if first == last:
         return (doc.Reference(first),)
     return (doc.Reference(first), " to ", doc.Reference(last))
-
-
-def _read_by_others(teacher: Teacher, run: Sequence[Step]) -> set[Value]:
-    """The values that steps outside of the run read; not a sum that is only normalized again."""
-    inside = {step.number for step in run}
-    return {
-        value
-        for step in teacher.steps
-        if step.number not in inside
-        for record in step.records
-        for value in record.inputs
-        if not (
-            value.role is RESIDUAL and value.place == step.place and teacher.worked_before(step)
-        )
-    }

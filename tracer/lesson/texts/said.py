@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from tracer.formula.expression import Number
 from tracer.lesson.document import Inline, Name, Sentence
@@ -19,13 +19,15 @@ GOES_ON = ("The result ", "It ", "Its ", "They ", "This ", "These ", "Here ")
 def new_sentences(paragraph: Sentence, said: set[Hashable]) -> Sentence:
     """Return the sentences of a paragraph that were not `said`, and add them to what was.
 
-    The paragraph stays whole where a new sentence needs the one before it.
+    The paragraph stays whole where a new sentence needs the one before it, or the one behind it
+    goes on with a new sentence.
     """
     sentences = _sentences(paragraph)
     new = [sentence for sentence in sentences if wording(sentence) not in said]
     said.update(map(wording, sentences))
-    if any(str(sentence[0]).startswith(GOES_ON) for sentence in new):
-        return paragraph
+    for before, sentence in pairwise([(), *sentences]):
+        if str(sentence[0]).startswith(GOES_ON) and (before in new or sentence in new):
+            return paragraph
     found: list[Inline] = []
     for sentence in new:
         found += [" ", *sentence] if found else sentence

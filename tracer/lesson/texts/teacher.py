@@ -192,8 +192,9 @@ class Teacher:
         if sources or worked:
             as_in = worked or (before if again else None)
             what.append(sentences.references(symbol, sources, as_in))
-        shown = self.outcome(step, set()) if worked else self.work(step, again)
-        return [*doc.paragraphs(*what), *shown]
+        if worked:
+            return [*doc.paragraphs(*what), *self.outcome(step, self.read_by_others([step]))]
+        return [*doc.paragraphs(*what), *self.work(step, again)]
 
     def goal(self, step: Step) -> doc.Sentence:
         """What a step is for; unless the text shows every step, what was not said of another."""
@@ -201,11 +202,30 @@ class Teacher:
         return goal if self.detail is Detail.FULL else new_sentences(goal, self.said)
 
     def worked_before(self, step: Step) -> Step | None:
-        """The step that worked out all operations of this one, if the text shows them once."""
-        if self.detail is Detail.FULL or step.kind.outcome or step.is_partly_given:
+        """The step that worked out all operations of this one, if the text shows them once.
+
+        The steps of a short text have no numbers, so that none can refer to another.
+        """
+        if self.detail is not Detail.NORMAL or step.kind.outcome or step.is_partly_given:
             return None
         found = [self.worked_out.get(operation) for operation in operations_of(step)]
         return found[-1] if found and all(found) else None
+
+    def read_by_others(self, run: Sequence[Step]) -> set[Value]:
+        """The values that steps outside of a run read; not a sum that is only normalized again."""
+        inside = {step.number for step in run}
+        return {
+            value
+            for step in self.steps
+            if step.number not in inside
+            for record in step.records
+            for value in record.inputs
+            if not (
+                value.role is roles.RESIDUAL
+                and value.place == step.place
+                and self.worked_before(step)
+            )
+        }
 
     def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
         """The result of a step without its working, and what else of it is `needed`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tracer.decoder import roles
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
@@ -175,7 +176,7 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         )
     first, *sections = loss_sections(teacher)
     sections = [*ways_to_train(learned), *sections]
-    if learned.tokens == found.tokens:  # the probabilities of the same tokens stand above
+    if _predict_the_same(found, learned):  # the probabilities stand above
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
@@ -186,6 +187,14 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         )
     for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
+
+
+def _predict_the_same(first: Trace, second: Trace) -> bool:
+    """Whether two passes have the same tokens and probabilities; an example can be given others."""
+    p, q = (each.values.get(roles.PROBABILITIES.name) for each in (first, second))
+    if p is None or q is None or first.tokens != second.tokens:
+        return False
+    return bool((p.numbers == q.numbers).all())
 
 
 def _trained(training: Training, main: Teacher) -> Iterator[doc.Section]:
