@@ -249,9 +249,9 @@ def _written_out(station: Station, ctx: LessonContext) -> ex.Expression | None:
         once = {symbol: known[symbol] for symbol in read if read[symbol] == 1 and symbol in known}
         # What is read twice, as by GELU, keeps its symbol.
         known[ctx.symbols[value.address]] = rewritten(right, ex.Symbol, partial(_replaced, once))
-    right = known.get(ctx.symbols[own[-1].last.output.address])
-    is_long = right and sum(1 for _ in found(right, ex.Symbol)) > MOST_SYMBOLS
-    return step_formula(own[-1], ctx.symbols) if is_long else right
+    whole = known.get(ctx.symbols[own[-1].last.output.address])
+    is_long = whole is not None and sum(1 for _ in found(whole, ex.Symbol)) > MOST_SYMBOLS
+    return step_formula(own[-1], ctx.symbols) if is_long else whole
 
 
 def _formulas(step: Step, ctx: LessonContext) -> Iterator[tuple[Value, ex.Expression]]:
