@@ -59,6 +59,9 @@ NONE = "–"
 MOST_NUMBERS = 4
 """So many numbers of like steps are listed."""
 
+MOST_SYMBOLS = 6
+"""A formula of more symbols would not fit in a line."""
+
 MOST_RECALLED = 8
 """So many numbers of a token are read at a glance."""
 
@@ -235,7 +238,8 @@ def _counted(station: Station) -> str:
 def _written_out(station: Station, ctx: LessonContext) -> ex.Expression | None:
     """The formula of the last step, with those of the steps before it put in."""
     own, kinds = station.first, [step.kind for step in station.first]
-    if station.is_encoder or not station.place.sub_layer:
+    of_experts = any(step.place.network for step in own)  # all of them would not fit in a line
+    if station.is_encoder or not station.place.sub_layer or of_experts:
         own = own[-1:]
     elif SCORES_STEP in kinds:  # queries, keys and values have names
         own = own[kinds.index(SCORES_STEP) :]
@@ -245,7 +249,9 @@ def _written_out(station: Station, ctx: LessonContext) -> ex.Expression | None:
         once = {symbol: known[symbol] for symbol in read if read[symbol] == 1 and symbol in known}
         # What is read twice, as by GELU, keeps its symbol.
         known[ctx.symbols[value.address]] = rewritten(right, ex.Symbol, partial(_replaced, once))
-    return known.get(ctx.symbols[own[-1].last.output.address])
+    whole = known.get(ctx.symbols[own[-1].last.output.address])
+    is_long = whole is not None and sum(1 for _ in found(whole, ex.Symbol)) > MOST_SYMBOLS
+    return step_formula(own[-1], ctx.symbols) if is_long else whole
 
 
 def _formulas(step: Step, ctx: LessonContext) -> Iterator[tuple[Value, ex.Expression]]:
