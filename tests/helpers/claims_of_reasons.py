@@ -661,7 +661,8 @@ def several_alike(at: Judge, said: Said) -> None:
     for address, value in at.values.items():
         if value["operation"] == "given" and PARAMETER.search(address):
             place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
-            alike.setdefault((place, *value["shape"]), []).append(address)
+            centers = f"{address.rpartition('.')[0]}.mean" in at.values  # a LayerNorm has its own
+            alike.setdefault((place, centers, *value["shape"]), []).append(address)
     assert at.heading == ""
     assert set(re.split(", | or ", said["where"])) == {
         f"{noun}s"

@@ -177,7 +177,10 @@ def leak(at: judge.Judge, said: judge.Said) -> None:
         shown = [x.partition(".")[2] for x in at.row(at.result).shown if "×" not in x]
         decimals = min(map(len, filter(None, shown)), default=at.rounding["decimals"])
         assert 0 < judge.number(said["share"]) < 100
-        rounded = max(50 * len(later) * 10.0**-decimals, 50 * 10.0 ** -at.rounding["decimals"])
+        rounded = max(
+            *(50 * len(later) * 10.0**-decimals, 50 * 10.0 ** -at.rounding["decimals"]),
+            0.5 * 10.0 ** -len(said["share"].partition(".")[2]) if "." in said["share"] else 0,
+        )
         assert abs(judge.number(said["share"]) - 100 * share) <= rounded + 1e-6
 
 

@@ -39,7 +39,7 @@ OF_ANOTHER_STEP = (
     r"As in step \d+\.",
     r"A unit at 0 adds nothing\.( \S+ is added at the end\.)?",
 )
-WITHOUT_INDEX = re.compile(r"[ᴱ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
+WITHOUT_INDEX = re.compile(r"[ᴱˢ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in )\S+")
 OF_SHORT = (
     "The head reads a query, and a key and a value of each token:",
     # A short text asks, and shows numbers of the first steps where these are read.
