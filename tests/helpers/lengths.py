@@ -110,13 +110,19 @@ def not_in_full(shorter: str, full: str, detail: str) -> list[str]:
     """
     known = re.compile("|".join(OF_ANOTHER_STEP + (OF_SHORT if detail == "short" else ())))
     there = set(pieces(full))
-    there |= set(map(elsewhere, there))
+    there |= set(map(elsewhere, there)) | set(map(of_another_layer, there))
     return [
         each
         for each in pieces(shorter)
         if each not in there and elsewhere(each) not in there
+        if detail != "short" or of_another_layer(each) not in there
         if not known.fullmatch(each)
     ]
+
+
+def of_another_layer(sentence: str) -> str:
+    """A goal as another layer may have it, with a factor of its own."""
+    return re.sub(r"(?<=output is multiplied by )\S+(?=, a constant)", "…", sentence)
 
 
 def elsewhere(sentence: str) -> str:

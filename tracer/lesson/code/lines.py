@@ -91,10 +91,18 @@ class Layout:
                 self.inside -= {v for v in record.inputs if not self.is_given(v)}
 
     def from_later_steps(self, step: Step) -> list[Record]:
-        """The records that a step reads of later ones: the slope at the end of an FFN."""
-        at = self.place_of
-        later = (v for r in step.records for v in r.inputs if at.get(v, 0) > at[r.output])
-        return [self.records[value] for value in later]
+        """The records of later steps that a step needs: the slope at the end of an FFN."""
+        here, found = self.place_of[step.records[0].output], dict[Value, Record]()
+
+        def add_needed(record: Record) -> None:
+            for value in record.inputs:
+                if self.place_of.get(value, 0) > here and value not in found:
+                    add_needed(self.records[value])
+                    found[value] = self.records[value]
+
+        for record in step.records:
+            add_needed(record)
+        return list(found.values())
 
     def is_given(self, value: Value) -> bool:
         """Whether the numbers of a value are given as a whole."""
