@@ -138,5 +138,5 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             part=part,
             tape=tape,
         )
-        documents = tuple(self.beside_code(each, found) for each in shown.documents)
+        documents = tuple(self.beside_code(each, computed) for each in shown.documents)
         return render(replace(shown, documents=documents), key=key_of(found), theme=self.theme)
