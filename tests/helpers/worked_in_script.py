@@ -16,9 +16,10 @@ import pytest
 
 import tracer.renderers.page
 from tests.helpers.traces import writer
-from tracer.decoder.forward import FORWARD, Trace
+from tracer.decoder.forward import FORWARD, PassOptions, Trace
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Form, Index
+from tracer.errors import TracerError
 from tracer.formula.expression import Number, Rest
 from tracer.lesson import entries
 from tracer.lesson.texts.origins import Origins
@@ -27,14 +28,14 @@ from tracer.lesson.working.lines import is_worked
 from tracer.renderers.notation import Marking, pieces
 from tracer.renderers.text import number_text, sides, text
 from tracer.requests.resolve import run_pass
-from tracer.scenario.loading import Origin, load_text
+from tracer.scenario.loading import Loaded, Origin, load_text
 from tracer.scenario.nodes import Nodes
 
 as_tape = pytest.importorskip("tracer.data.as_tape")
 typed = pytest.importorskip("tracer.data.typed")
 
 SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
-FILES = ("decimal", "pencil", "tape", "expressions", "notation", "sides", "lines")
+FILES = ("decimal", "functions", "pencil", "tape", "expressions", "notation", "sides", "lines")
 RUNNER = Path(__file__).with_suffix(".js")
 NODE = shutil.which("node")
 
@@ -126,6 +127,14 @@ def written(trace: Trace) -> list[list[Answer]]:
     ]
 
 
+def with_loss(found: Loaded) -> Trace:
+    """The forward pass of a scenario, with the loss if it has one."""
+    try:
+        return run_pass(found, PassOptions(loss=True))
+    except TracerError:
+        return run_pass(found, FORWARD)
+
+
 @dataclass(frozen=True)
 class Compared:
     """How many lines are compared, how many of them leave terms out, and what differs."""
@@ -142,7 +151,7 @@ def compare(script: Script, scenario: str) -> Compared:
         TracerError: the program refuses the scenario.
     """
     found = load_text(scenario, Origin("scenario", "scenario.yaml", Path()))
-    trace = run_pass(found, FORWARD)
+    trace = with_loss(found)
     tape = as_tape.tape_data(trace, typed.TypedNumbers(trace, Nodes(found.text)))
     if tape is None:
         return Compared(0, 0, [])

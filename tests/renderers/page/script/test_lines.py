@@ -52,6 +52,43 @@ def test_long_sums(carry: str, asked: Script) -> None:
     assert compared.long > TERMS
 
 
+RARE = """
+title: rare
+tokens: [a, b, c]
+embeddings:
+  a: [0, 0, 0, 0]
+  b: [-40, 3, 0.5, 1.2]
+  c: [0.0000042, 2.75, -1, 7]
+positions: {rotary: {share: 0.5}}
+mask: causal
+layers:
+- attention:
+    heads:
+    - {W_Q: identity, W_K: identity, W_V: [[1, 0], [0, 2], [0.3, 0], [0, 0.07]]}
+    W_O: [[1, 0, 0.5, 0], [0, 1, 0, 1]]
+    blocks: 2
+    norm: {kind: layer_norm, epsilon: 0.1, gain: [1, 0.9, 1.2, 2], shift: [0, 0, 0.5, 1]}
+- ffn:
+    W_1: [[30, 0], [0, -1000000000000], [-30, 0], [0, 1]]
+    W_2: [[1, 0, 0, 1], [0, 0.000001, 1, 0]]
+    activation: silu
+    norm: none
+vocabulary: [a, b]
+unembedding: {W_U: [[1, 0], [0, 1], [0.1, 0], [0, 0]]}
+targets: [b, none, a]
+"""
+
+
+@pytest.mark.parametrize("digits", ["{}", "{'*.concat': 1, '*.dot': {significant: 2}}"])
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+def test_what_is_rare(carry: str, digits: str, asked: Script) -> None:
+    """Zeros, hidden keys, numbers beyond 10¹², a loss, copies with other digits."""
+    rounding = f"rounding: {{carry: {carry}, digits: {digits}}}"
+    compared = compare(asked, RARE + rounding)
+    assert compared.differences == []
+    assert compared.lines > 100
+
+
 def faults(asked: Script, most: int, number: int) -> list[str]:
     """What differs in so many random scenarios."""
 

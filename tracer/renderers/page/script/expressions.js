@@ -99,7 +99,7 @@ const relationOf = (left, right) => (isSame(left, right) ? "=" : "≈");
 
 /** @param {Expression} left @param {Expression} right @returns {boolean} */
 const isSame = (left, right) => {
-  if (left[0] === "symbol" || isEqual(left, right)) return true;
+  if (isEqual(left, right)) return true;
   if (right[0] === "number") {
     const { number, exact } = valueOfExpression(left);
     return exact && compare(number, right[1]) === 0;
@@ -125,10 +125,8 @@ const sidesOfFormula = (formula, operand, part, subtotal) => {
   /** @param {number} level @returns {(e: Expression, inner: Expression) => Expression} */
   const known = (level) => (e, inner) => {
     if (depthOf(e) > level) return inner;
-    const { number } = valueOfExpression(inner);
-    if (isInfinite(number)) throw new BeyondAllBounds();
-    if (e[0] === "part") return part(inner);
-    return hasOperand(e) ? subtotal(inner) : lineNumber(number);
+    if (isInfinite(valueOfExpression(inner).number)) throw new BeyondAllBounds();
+    return e[0] === "part" ? part(inner) : subtotal(inner);
   };
   /** @type {Expression[]} */
   const sides = [];
@@ -172,6 +170,3 @@ const depthOf = (e) => {
   const isShown = e[0] === "part" || e[0] === "subtotal";
   return Number(isShown) + Math.max(0, ...partsOf(e).map(depthOf));
 };
-
-/** @param {Expression} e @returns {boolean} */
-const hasOperand = (e) => e[0] === "operand" || partsOf(e).some(hasOperand);

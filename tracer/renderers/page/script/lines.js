@@ -116,30 +116,46 @@ const isTrueLine = (sides, decimals) =>
   });
 
 /**
- * The line of an entry in pieces to point at; undefined if it has none, as a number that is given.
- * @param {Tape} tape @param {number} of @param {number} at @returns {{work: Piece[], sign: string, result: string} | undefined}
+ * The line of an entry; undefined if it has none, as a number that is given or copied.
+ * @param {Tape} tape @param {number} of @param {number} at
  */
 const lineOf = (tape, of, at) => {
-  if (!isWorked(tape, of, at)) return undefined;
-  const { sides, relations } = chainOf(tape, of, at);
-  if (!relations.length) return undefined; // the sum of a single number is that number
-  const before = sides.slice(0, -1).map((side, i) => (i ? `${relations[i - 1]} ` : "") + written(side));
-  const work = piecesOfMarked(before.join(" "), (entry) => nameOnTape(tape.values, entry.of, entry.at));
-  const [, result] = sides[sides.length - 1];
-  return { work, sign: relations[relations.length - 1], result: numberText(result) };
+  const chain = isWorked(tape, of, at) ? chainOf(tape, of, at) : undefined;
+  return chain?.relations.length ? chain : undefined; // the sum of a single number is that number
+};
+
+/** The line of an entry as text; empty if it has none. @param {Tape} tape @param {number} of @param {number} at */
+const lineText = (tape, of, at) => {
+  const { work = [], sign, result } = entryToPointAt(tape, of, at);
+  const words = work.map((piece) => (typeof piece === "string" ? piece : piece[0]));
+  return work.length ? `${words.join("")} ${sign} ${result}` : "";
 };
 
 /**
- * The entry, as a value and its number in it, that a number without a line copies.
- * @param {Tape} tape @param {number} of @param {number} at @returns {[number, number] | undefined}
+ * A number with its line in pieces to point at, or with the name of the entry that it copies.
+ * @param {Tape} tape @param {number} of @param {number} at @returns {Entry}
  */
-const copiedFrom = (tape, of, at) => {
-  const entry = { of, at };
-  const isWhole = isWorked(tape, of, at); // the sum of a single number is that number
-  const before = isWhole ? new LineSides(tape, entry, 0, 0).all()[0][2] : entryBefore(tape, entry);
-  if (!before) return undefined;
-  const from = entryFollowed(tape, before);
-  return [from.of, from.at];
+const entryToPointAt = (tape, of, at) => {
+  const number = numberText(tape.pencil.number(tape.values[of], at));
+  const line = lineOf(tape, of, at);
+  if (!line) {
+    const copied = copiedEntry(tape, { of, at });
+    return copied ? { number, is: entryName(tape, copied) } : { number };
+  }
+  const { sides, relations } = line;
+  const before = sides.slice(0, -1).map((side, i) => (i ? `${relations[i - 1]} ` : "") + written(side));
+  const work = piecesOfMarked(before.join(" "), (entry) => entryName(tape, entry));
+  return { number, work, sign: relations[relations.length - 1], result: numberText(sides[sides.length - 1][1]) };
+};
+
+/** The name of an entry: `12:3,0`. @param {Tape} tape @param {TapeEntry} entry */
+const entryName = ({ values }, { of, at }) => `${of}:${indexOf(at, values[of].shape).join(",")}`;
+
+/** The entry that a number without a line copies. @param {Tape} tape @param {TapeEntry} entry */
+const copiedEntry = (tape, entry) => {
+  const isSum = isWorked(tape, entry.of, entry.at); // of a single number, which it shows
+  const before = isSum ? new LineSides(tape, entry, 0, 0).all()[0][2] : entryBefore(tape, entry);
+  return before && entryFollowed(tape, before);
 };
 
 /** The entry that an entry copies, as [O¹ O²] copies O¹. @param {Tape} tape @param {TapeEntry} entry @returns {TapeEntry | undefined} */

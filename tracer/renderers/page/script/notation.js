@@ -18,7 +18,7 @@ const [MARK_OPEN, MARK_BETWEEN, MARK_CLOSE] = ["\ufdd0", "\ufdd1", "\ufdd2"];
 const MARKED = new RegExp(`${MARK_OPEN}([^${MARK_CLOSE}]*)${MARK_CLOSE}`);
 
 /** A text, marked with the entries that it is put in from. @param {string} text @param {TapeEntry[]} entries */
-const marked = (text, entries) =>
+const markedText = (text, entries) =>
   entries.length ? MARK_OPEN + [text, ...entries.map(({ of, at }) => `${of} ${at}`)].join(MARK_BETWEEN) + MARK_CLOSE : text;
 
 /** The pieces of a marked text. @param {string} text @param {(entry: TapeEntry) => string} name @returns {Piece[]} */
@@ -67,9 +67,9 @@ const bound = (e) => {
   const parts = e.slice(1);
   switch (name) {
     case "number":
-      return [marked(numberText(first), second ? [second] : []), bindingOfNumber(first)];
+      return [markedText(numberText(first), second ? [second] : []), bindingOfNumber(first)];
     case "rest":
-      return [marked(`[${first} more: ${written(second)}]`, e[3]), BINDS.atom];
+      return [markedText(`[${first} more: ${written(second)}]`, e[3]), BINDS.atom];
     case "pi":
       return ["π", BINDS.atom];
     case "symbol":

@@ -6,8 +6,6 @@
 const EXACT_DIGITS_MORE = 2;
 /** The terms of a long sum that are written out; a sum of at most so many is written out whole. */
 const [TERMS_SHOWN, MOST_TERMS] = [12, 16];
-/** The digits with which terms are multiplied of which only the total is written. */
-const REST_DIGITS = 28;
 
 /** The sides of one entry's line, with some guard digits. */
 class LineSides {
@@ -129,7 +127,7 @@ class LineSides {
   along({ factors, kept, summed }, input, factor) {
     const { shape } = this.values[input];
     /** @type {string[]} */
-    const letters = factors[factor].slice(-shape.length); // a vector has no rows
+    const letters = factors[factor];
     const places = Array.from({ length: shape[letters.indexOf(summed)] }, (_, k) => k);
     const fixed = letters.map((each) => this.index[kept.indexOf(each)]);
     return places.map((k) => flatIn(shape, fixed.map((each) => each ?? k)));
@@ -155,8 +153,7 @@ class LineSides {
     const part = (pair) => this.part(valueOfExpression(product(pair)).number, of);
     /** @param {TapeEntry[][]} left */
     const total = (left) => {
-      const context = contextOf(REST_DIGITS, { rounding: "half_even" });
-      const products = left.map(([a, b]) => multiply(this.exact(a), this.exact(b), context));
+      const products = left.map(([a, b]) => multiply(this.exact(a), this.exact(b), evaluating()));
       if (this.pencil.tape.carry !== "line") return this.part(totalOf(products), of);
       return lineNumber(totalOf(products.map((each) => this.part(each, of)[1])));
     };
