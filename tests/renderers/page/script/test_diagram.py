@@ -23,7 +23,8 @@ LIT = """() => ({
 })"""
 
 POINT = """of => {
-  const cell = document.querySelector(`td[data-of="${of}"]`);
+  const cells = [...document.querySelectorAll(`td[data-of="${of}"]`)];
+  const cell = cells.find(each => each.checkVisibility()) || cells[0];
   cell.dispatchEvent(new MouseEvent("mousedown", {bubbles: true, cancelable: true}));
 }"""
 

@@ -96,7 +96,7 @@ def operands_of(*run: str) -> dict[str, list[str]]:
 def leaks(asked: list[dict[str, Any]], page: Any, *run: str) -> list[str]:
     """What shows an answer."""
     addresses = page.evaluate(
-        "JSON.parse(document.getElementById('data').textContent).values.map(v => v.address)"
+        "JSON.parse(document.getElementById('data').textContent).tape.values.map(v => v.address)"
     )
     found = []
     for group in asked:

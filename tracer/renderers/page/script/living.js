@@ -198,10 +198,23 @@ const showChanges = (changed, before) => {
   for (const drawing of drawings) if (drawing instanceof Element) redraw(drawing);
   rewriteLines(changed);
   for (const index of changed) for (const map of shownMaps.get(index) || []) shadeMap(map);
-  document.body.classList.toggle("differs", differing().length > 0);
+  hideSentences(differing().length > 0);
   if (pointed) show(pointed);
   document.dispatchEvent(new CustomEvent("changed"));
 };
+
+/** Hide sentences about the numbers of the file, or show them; what is read stays where it is. @param {boolean} differs */
+const hideSentences = (differs) => {
+  if (document.body.classList.contains("differs") === differs) return;
+  const kept = anchored();
+  const top = kept?.getBoundingClientRect().top || 0;
+  document.body.classList.toggle("differs", differs);
+  if (kept) window.scrollBy({ top: kept.getBoundingClientRect().top - top, behavior: "instant" });
+};
+
+/** The part of the text that stays where it is on the screen. */
+const anchored = () =>
+  sections.find((section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 3);
 
 /** @param {HTMLElement} place @param {string} number */
 const rewrite = (place, number) => {

@@ -192,7 +192,7 @@ const inText = (of, written) => {
   return made;
 };
 
-/** Lines to be written: at once what a reader sees, the others while nothing else is to be done. @type {Set<HTMLElement>} */
+/** Lines of changed numbers: at once what a reader sees, the others while nothing else is to be done. @type {Set<HTMLElement>} */
 const toDraw = new Set();
 /** The lists of lines that are on the screen. @type {Set<Element>} */
 const inSight = new Set();
@@ -201,28 +201,29 @@ const watching = new IntersectionObserver((seen) => {
   drawInSight();
 });
 
-/** The numbers from which others are computed; on a tape, the values. @type {Set<string | number>} */
+/** The numbers from which others are computed, but not those on a tape. @type {Set<string>} */
 let used = new Set();
 
 const readUsed = () => {
   const works = data.values.flatMap(({ entries }) => Object.values(entries).map(({ work = [] }) => work));
-  const named = works.flat().flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1)));
-  used = new Set([...named, ...(tape?.values.flatMap(({ inputs }) => inputs) || [])]);
+  used = new Set(works.flat().flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))));
 };
 
-/** @param {string} of */
-const isUsed = (of) => used.has(of) || (!!valueOnTape(of) && used.has(valueOf(of)));
+/** Whether a line has the number; a row or a matrix on a tape is in the lines of what is computed from it. @param {string} of */
+const isUsed = (of) => {
+  const value = valueOnTape(of);
+  if (!tape || !value) return used.has(of);
+  const readers = [...tape.values.keys()].filter((i) => tape?.values[i].inputs.includes(valueOf(of)));
+  const first = (/** @type {number} */ i) => `${i}:${tape?.values[i].shape.map(() => 0).join(",")}`;
+  return value.shape.length > 0 ? readers.length > 0 : readers.some((i) => operandsOf(first(i)).includes(of));
+};
 
 /** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
   for (const lines of all("ol[data-lines]:empty", block)) if (!lines.closest("[data-for][hidden]")) beginLines(lines);
   for (const line of all("li[data-line]:not(.drawn)", block)) {
-    if (line.closest("[data-for][hidden]")) continue;
-    if (tape) toDraw.add(line);
-    else drawLine(line);
+    if (!line.closest("[data-for][hidden]")) drawLine(line);
   }
-  drawInSight();
-  if (toDraw.size) idle(drawOthers);
 };
 
 /** The labels of lines that the script writes. @param {HTMLElement} lines */
@@ -243,6 +244,11 @@ const beginLines = (lines) => {
 
 const drawInSight = () => {
   for (const line of toDraw) if (line.parentElement && inSight.has(line.parentElement)) drawLine(line);
+};
+
+/** Draw the waiting lines of a part of the page at once. @param {Element} part */
+const drawWithin = (part) => {
+  for (const line of toDraw) if (part.contains(line)) drawLine(line);
 };
 
 /** @param {HTMLElement} line */

@@ -116,10 +116,6 @@ const markChanges = (before) => {
   for (const [of, old] of earlier) for (const place of places.get(of) || []) markPlace(place, old, printedAt(of));
 };
 
-/** The part of the text that stays where it is on the screen. */
-const anchored = () =>
-  sections.find((section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 3);
-
 /** Show a new page in place of this one. @param {string} html */
 const replace = (html) => {
   const next = new DOMParser().parseFromString(html, "text/html");

@@ -22,6 +22,7 @@ const linesOf = (block) => all("li.drawn", block).filter((line) => !line.closest
 
 /** @param {HTMLElement} section @param {"board" | "trying"} kind */
 const putOnStage = (section, kind) => {
+  drawWithin(section);
   staged = section;
   document.body.classList.add("staged", kind);
   section.classList.add("current");

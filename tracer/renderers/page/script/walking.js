@@ -44,7 +44,7 @@ const travel = (numbers) => {
 /** Start a new trail at a cell, unless the current trail ends there. @param {HTMLElement} cell */
 const begin = (cell) => {
   const { of = "" } = cell.dataset;
-  if (staged || of === reached()) return;
+  if (staged || (of === reached() && of === pointed)) return;
   walk([of]);
   makeRoom(cell);
 };
