@@ -68,6 +68,7 @@ RESIDUAL_STEP = StepKind(
     {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     gradient=Gradient("at the residual connection", summed_at("the sum"), reasons=(OF_A_SUM,)),
     sign=("+",),
+    short="residual",
     reasons=(AROUND,),
     claim=_changes_most,
 )
