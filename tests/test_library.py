@@ -50,6 +50,11 @@ def test_an_unknown_address_is_answered_with_the_nearest(alex: tracer.Trace) -> 
         alex["layer1.attention.head1.weight"]
 
 
+def test_a_pass_says_what_it_is(alex: tracer.Trace) -> None:
+    said = f"<Trace of 'Alex decides where to eat': 4 tokens, {len(alex)} values>"
+    assert repr(alex) == said
+
+
 def test_a_value_shows_itself_as_a_table(alex: tracer.Trace) -> None:
     html = alex[WEIGHTS]._repr_html_()
     rows = [re.findall("<t[hd]>(.*?)</t[hd]>", row) for row in re.findall("<tr>(.*?)</tr>", html)]

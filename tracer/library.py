@@ -25,12 +25,6 @@ from tracer.renderers.text import text
 from tracer.scenario import loading
 from tracer.scenario.model import Scenario
 
-FRAME = (
-    '<iframe title="The calculation" srcdoc="{}" sandbox="allow-scripts" allow="fullscreen" '
-    'style="width: 100%; height: 40em; border: 1px solid"></iframe>'
-)
-
-
 MOST_SHOWN = 8
 """The most rows and columns that the representation of a value shows."""
 
@@ -127,6 +121,10 @@ class Trace(Mapping[str, Value]):
     def __len__(self) -> int:
         return len(self._run.values)
 
+    def __repr__(self) -> str:
+        title, tokens = self._run.scenario.title, count(len(self._run.tokens), "token")
+        return f"<Trace of {title!r}: {tokens}, {count(len(self), 'value')}>"
+
     @property
     def scenario(self) -> Scenario:
         """The scenario of the pass."""
@@ -145,9 +143,9 @@ class Document(doc.Document):
 
     def _repr_html_(self) -> str:
         from tracer.lesson.texts.page import page_of
-        from tracer.renderers.page.as_html import render
+        from tracer.renderers.page.as_html import framed
 
-        return FRAME.format(escape(render(page_of(self))))
+        return framed(page_of(self), whole=self.whole)
 
     def _repr_markdown_(self) -> str:
         return rendered(self, Format.MARKDOWN, math=True)

@@ -61,7 +61,7 @@ def opened(
     yield page
     context.close()
     assert complaints == []
-    assert [url for url in asked if not url.startswith("data:")] == [html.as_uri()]
+    assert {url for url in asked if not url.startswith("data:")} == {html.as_uri()}
 
 
 def focused(page: Any) -> str:

@@ -31,6 +31,13 @@ REFUSED = {
     "page alex --attribute output[1,1] --code numpy -o x": "--code: works only with steps of the "
     "forward pass, not --train or --attribute, as a text or with --format code, not --format "
     "terminal",
+    "page alex --embed ffn --train -o x": "--embed: works only with steps of the forward pass, not "
+    "--train or --attribute",
+    "page alex --embed ffn --detail full -o x": "--detail: works only with a whole page, not "
+    "--embed",
+    "check alex --score x --against y.npz": "--score: works only with a pass, not --against",
+    "check alex --score x --figures-file y": "--figures-file: works only with figures of a text, "
+    "not --against or --score",
     "run alex --force": "--force: works only with --output, --figures, --save or --key",
     "page pizza --steps 3 -o x.html": "--steps: works only with --train",
     "steps alex --standalone": "--standalone: works only with --format latex, not terminal",
@@ -62,8 +69,7 @@ REFUSED = {
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",
     "check alex --tolerance 0.1": "--tolerance: works only with --against",
     "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
-    "of a text, "
-    "not --against",
+    "of a text, not --against or --score",
     "value output[1,1] --example 1": "--example: works only with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: works only with numbers of the forward "
     "pass, not of "

@@ -9,6 +9,7 @@ from typing import Any
 from tracer.check.against import ComparedValue
 from tracer.check.differences import Differences
 from tracer.check.report import Report
+from tracer.check.score import OUTCOMES, Score
 from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.data.as_json import SCHEMA
 from tracer.errors import strict_json
@@ -71,6 +72,23 @@ def of_differences(found: Differences) -> str:
             "compared": len(found.compared),
             "not_compared": list(found.not_compared),
             "unknown": list(found.not_compared),
+        }
+    )
+
+
+def of_score(score: Score) -> str:
+    """Return how many answers were given in each way; a code that does not hold has a problem."""
+    answers = {how.replace(" ", "_"): n for how, n in zip(OUTCOMES, score.counts, strict=True)}
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "scenario": score.found.name,
+            "holds": score.holds,
+            "problem": score.problem,
+            "token": score.token,
+            "steps": score.steps,
+            "asked": score.asked,
+            "answers": answers,
         }
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from tracer.check import as_json
 from tracer.check.checking import check_against, check_figures, figures_beside
 from tracer.check.report_text import report_text
+from tracer.check.score import score_of
 from tracer.renderers import Format
 from tracer.requests import options, values
 from tracer.requests.request import Answer, Request
@@ -23,7 +24,10 @@ from tracer.requests.resolve import Engine, check_author
 
 _FILE = values.some("the name of a file", Path)
 _TOLERANCE = values.number("a number from 0 to 1", lambda t: 0 <= t <= 1)
-_FIGURES = values.Rule("figures of a text, not --against", lambda r: r.against is None)
+_FIGURES = values.Rule(
+    "figures of a text, not --against or --score", lambda r: r.against is None and r.score is None
+)
+_SCORE = values.Rule("a pass, not --against", lambda r: r.against is None)
 _AGAINST = values.Rule("--against", lambda r: r.against is not None)
 
 
@@ -51,11 +55,20 @@ class Check(options.Compared, Request):
         rule=_AGAINST,
     )
 
+    score: str | None = values.option(
+        "Verify the code that a reader of the scenario's page hands in, and print its score.",
+        *("CODE", str),
+        rule=_SCORE,
+    )
+
     def answer(self, engine: Engine) -> Answer:
         """Report what differs."""
         loaded, in_json = engine.load(self.subject), self.format is Format.JSON
         engine.charge(self.subject, engine.text, len(loaded.scenario.tokens))
         check_author(loaded)
+        if self.score is not None:
+            score = score_of(self.score, engine.compute(self.subject).trace)
+            return Answer(as_json.of_score(score) if in_json else score.report(), score.holds)
         if self.against is None:
             file = self.figures_file or figures_beside(self.scenario, self.folder)
             report = check_figures(loaded, self.folder / file)

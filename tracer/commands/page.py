@@ -6,13 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from tracer.check.score import key_of
 from tracer.commands.attribute import BY, Attribute, Split
 from tracer.data.as_tape import tape_of
-from tracer.errors import Problem
+from tracer.decoder.forward import Trace
+from tracer.errors import Problem, TracerError
 from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.forward_pass import forward_pass
 from tracer.lesson.texts.page import page, page_of
-from tracer.renderers.page.as_html import render
+from tracer.lesson.texts.selection import of_encoder
+from tracer.renderers.page.as_html import Theme, render
 from tracer.requests import completion, options, values
 from tracer.requests.cost import PAGE
 from tracer.requests.passes import ForwardRequest
@@ -22,6 +27,9 @@ from tracer.requests.resolve import Computed, Engine
 _ALONE = values.Rule(
     "the whole pass, not --token, --layer, --head or --train",
     lambda r: not (r.token or r.layer or r.head or r.train),
+)
+_OF_STEPS = values.Rule(
+    "steps of the forward pass, not --train or --attribute", lambda r: not (r.train or r.attribute)
 )
 
 
@@ -48,6 +56,18 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
     instead_of: str | None = options.INSTEAD_OF
     by: Split = BY
     code: Library | None = options.CODE
+    embed: str | None = values.option(
+        "Write only this step, as command step names it or by its number, to show it inside "
+        "another page.",
+        *("STEP", str),
+        offers=completion.steps,
+        rule=_OF_STEPS,
+    )
+    theme: Theme = values.choice(
+        "The colors: light, dark, or those that the reader prefers (auto).",
+        *("THEME", Theme),
+        default=Theme.AUTO,
+    )
     given: tuple[str, ...] = options.GIVEN
     vary: int | None = options.VARY
     detail: Detail = field(default=Detail.NORMAL, metadata=options.DETAIL.metadata)
@@ -56,11 +76,31 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         """A page needs a file."""
         if self.output is None:
             yield Problem("expected a file to open in a browser: -o page.html", address="--output")
+        if self.embed is not None and self.detail is not Detail.NORMAL:
+            yield Problem("works only with a whole page, not --embed", address="--detail")
+
+    @property
+    def selected(self) -> str | None:
+        """The step of an embedded page; one that is named by its number is selected in `chosen`."""
+        return None if self.embed is None or self.embed.isdecimal() else self.embed
+
+    def chosen(self, found: Trace) -> list[Step]:
+        """Return the requested steps.
+
+        Raises:
+            TracerError: there is none.
+        """
+        chosen = super().chosen(found)
+        if self.embed is None or not self.embed.isdecimal():
+            return chosen
+        if one := [step for step in chosen if step.number == int(self.embed)]:
+            return one
+        raise TracerError(Problem(f"there is no step {self.embed} here", address="--embed"))
 
     def answer(self, engine: Engine) -> Answer:
         """Write the page of a pass, with its training if requested."""
         scenario = engine.load(self.subject).scenario
-        copies = 1 if scenario.on_demand or self.attribute else PAGE
+        copies = 1 if scenario.on_demand or self.attribute or self.embed else PAGE
         engine.charge(self.subject, engine.text, len(scenario.tokens), copies)
         computed = engine.compute(self.subject)
         return Answer(self.text_about(self.with_training(computed, engine)))
@@ -76,8 +116,16 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
                 by=self.by,
                 brief=self.brief,
             )
-            return render(page_of(request.worked(request.parts(found), computed.plain)))
-        token, chosen = self.position(found.tokens), self.chosen(found)
+            parts = page_of(request.worked(request.parts(found), computed.plain))
+            return render(parts, theme=self.theme)
+        chosen = self.chosen(found)
+        if self.embed is not None:
+            encoder = found.scenario.encoder if of_encoder(chosen) else None
+            token = self.position(encoder.tokens if encoder else found.tokens)
+            steps = forward_pass(found, chosen, token, whole=False, full=full)
+            step = page_of(self.beside_code(steps, found))
+            return render(step, embedded=True, theme=self.theme)
+        token = self.position(found.tokens)
         place = {"layer": self.layer, "head": self.head}
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
         training, detail = computed.training, self.detail
@@ -91,4 +139,4 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             tape=tape,
         )
         documents = tuple(self.beside_code(each, found) for each in shown.documents)
-        return render(replace(shown, documents=documents))
+        return render(replace(shown, documents=documents), key=key_of(found), theme=self.theme)

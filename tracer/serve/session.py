@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from tracer.check.score import key_of
 from tracer.data.as_tape import tape_of
 from tracer.data.typed import TypedNumbers
 from tracer.decoder.forward import FORWARD
@@ -135,7 +136,8 @@ class State:
         with self.loaded.locating_problems():
             tape = partial(tape_of, text=self.loaded.text)
             last = len(found.tokens) - 1
-            return render(page(found, steps(found.records), last, tape=tape), live)
+            shown = page(found, steps(found.records), last, tape=tape)
+            return render(shown, live, key=key_of(found))
 
     def edited(self, edit: Edit) -> str:
         """Return the text after an edit.

@@ -43,6 +43,8 @@ AS_OPENED = """() => {
   document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true));
   document.getElementById("unmasked").checked = false;
   document.getElementById("controls").dispatchEvent(new Event("change"));
+  document.getElementById("line-by-line").checked = false;
+  document.getElementById("clear-score").click();
   document.querySelector("#try[aria-pressed=true]")?.click();
   document.activeElement.blur();
   document.getSelection().collapse(document.body, 0);

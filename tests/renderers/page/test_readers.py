@@ -10,12 +10,11 @@ from unicodedata import normalize
 
 import pytest
 
-from tests.helpers.browser import opened, unfold, violations
+from tests.helpers.browser import focused, opened, unfold, violations
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import SMALL
 from tests.renderers.page.conftest import Saved
 
-TELEPHONE = {"width": 360, "height": 740}
 A4 = {"width": 718, "height": 1047}
 """Pixels of a sheet between the margins that Chromium leaves."""
 
@@ -33,31 +32,156 @@ def decimals(texts: list[str]) -> Counter[str]:
     return Counter(number for text in texts for number in re.findall(r"\d+\.\d+", text))
 
 
-def test_nothing_is_in_the_way_of_readers(browser: Any, tmp_path: Path) -> None:
-    html = tmp_path / "small.html"
-    printed("page", "-", "-o", str(html), stdin=SMALL)
-    with opened(browser, html, color_scheme="light", viewport=TELEPHONE) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
+def go_to(page: Any, mode: str) -> None:
+    """Show a page in one of its modes."""
+    page.keyboard.press("Escape")
+    if mode in ("0", "1", "2"):
+        if page.locator("#level").count():
+            page.select_option("#level", mode)
+        unfold(page)
+    elif mode == "pointed":
+        page.locator("td[data-of]:visible").last.click()
+    elif mode == "board":
+        page.locator("#board").press("Enter")
+        page.keyboard.press("ArrowRight")
+    elif mode == "asked":
         page.locator("#try").press("Enter")
         page.locator(".working input").first.fill("1")
         page.keyboard.press("Enter")
-        assert violations(page) == []
-        page.keyboard.press("Escape")
-        page.locator("td[data-of]").last.click()
-        assert violations(page) == []
+    else:
+        page.locator("#try").press("Enter")
+        for summary in page.locator("#trying summary").all():
+            summary.click()
+
+
+MODES = ("0", "1", "2", "pointed", "board", "asked", "handed in")
+VIEWS = [(390, "dark"), (768, "light"), (1280, "dark"), (1920, "light")]
+VIEWS += [(width, "light" if scheme == "dark" else "dark") for width, scheme in VIEWS]
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS[:4])
+def test_nothing_is_in_the_way_of_readers(
+    width: int, scheme: str, browser: Any, tmp_path: Path
+) -> None:
+    html = tmp_path / "small.html"
+    printed("page", "-", "-o", str(html), stdin=SMALL)
+    assert in_the_way(browser, html, width, scheme) == {}
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("name", ["alex", "pizza", "comics", "picture", "science"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["alex", "pizza", "comics", "picture", "science", "experts"])
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_nothing_is_in_the_way_of_readers_of_other_pages(
-    name: str, scheme: str, browser: Any, saved: Saved
+    name: str, width: int, scheme: str, browser: Any, saved: Saved
 ) -> None:
-    with opened(browser, saved(name), color_scheme=scheme) as page:
-        page.locator("td[data-of]").last.click()
-        assert violations(page) == []
-        page.locator("#board").press("Enter")
-        assert violations(page) == []
+    assert in_the_way(browser, saved(name, "--detail", "normal"), width, scheme) == {}
+
+
+def in_the_way(browser: Any, html: Path, width: int, scheme: str) -> dict[str, list[str]]:
+    """What axe finds in each mode in which it finds something, and what is too wide."""
+    found = {}
+    how = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
+    with opened(browser, html, everything=False, **how) as page:
+        for mode in MODES:
+            go_to(page, mode)
+            found[mode] = violations(page)
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                found[mode].append("too wide")
+    return {mode: problems for mode, problems in found.items() if problems}
+
+
+def test_the_first_tab_skips_the_controls(alex: Any) -> None:
+    alex.evaluate("document.activeElement.blur()")
+    alex.keyboard.press("Tab")
+    assert focused(alex) == "Skip to the text"
+    assert alex.locator(".skip").bounding_box()["width"] > 100
+    alex.keyboard.press("Enter")
+    assert focused(alex) == "text"
+    assert alex.locator(".skip").bounding_box()["width"] == 1
+
+
+TAB_STOPS = """() => [...document.querySelectorAll("*")].filter(
+  e => e.tabIndex >= 0 && e.checkVisibility() && !e.disabled)"""
+
+
+def test_each_tab_stop_does_something(alex: Any) -> None:
+    """Controls, a cell of each matrix, a box of the diagram, links, and what scrolls."""
+    kinds = "button, select, input, summary, a[href], td[data-of], [role=button]"
+    for width in (390, 1280):
+        alex.set_viewport_size({"width": width, "height": 720})
+        alex.wait_for_timeout(200)
+        scrolled = alex.evaluate_handle(f"({TAB_STOPS})().filter(e => !e.matches('{kinds}'))")
+        ways = scrolled.evaluate(
+            "all => all.map(e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"
+        )
+        assert all(right > 0 or down > 0 for right, down in ways)
+        assert bool(ways) == (width == 390)
+    assert alex.evaluate("document.querySelectorAll('.box[tabindex=\"0\"]').length") == 1
+    assert alex.evaluate(f"({TAB_STOPS})().length") < 110
+
+
+def test_arrows_lead_through_the_diagram(alex: Any) -> None:
+    alex.locator(".box[tabindex='0']").focus()
+    reached = []
+    while (box := alex.evaluate("document.activeElement.getAttribute('href')")) not in reached[-1:]:
+        reached.append(box)
+        alex.keyboard.press("ArrowUp")
+    boxes = alex.locator(".box").evaluate_all("all => all.map(box => box.getAttribute('href'))")
+    assert reached == boxes
+    alex.keyboard.press("ArrowLeft")
+    assert alex.evaluate("document.activeElement.getAttribute('href')") == boxes[-2]
+
+
+ONLY_BY_POINTER = """() => {
+  const {values} = JSON.parse(document.getElementById("data").textContent);
+  const named = selector => [...document.querySelectorAll(selector)].map(
+    place => place.dataset.of || place.dataset.number);
+  const reached = new Set(named("td[data-of], .number[tabindex='0']"));
+  for (const of of reached) {
+    const {work = [], is} = values[of.split(":")[0]].entries[of.split(":")[1]];
+    for (const piece of work)
+      if (typeof piece !== "string") piece.slice(1).forEach(each => reached.add(each));
+    if (is) reached.add(is);
+  }
+  return named("[data-of], [data-number]").filter(of => of && !reached.has(of));
+}"""
+
+
+def test_each_number_is_reached_by_keyboard(alex: Any) -> None:
+    """From a cell, or as an operand on the way from one."""
+    assert alex.evaluate(ONLY_BY_POINTER) == []
+    divisor = alex.locator("#step-7 .number[tabindex='0']")
+    divisor.focus()
+    assert alex.locator("#line").text_content() == "√d_k = √2 ≈ 1.414"
+    alex.keyboard.press("Enter")
+    assert focused(alex) == "2"
+
+
+def test_one_place_speaks(alex: Any) -> None:
+    """It is there before it speaks; numbers, verdicts and the board speak in it."""
+    live = "[aria-live], [role=status], [role=alert], [role=log], output"
+    assert [each.get_attribute("id") for each in alex.locator(live).all()] == ["spoken"]
+    spoken = alex.locator("#spoken").element_handle()
+    alex.locator("#step-7 td[data-of]:text-is('8.453')").click()
+    assert spoken.text_content().endswith("= 11.955 / √2 ≈ 8.453")
+    alex.keyboard.press("Escape")
+    alex.locator("#board").press("Enter")
+    assert re.fullmatch(r"step \d+ of \d+, line 1 of \d+", spoken.text_content())
+    alex.keyboard.press("Escape")
+    alex.locator("#try").press("Enter")
+    alex.locator(".working input").first.fill("x")
+    alex.keyboard.press("Enter")
+    assert spoken.text_content() == "not a number. Type digits, such as -0.5 or 2.1e-5."
+    assert alex.locator(live).count() == 1
+
+
+def test_each_table_has_a_caption(alex: Any) -> None:
+    captions = alex.locator("main table").evaluate_all(
+        "all => all.map(table => table.caption?.textContent)"
+    )
+    assert len(captions) > 40
+    assert all(captions)
+    assert "Alex decides where to eat: size, here, meaning" in captions
 
 
 def test_what_is_read_aloud(alex: Any) -> None:
@@ -77,8 +201,7 @@ def test_what_is_read_aloud(alex: Any) -> None:
 
     alex.locator("#step-7 td[data-of]:text-is('8.453')").click()
     line = alex.locator("#line")
-    assert line.get_attribute("aria-live") == "polite"
-    assert line.get_attribute("aria-atomic") == "true"
+    assert alex.locator("#spoken").text_content() == line.text_content()
     assert line.text_content() == (
         "S¹[Frank, Daniel] = (4.987×0.931 + 1.871×3.908) / √2"
         " ≈ (4.643 + 7.312) / √2 = 11.955 / √2 ≈ 8.453"
@@ -117,6 +240,17 @@ def test_paper_is_light_and_holds_it_all(alex: Any) -> None:
         " && n.getBoundingClientRect().right > innerWidth + 1).map(n => n.outerHTML)"
     )
     assert alex.evaluate(too_wide) == []
+
+
+def test_an_exercise_on_paper_has_blanks(alex: Any) -> None:
+    """A step that is asked is a worksheet."""
+    alex.set_viewport_size(A4)
+    alex.locator("#try").press("Enter")
+    alex.emulate_media(media="print")
+    blank = alex.locator(".attempt input:visible").first
+    widths = "n => [getComputedStyle(n).borderTopWidth, getComputedStyle(n).borderBottomWidth]"
+    assert blank.evaluate(widths) == ["0px", "1px"]
+    assert alex.locator("button:visible, #controls:visible").count() == 0
 
 
 def test_colors_that_the_reader_forces(alex: Any) -> None:

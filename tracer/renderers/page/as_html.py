@@ -6,8 +6,10 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import StrEnum
 from functools import cache, partial
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,12 +29,12 @@ from tracer.renderers.page.live import LiveState
 HERE = Path(__file__).parent
 STYLE = (
     *("colors", "layout", "text", "tables", "bars", "plots", "lines"),
-    *("diagram", "choosing", "pointing", "practice", "media"),
+    *("diagram", "choosing", "pointing", "practice", "embedded", "media"),
 )
 """The files of the style, in the order in which they are put together."""
 SCRIPT = (
     *("numbers", "pointing", "walking", "matrices", "choosing"),
-    *("diagram", "staging", "board", "judging", "trying", "start"),
+    *("diagram", "staging", "board", "judging", "score", "trying", "state", "frame", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
@@ -48,10 +50,27 @@ SENT = "sent"
 """What notes the text of such a page, behind the first script and before all others change it."""
 
 
-def render(page: Page, live: LiveState | None = None) -> str:
+class Theme(StrEnum):
+    """The colors of a page; auto: those that the reader prefers."""
+
+    AUTO = "auto"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+def render(
+    page: Page,
+    live: LiveState | None = None,
+    *,
+    key: str = "",
+    embedded: bool = False,
+    theme: Theme = Theme.AUTO,
+) -> str:
     """The page; the template escapes all text, and only its own script runs.
 
-    If it is `live`, its numbers can be changed, and it asks the server that sent it.
+    If it is `live`, its numbers can be changed, and it asks the server that sent it. With the `key`
+    of its pass, a browser keeps the reader's score. If it is `embedded` in another page, it shows
+    only its text.
     """
     templates = _templates()
     macros = templates.get_template("blocks.html.jinja").module
@@ -64,7 +83,7 @@ def render(page: Page, live: LiveState | None = None) -> str:
     first_numbers = [numbers.name(each.number) for each in page.pictures]
     parts = text.parts()
     styles, scripts = list(STYLE), list(SCRIPT)
-    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed}
+    data: dict[str, Any] = {"values": data_of(numbers), "token": page.followed, "key": key}
     if page.tape:
         data["tape"] = page.tape.data
     if live or page.tape:
@@ -100,7 +119,25 @@ def render(page: Page, live: LiveState | None = None) -> str:
         live=live,
         changes=bool(live or page.tape),
         settings=page.tape.data["settings"] if page.tape and not live else (),
+        embedded=embedded,
+        theme=theme,
     )
+
+
+FRAME = (
+    '<iframe class="decoder-trace" title="The calculation" srcdoc="{}" sandbox="allow-scripts" '
+    'allow="fullscreen" style="width: 100%; height: 40em; max-height: {}; border: 0"></iframe>'
+    "<script>{}</script>"
+)
+
+
+def framed(page: Page, *, whole: bool) -> str:
+    """The page in a frame for a notebook: it takes its theme, and grows to the height of its steps.
+
+    A whole text is too long for that: it scrolls.
+    """
+    text, most = escape(render(page, embedded=not whole)), "85vh" if whole else "none"
+    return FRAME.format(text, most, _read("script/notebook.js"))
 
 
 @cache
@@ -191,6 +228,8 @@ class _Text:
     def blocks(self, texts: Sequence[Sequence[Block] | None], section: int) -> list[Any]:
         """The blocks of a section, or of the introduction (-1), for each token, merged."""
         end, followed = len(self.page.document.sections), self.page.followed
+        document = self.page.document
+        title = document.title if section < 0 else document.sections[section].title
         anchor, of_all = (
             partial(self.anchor, here) for here in (section if section >= 0 else end, end)
         )
@@ -199,7 +238,11 @@ class _Text:
             shown, blocks = token == followed, texts[token] or ()
             return [
                 self.writer.written(
-                    block, of_all if isinstance(block, Picture) else anchor, token, shown=shown
+                    block,
+                    of_all if isinstance(block, Picture) else anchor,
+                    token,
+                    shown=shown,
+                    title=name_text(title),
                 )
                 for block in blocks
             ]

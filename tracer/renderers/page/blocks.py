@@ -35,10 +35,13 @@ class Blocks:
         self.widest = 0.0
         """The width of the widest diagram, in pixels."""
 
-    def written(self, block: doc.Block, anchor: Anchor, token: int, *, shown: bool) -> str:
+    def written(
+        self, block: doc.Block, anchor: Anchor, token: int, *, shown: bool, title: str = ""
+    ) -> str:
         """A block as HTML for a token; lines that the script draws are empty unless `shown`.
 
-        Matrices and lines that are the same for several tokens are written once.
+        `title` is that of its section. Matrices and lines that are the same for several tokens are
+        written once.
         """
         match block:
             case doc.Question(parts, answer, choices):
@@ -57,7 +60,8 @@ class Blocks:
                 return self.matrix(block, token)
             case doc.Table(header, rows, marked):
                 cells = [[self.cell(cell) for cell in row] for row in rows]
-                return str(self.macros.table(header, cells, marked))
+                caption = f"{title}: {', '.join(filter(None, header))}"
+                return str(self.macros.table(caption, header, cells, marked))
             case doc.Listing(lines):
                 return str(self.macros.listing("\n".join(lines)))
             case doc.Picture():

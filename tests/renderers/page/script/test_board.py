@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.helpers.browser import focused
+from tests.renderers.page.conftest import SIZE
 
 
 def on_board(alex: Any, step: str) -> None:
+    """Put a step on the board, line by line."""
     alex.evaluate(f"document.getElementById('{step}').scrollIntoView()")
     alex.locator("#board").press("Enter")
+    alex.check("#line-by-line")
+    assert focused(alex) == "next"
     assert alex.locator(".current").get_attribute("id") == step
 
 
@@ -44,6 +50,50 @@ def test_the_board_goes_line_by_line(onward: str, back: str, alex: Any) -> None:
     assert alex.locator(".unrevealed, .current, .restated, .kept, #operands *").count() == 0
     assert alex.locator("#controls").is_visible()
     assert focused(alex) == "board"
+
+
+PLACE = re.compile(r"step (\d+) of (\d+), line (\d+) of (\d+)")
+
+
+def test_a_press_reveals_a_reason_with_its_lines(alex: Any) -> None:
+    """Alex takes at most 120 presses, and the counter counts each of them."""
+    alex.evaluate("scrollTo(0, 0)")
+    alex.locator("#board").press("Enter")
+    places = [alex.locator("#board-place").inner_text()]
+    while alex.locator(".current").get_attribute("id") != "summary":
+        before = alex.locator("section.current .unrevealed").count()
+        shown = alex.locator("section.current .result:visible").count()
+        alex.keyboard.press("ArrowRight")
+        places.append(alex.locator("#board-place").inner_text())
+        if before:
+            assert alex.locator("section.current .unrevealed").count() < before
+            if alex.locator("section.current .result:visible").count() == shown:
+                assert alex.locator("section.current .working .unrevealed").count() < before
+    assert len(places) <= 120
+    counted = [tuple(map(int, found.groups())) for found in map(PLACE.fullmatch, places) if found]
+    steps = [int(title) for title in alex.evaluate(STEP_NUMBERS)]
+    assert [step for step, _, line, _ in counted if line == 1] == steps
+    assert {total for _, total, _, _ in counted} == {max(steps)}
+    for (step, _, line, lines), (then, _, following, _) in pairwise(counted):
+        assert (then, following) == (step, line + 1) if line < lines else following == 1
+
+
+STEP_NUMBERS = """() => [...document.querySelectorAll(".step:not([hidden]) > h3")]
+  .map(title => /^\\d+/.exec(title.textContent)).filter(found => found).map(found => found[0])"""
+
+
+def test_the_small_diagram_marks_the_step(alex: Any) -> None:
+    """It is a picture: nobody reaches it by keyboard, and no reader reads it twice."""
+    for step in ("step-7", "step-21"):
+        alex.evaluate(f"document.getElementById('{step}').scrollIntoView()")
+        alex.locator("#board").press("Enter")
+        marked = alex.locator("#board-map [aria-current]")
+        assert marked.get_attribute("href") == f"#{step}"
+        assert marked.get_attribute("tabindex") == "-1"
+        small, step_shown = (alex.locator(at).bounding_box() for at in ("#board-map", f"#{step}"))
+        assert step_shown["x"] + step_shown["width"] <= small["x"]
+        assert small["x"] + small["width"] <= SIZE["width"]
+        alex.keyboard.press("Escape")
 
 
 def test_it_begins_with_content_and_keeps_the_operands_in_view(alex: Any) -> None:
@@ -86,3 +136,6 @@ def test_on_the_board_a_link_leads_on_and_numbers_are_left_alone(alex: Any) -> N
     alex.click("#step-7 a[href='#step-4']")
     alex.wait_for_selector("#step-4.current")
     assert focused(alex) == "next"
+    assert alex.locator("#board-map [aria-current]").get_attribute("href") == "#step-4"
+    alex.keyboard.press("Escape")
+    assert alex.locator("#board-map *").count() == 0

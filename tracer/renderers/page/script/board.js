@@ -1,13 +1,16 @@
 // @ts-check
 
-// Board: one section fills the screen, and each key press reveals its next line.
+// Board: one section fills the screen, and each press reveals what comes next.
 
-/** The pieces of the section, how many come with it, and how many are revealed. */
-/** @type {{pieces: HTMLElement[], opening: number, revealed: number} | null} */
+/** What each press reveals of the section, the first with the section itself; how many are revealed. */
+/** @type {{parts: HTMLElement[][], revealed: number} | null} */
 let board = null;
 const boardButton = the("board", HTMLButtonElement);
 const next = the("next", HTMLButtonElement);
 const boardKeys = the("board-keys", HTMLElement);
+const lineByLine = the("line-by-line", HTMLInputElement);
+const boardPlace = the("board-place", HTMLElement);
+const boardMap = the("board-map", HTMLElement);
 const ONWARD = [" ", "Enter", "ArrowRight", "ArrowDown", "PageDown"];
 const BACKWARD = ["Backspace", "ArrowLeft", "ArrowUp", "PageUp"];
 
@@ -17,50 +20,98 @@ const piecesOf = (section) =>
     .filter((block) => !block.matches(".restated, .question"))
     .flatMap((block) => (block.matches(".working") ? all("li, .result", block) : [block]));
 
-/** @param {HTMLElement} section @param {boolean} whole */
-const putOnBoard = (section, whole) => {
+/** Whether a piece is a sentence or a formula, which gives the reason of lines. @param {Element} piece */
+const isReason = (piece) => piece.matches("p, .formula");
+
+/**
+ * What each press reveals: the first reasons, which come with the section; then lines and matrices,
+ * each group with the reasons before it. Line by line, each side and each result is a part.
+ * @param {Element} section
+ */
+const boardParts = (section) => {
+  /** @type {HTMLElement[][]} */
+  const parts = [];
+  const pieces = piecesOf(section);
+  const hasLines = pieces.some((piece) => piece.matches(".working *"));
+  for (const piece of pieces) {
+    const last = parts[parts.length - 1];
+    const opens = parts.length === 1;
+    const begins = lineByLine.checked
+      ? !opens || !hasLines || piece.matches(".working *")
+      : isReason(piece) ? !isReason(last?.at(-1) || piece) : opens && last.every(isReason);
+    if (!last || begins) parts.push([piece]);
+    else last.push(piece);
+  }
+  return parts;
+};
+
+/** @param {HTMLElement} section @param {number} [revealed] parts, all of them if there are fewer */
+const putOnBoard = (section, revealed = 1) => {
   takeOffBoard();
   putOnStage(section, "board");
-  const pieces = piecesOf(section);
-  const line = pieces.findIndex((piece) => piece.matches(".working *"));
-  const opening = Math.min(Math.max(line, 1), pieces.length);
-  board = { pieces, opening, revealed: whole ? pieces.length : opening };
+  const parts = boardParts(section);
+  board = { parts, revealed: Math.min(revealed, parts.length) };
+  showOnMap(section);
   reveal(0);
 };
 
 const takeOffBoard = () => {
-  board?.pieces.forEach((piece) => piece.classList.remove("unrevealed", "kept"));
+  board?.parts.flat().forEach((piece) => piece.classList.remove("unrevealed", "kept"));
   leaveStage();
   board = null;
 };
 
-/** Reveal more pieces, or fewer; go on to the next section, or back. @param {number} more */
+/** Draw the diagram small, with the box of the section marked. @param {HTMLElement} section */
+const showOnMap = (section) => {
+  markIn(section);
+  const drawing = boxOf.get(section.id)?.closest("svg") || diagrams[0]?.querySelector("svg");
+  boardMap.replaceChildren(...(drawing ? [drawing.cloneNode(true)] : []));
+  all("a", boardMap).forEach((box) => box.setAttribute("tabindex", "-1"));
+};
+
+/** `step 9 of 49, line 3 of 7`. @param {HTMLElement} section */
+const placeOnBoard = (section) => {
+  const numbers = sections.map(({ id }) => Number(/^step-(\d+)$/.exec(id)?.[1] || 0));
+  const number = numbers[sections.indexOf(section)];
+  const { parts, revealed } = board || { parts: [], revealed: 0 };
+  const step = number ? `step ${number} of ${Math.max(...numbers)}, ` : "";
+  return `${step}line ${revealed} of ${parts.length}`;
+};
+
+/** Reveal more parts, or fewer; go on to the next section, or back. @param {number} more */
 const reveal = (more) => {
   if (!board || !staged) return;
-  const { pieces, opening, revealed } = board;
+  const { parts, revealed } = board;
   const wanted = revealed + more;
-  if (wanted > pieces.length || wanted < opening) {
+  if (wanted > parts.length || (wanted < 1 && parts.length)) {
     const there = nextShown(staged, more);
-    if (there) putOnBoard(there, more < 0);
+    if (there) putOnBoard(there, more < 0 ? Infinity : 1);
     return;
   }
   board.revealed = wanted;
-  pieces.forEach((piece, i) => piece.classList.toggle("unrevealed", i >= wanted));
-  const [formula] = pieces.slice(0, wanted).filter((piece) => piece.matches(".formula")).slice(-1);
-  pieces.forEach((piece) => piece.classList.toggle("kept", piece === formula));
-  const last = pieces[wanted - 1];
+  const [before, newest, later] = [parts.slice(0, wanted - 1), parts.slice(wanted - 1, wanted), parts.slice(wanted)].map(
+    (each) => each.flat(),
+  );
+  const pieces = [...before, ...newest, ...later];
+  const formula = [...before, ...newest].filter((piece) => piece.matches(".formula")).at(-1);
+  for (const piece of pieces) {
+    piece.classList.toggle("unrevealed", later.includes(piece));
+    piece.classList.toggle("kept", piece === formula);
+  }
   const lines = pieces.filter((piece) => piece.matches(".working *"));
-  const line = lines.find((piece) => pieces.indexOf(piece) >= wanted - 1) || lines[lines.length - 1];
+  const line = lines.find((piece) => !before.includes(piece)) || lines.at(-1);
   layOut(line ? line.closest("ol") : null);
   forget();
-  const { line: of } = last?.closest("li")?.dataset || {};
+  const { line: of } = newest.at(-1)?.closest("li")?.dataset || {};
   if (of) lightOperands(of);
-  last?.scrollIntoView({ block: "nearest" });
+  for (const piece of [newest.at(-1), newest[0]]) piece?.scrollIntoView({ block: "nearest" });
+  boardPlace.textContent = placeOnBoard(staged);
+  speak(boardPlace.textContent);
 };
 
-/** Reveal all pieces of the section, or only those that it begins with. @param {"Home" | "End"} key */
+/** Reveal all of the section, or only what it begins with. @param {"Home" | "End"} key */
 const revealTo = (key) => {
-  if (board) reveal((key === "End" ? board.pieces.length : board.opening) - board.revealed);
+  if (board) reveal((key === "End" ? board.parts.length : 1) - board.revealed);
 };
 
 /** The next section that is not hidden, or the one before. @param {HTMLElement} from @param {number} step */
@@ -69,14 +120,13 @@ const nextShown = (from, step) => {
   return shown[shown.indexOf(from) + step];
 };
 
-const startBoard = () => {
-  const section = sectionInView();
-  if (!section) return;
+/** @param {HTMLElement} section @param {number} [revealed] */
+const startBoard = (section, revealed) => {
   walk([]);
-  showEverything();
-  document.documentElement.requestFullscreen?.().catch(() => undefined);
+  unfold();
+  if (navigator.userActivation.isActive) document.documentElement.requestFullscreen?.().catch(() => undefined);
   boardKeys.hidden = false;
-  putOnBoard(section, false);
+  putOnBoard(section, revealed);
   next.focus();
 };
 
@@ -84,6 +134,7 @@ const endBoard = () => {
   if (!board) return;
   const section = staged;
   takeOffBoard();
+  boardMap.replaceChildren();
   boardKeys.hidden = true;
   if (document.fullscreenElement) document.exitFullscreen();
   section?.scrollIntoView();
@@ -93,7 +144,7 @@ const endBoard = () => {
 document.addEventListener("keydown", (event) => {
   if (!board) return;
   const { target: on, key } = event;
-  const pressed = on instanceof HTMLButtonElement && " Enter".includes(key);
+  const pressed = on instanceof Element && on.matches("button, input, a") && [" ", "Enter"].includes(key);
   if (key === "Escape") endBoard();
   else if (key === "Home" || key === "End") revealTo(key);
   else if (!pressed && ONWARD.includes(key)) reveal(1);
@@ -101,16 +152,14 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-boardButton.addEventListener("click", startBoard);
+boardButton.addEventListener("click", () => startBoard(sectionToBegin()));
 next.addEventListener("click", () => reveal(1));
 the("before", HTMLButtonElement).addEventListener("click", () => reveal(-1));
 the("end", HTMLButtonElement).addEventListener("click", endBoard);
 document.addEventListener("fullscreenchange", () => {
   if (!document.fullscreenElement) endBoard();
 });
-window.addEventListener("hashchange", () => {
-  const section = sections.find((each) => each === target(location.hash));
-  if (!board || !section) return;
-  putOnBoard(section, false);
+lineByLine.addEventListener("change", () => {
+  if (staged) putOnBoard(staged);
   next.focus();
 });

@@ -90,16 +90,6 @@ const showEverything = () => {
   choose();
 };
 
-/** Where a link leads. @param {string} hash */
-const target = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
-
-const arrive = () => {
-  const part = target(location.hash);
-  if (!part || staged) return;
-  uncover(part);
-  part.scrollIntoView();
-};
-
 more?.addEventListener("click", (event) => {
   const { level } = under(event, "button")?.dataset || {};
   if (!level) return;
@@ -114,10 +104,4 @@ select("level")?.addEventListener("change", resetLayerAndHead);
 controls.addEventListener("submit", (event) => event.preventDefault());
 controls.addEventListener("change", choose);
 select("token")?.addEventListener("change", () => follow(select("token")?.value || ""));
-// Following a link to the current hash fires no hashchange event.
-text.addEventListener("click", (event) => {
-  const link = under(event, "a[href^='#']");
-  if (link instanceof HTMLAnchorElement && link.hash === location.hash) arrive();
-});
-window.addEventListener("hashchange", arrive);
 window.addEventListener("beforeprint", () => unfold());

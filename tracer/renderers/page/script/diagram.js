@@ -25,6 +25,7 @@ const readDiagrams = () => {
   cellIn = new Map(all(".diagram [data-number]", text).map((cell) => [cell.dataset.number, cell]));
   boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
   held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
+  diagrams.forEach((diagram) => reachBox(diagram.querySelector(".box")));
   reading.disconnect();
   sections.forEach((section) => reading.observe(section));
 };
@@ -82,6 +83,26 @@ text.addEventListener("mousemove", (event) => {
   if (number && number !== pointed && !way.length && !board) show(number);
 });
 
+// --- by keyboard, Tab reaches one box of a diagram, and arrows the others
+
+/** @param {Element | null} box */
+const reachBox = (box) => {
+  for (const other of all(".box", box?.closest(".diagram") || aside)) other.setAttribute("tabindex", "-1");
+  box?.setAttribute("tabindex", "0");
+};
+
+const TO_BOXES = new Map([["ArrowUp", 1], ["ArrowRight", 1], ["ArrowDown", -1], ["ArrowLeft", -1]]);
+
+text.addEventListener("keydown", (event) => {
+  const box = under(event, ".box");
+  const own = all(".box", box?.closest(".diagram") || aside);
+  const next = own[own.findIndex((each) => each === box) + (TO_BOXES.get(event.key) || 0)];
+  if (!box || !next || next === box) return;
+  event.preventDefault();
+  reachBox(next);
+  next.focus();
+});
+
 // --- the step that is read
 
 /** Mark the box of a section, and bring it into view. @param {Element} section */
@@ -90,6 +111,7 @@ const markIn = (section) => {
   if (!box || box.hasAttribute("aria-current")) return;
   boxes.forEach((other) => other.removeAttribute("aria-current"));
   box.setAttribute("aria-current", "step");
+  reachBox(box);
   for (const diagram of diagrams) diagram.classList.toggle("beside", diagram.contains(box));
   center(box);
 };
@@ -114,12 +136,6 @@ const reading = new IntersectionObserver(
   (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
   { rootMargin: "-20% 0px -79% 0px" },
 );
-
-// Following a link to the current hash fires no hashchange event.
-text.addEventListener("click", (event) => {
-  const box = under(event, "a.box");
-  if (box && box.getAttribute("href") === location.hash) arrive();
-});
 
 // --- the followed token, and where the diagram is open
 

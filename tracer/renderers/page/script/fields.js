@@ -94,6 +94,7 @@ const sayAtField = (message) => {
   const lines = message.split("\n").filter((line) => line && !EXCERPT.test(line));
   fieldProblem.textContent = lines.map((line) => line.replace(PLACE_IN_FILE, "")).join("\n");
   typedInput.toggleAttribute("aria-invalid", !!message);
+  if (message) speak(fieldProblem.textContent);
 };
 
 /** The edit that waits until the one before it is answered. @type {{edit: object, of: string} | null} */

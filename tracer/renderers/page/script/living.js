@@ -328,7 +328,8 @@ const nameChanges = () => {
   the("undo", HTMLButtonElement).disabled = !done.length;
   the("redo", HTMLButtonElement).disabled = !undone.length;
   the("reset", HTMLButtonElement).disabled = !differing().length;
-  the("changes", HTMLOutputElement).textContent = changesText();
+  the("changes", HTMLElement).textContent = changesText();
+  speak(changesText());
 };
 
 const changesText = () => {

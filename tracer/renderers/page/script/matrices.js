@@ -1,6 +1,23 @@
 // @ts-check
 
-// Matrices by keyboard: Tab reaches one cell of each, arrows the others, Enter what it was made of.
+// By keyboard, Tab reaches what scrolls, and one cell of each matrix; arrows reach the others, Enter what it was made of.
+
+/** Whether a part of the page can be scrolled depends on its size and on the window's. */
+const resized = new ResizeObserver((seen) => seen.forEach(({ target }) => reachScrolled(/** @type {HTMLElement} */ (target))));
+
+/** @param {HTMLElement} area */
+const reachScrolled = (area) => {
+  const scrolls = area.scrollWidth > area.clientWidth || (area === aside && area.scrollHeight > area.clientHeight);
+  area.classList.toggle("scrolls", scrolls);
+  // What can be reached in it scrolls it.
+  if (scrolls && !area.querySelector("[tabindex='0'], a")) area.tabIndex = 0;
+  else area.removeAttribute("tabindex");
+};
+
+const reachScrollAreas = () => {
+  resized.disconnect();
+  for (const area of all(".scroll, .drawing, .code pre, #operands", text)) resized.observe(area);
+};
 
 const reachCells = () => {
   for (const table of all("table.matrix", text)) {

@@ -38,7 +38,14 @@ const button = (kind, ...inside) => {
   return made;
 };
 
-/** @typedef {{values: Source[], token: number, tape?: TapeOnPage, live?: Live}} Data */
+const spoken = the("spoken", HTMLParagraphElement);
+
+/** Tell readers who do not see what has changed: the only place of the page that does. @param {string} words */
+const speak = (words) => {
+  spoken.textContent = words;
+};
+
+/** @typedef {{values: Source[], token: number, key: string, tape?: TapeOnPage, live?: Live}} Data `key` is the checksum of its numbers */
 /** @typedef {TapeData & {text: string, spans: ([number, number] | null)[], settings: Setting[], activations: Record<string, FormulaTree>}} TapeOnPage with the scenario's text, and where its numbers are typed */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
@@ -194,6 +201,18 @@ const watching = new IntersectionObserver((seen) => {
   drawInSight();
 });
 
+/** The numbers from which others are computed; on a tape, the values. @type {Set<string | number>} */
+let used = new Set();
+
+const readUsed = () => {
+  const works = data.values.flatMap(({ entries }) => Object.values(entries).map(({ work = [] }) => work));
+  const named = works.flat().flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1)));
+  used = new Set([...named, ...(tape?.values.flatMap(({ inputs }) => inputs) || [])]);
+};
+
+/** @param {string} of */
+const isUsed = (of) => used.has(of) || (!!valueOnTape(of) && used.has(valueOf(of)));
+
 /** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
   for (const lines of all("ol[data-lines]:empty", block)) if (!lines.closest("[data-for][hidden]")) beginLines(lines);
@@ -234,7 +253,10 @@ const drawLine = (line) => {
   forgetInside(line);
   line.classList.add("drawn");
   line.replaceChildren(...all(".label, .front", line));
-  const last = element("b", "", inText(line.dataset.line || "", result));
+  const number = inText(line.dataset.line || "", result);
+  // No cell and no line leads to it.
+  if (!cellOf(line.dataset.line || "") && !isUsed(line.dataset.line || "")) Object.assign(number, { tabIndex: 0, role: "button" });
+  const last = element("b", "", number);
   line.append(
     element("span", "work", ...unbroken(drawn(work, inText))),
     " ",

@@ -52,6 +52,7 @@ const show = (of) => {
   told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
   if (sourceOf(from).given) told.append(", given");
   if (earlier.has(of)) told.append(`, was ${earlier.get(of)}`);
+  speak(told.textContent || "");
   sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
   operands.forEach((each) => light(each, "lit", color(each)));

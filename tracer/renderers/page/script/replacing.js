@@ -156,6 +156,6 @@ const replace = (html) => {
   if (focus && !text.contains(document.activeElement)) cellOf(ofKey(focus))?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent("replaced", { detail: next }));
   const there = kept && document.getElementById(kept.id);
-  if (onBoard) putOnBoard(sections.find(({ id }) => id === onBoard) || sections[0], true);
+  if (onBoard) putOnBoard(sections.find(({ id }) => id === onBoard) || sections[0], Infinity);
   else if (there) window.scrollBy(0, there.getBoundingClientRect().top - top);
 };

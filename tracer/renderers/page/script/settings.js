@@ -16,6 +16,7 @@ const report = (error, setting) => {
   if (!setting) problemText.textContent = message;
   else setting.after(element("span", "refused", message));
   setting?.toggleAttribute("aria-invalid", true);
+  speak(message);
 };
 
 /** Show the page that follows a question to the engine. @param {Promise<string>} asked @param {Element} [setting] */
@@ -102,7 +103,8 @@ document.addEventListener("replaced", (event) => {
   resetButton.disabled = !!next.querySelector("#reset[disabled]");
   problemText.textContent = next.getElementById("problem")?.textContent || "";
   the("without-words", HTMLSpanElement).hidden = !!next.querySelector("#without-words[hidden]");
-  the("changes", HTMLOutputElement).textContent = changesText();
+  the("changes", HTMLSpanElement).textContent = changesText();
+  speak(changesText());
   showFirst();
 });
 const ENDED = "The program has ended. Start it again to change numbers; this page stays as it is.";

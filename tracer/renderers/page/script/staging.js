@@ -35,6 +35,7 @@ const putOnStage = (section, kind) => {
 };
 
 const leaveStage = () => {
+  speak("");
   layOut(null);
   staged?.classList.remove("current");
   all(".restated", staged || text).forEach((block) => block.classList.remove("restated"));
@@ -99,9 +100,15 @@ const lightOperands = (of) => {
   for (const each of operands) light(each, "lit", `source-${values.indexOf(valueOf(each)) % COLORS}`);
 };
 
-/** The first section that can be seen; in the overview, the first of all. */
+/** The first section that can be seen. */
 const sectionInView = () => {
-  if (levelShown() === 0) return sections[0];
   const shown = sections.filter((section) => !section.hidden);
   return shown.find((section) => section.getBoundingClientRect().bottom > innerHeight / 4) || shown[0];
+};
+
+/** The section to put on the stage: in the overview, which has few steps, the first of everything. */
+const sectionToBegin = () => {
+  if (levelShown() > 0) return sectionInView();
+  showEverything();
+  return sections[0];
 };

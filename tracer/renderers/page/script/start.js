@@ -4,8 +4,10 @@
 
 const arrange = () => {
   reachCells();
+  reachScrollAreas();
   readDiagrams();
   nameQuestions();
+  readUsed();
   draw(text);
   follow(select("token")?.value || String(data.token));
   choose();

@@ -5,15 +5,6 @@
 const tryButton = the("try", HTMLButtonElement);
 const tryingBar = the("trying", HTMLElement);
 const stepChoice = the("step", HTMLSelectElement);
-const score = the("score", HTMLOutputElement);
-
-const FIRST = "first try";
-const LATER = "later try";
-const HINTED = "with a hint";
-const GIVEN = "shown";
-/** How each number and each question was answered. @type {Map<string, string>} */
-const outcomes = new Map();
-
 /** The names of what is asked at the moment: numbers, or a question. @type {Set<string>} */
 const asked = new Set();
 /** The texts in which asked numbers are hidden. @type {[Text, string][]} */
@@ -21,11 +12,21 @@ let hiddenTexts = [];
 const UNKNOWN = "?";
 const IN_WORDS = /\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|\d{3,}|\d+(?=\s%)/g;
 
+/** The name of a question, or of the number of a line. @param {HTMLElement} place */
+const nameAsked = (place) => place.dataset.name || place.dataset.line || "";
+
 /** Whether a block asks something: a question, or lines. @param {Element} block */
 const asks = (block) => block.matches(".question") || linesOf(block).length > 0;
 
 /** The steps that ask something of the followed token. */
-const practised = () => sections.filter((section) => !section.hidden && blocksOf(section).some(asks));
+const askable = () => sections.filter((section) => !section.hidden && blocksOf(section).some(asks));
+
+/** Those of them that are chosen. */
+const practised = () => {
+  const there = askable();
+  const chosen = there.filter((section) => chosenSteps.has(stepName(section)));
+  return chosen.length ? chosen : there;
+};
 
 // --- a step, block by block
 
@@ -34,7 +35,6 @@ const practise = (section) => {
   endStep();
   putOnStage(section, "trying");
   stepChoice.value = section.id;
-  for (const name of askedIn(section)) outcomes.delete(name);
   askFrom(0);
 };
 
@@ -50,12 +50,21 @@ const askFrom = (start) => {
     const done = () => {
       if (!asked.size) askFrom(at + 1);
     };
-    if (block.matches(".question")) {
+    const isQuestion = block.matches(".question");
+    const [open, answered] = [false, true].map((was) =>
+      (isQuestion ? [block] : linesOf(block)).filter((place) => outcomes.has(nameAsked(place)) === was),
+    );
+    for (const place of answered) {
+      place.hidden = false;
+      reply(place, outcomes.get(nameAsked(place)) === GIVEN ? GIVEN : RIGHT);
+    }
+    if (!open.length) return askFrom(at + 1);
+    if (isQuestion) {
       askQuestion(block, done);
     } else {
       layOut(block);
       formulas.forEach((formula) => formula.classList.add("later"));
-      linesOf(block).forEach((line) => askNumber(line, formulas, done));
+      open.forEach((line) => askNumber(line, formulas, done));
     }
     hideAnswers();
   }
@@ -149,7 +158,7 @@ const askNumber = (line, formulas, done) => {
     const said = verdict(typed, result);
     if (said === RIGHT) return settle(one, RIGHT);
     if (said === WRONG && one.result === FIRST) one.result = LATER;
-    reply(one, said, ADVICE[said](result, work));
+    reply(line, said, ADVICE[said](result, work));
     input.select();
   };
   const giveHint = () => {
@@ -220,7 +229,7 @@ const askQuestion = (question, done) => {
     if (chosen.join() === right.join()) return settle(one, RIGHT);
     if (!chosen.length && !several) return;
     one.result = LATER;
-    reply(one, WRONG, ADVICE[WRONG]("", []));
+    reply(question, WRONG, ADVICE[WRONG]("", []));
   });
   answer.addEventListener("click", () => settle(one, GIVEN));
   one.form.append(element("span", "choices", ...choices), several ? "Choose all that apply, if any. " : "Choose one. ", check, " ", answer);
@@ -229,22 +238,22 @@ const askQuestion = (question, done) => {
 /** @type {Record<string, string>} */
 const CLASSES = { [RIGHT]: "right", [LAST_DIGIT]: "close", [SHORT]: "close", [WRONG]: "wrong" };
 
-/** @param {Attempt} one @param {string} said @param {string} [advice] */
-const reply = ({ place }, said, advice) => {
+/** @param {HTMLElement} place @param {string} said @param {string} [advice] */
+const reply = (place, said, advice) => {
   all(".verdict", place).forEach((before) => before.remove());
-  const judgement = element("span", "verdict", element("b", CLASSES[said] || "", said), advice ? `. ${advice}` : "");
-  judgement.setAttribute("role", "status");
-  place.append(" ", judgement);
+  const words = advice ? `. ${advice}` : "";
+  place.append(" ", element("span", "verdict", element("b", CLASSES[said] || "", said), words));
+  speak(said + words);
 };
 
 /** Show an answer, and go on. @param {Attempt} one @param {string} said */
 const settle = (one, said) => {
   const { name, place, form, done } = one;
-  outcomes.set(name, said === RIGHT ? one.result : GIVEN);
+  keepOutcome(name, said === RIGHT ? one.result : GIVEN);
   asked.delete(name);
   discard(form);
   place.classList.remove("open");
-  reply(one, said);
+  reply(place, said);
   hideAnswers();
   tell();
   done();
@@ -257,26 +266,15 @@ const settle = (one, said) => {
 /** @param {HTMLElement} section */
 const askedIn = (section) =>
   blocksOf(section).flatMap((block) =>
-    block.matches(".question")
-      ? [block.dataset.name || ""]
-      : linesOf(block).map((line) => line.dataset.line || ""),
+    (block.matches(".question") ? [block] : linesOf(block)).map(nameAsked),
   );
-
-/** ` (2 first try, 1 with a hint)`. @param {string[]} names */
-const counted = (names) => {
-  const found = names.map((name) => outcomes.get(name)).filter((result) => result);
-  const parts = [FIRST, LATER, HINTED, GIVEN]
-    .map((result) => ({ result, times: found.filter((each) => each === result).length }))
-    .filter(({ times }) => times)
-    .map(({ result, times }) => `${times} ${result}`);
-  return parts.length ? ` (${parts.join(", ")})` : "";
-};
 
 const tell = () => {
   const names = staged ? askedIn(staged) : [];
   const here = names.filter((name) => outcomes.has(name)).length;
   const everywhere = [...outcomes.keys()];
   score.textContent = `This step: ${here} of ${names.length}${counted(names)}. All steps: ${everywhere.length}${counted(everywhere)}.`;
+  handIn.textContent = data.key ? codeOf(practised()) : "";
 };
 
 // --- the steps
@@ -285,23 +283,42 @@ const nextStep = the("next-step", HTMLButtonElement);
 
 const isTrying = () => tryButton.getAttribute("aria-pressed") === "true";
 
-/** List the steps that ask something, and begin with one of them. @param {HTMLElement} [wanted] */
+/** List the steps to ask, and begin with one of them. @param {HTMLElement} [wanted] */
 const practiseFrom = (wanted) => {
   const there = practised();
-  stepChoice.replaceChildren(
-    ...there.map((section) => new Option(section.querySelector("h2, h3")?.textContent || "", section.id)),
-  );
+  stepChoice.replaceChildren(...there.map((section) => new Option(titleOf(section), section.id)));
   const from = wanted ? sections.indexOf(wanted) : 0;
   const section = there.find((each) => sections.indexOf(each) >= from) || there[0];
   if (section) practise(section);
 };
 
-const startTrying = () => {
-  const section = sectionInView();
+/** @param {Element} section */
+const titleOf = (section) => section.querySelector("h2, h3")?.textContent || "";
+
+/** Ask only some steps, by their names in the address. @param {string[]} names */
+const chooseSteps = (names) => {
+  chosenSteps.clear();
+  names.filter(Boolean).forEach((name) => chosenSteps.add(name));
+};
+
+/** Offer every step to be chosen. */
+const listSteps = () => {
+  stepChecks.replaceChildren(
+    ...askable().map((section) => {
+      const input = document.createElement("input");
+      Object.assign(input, { type: "checkbox", value: stepName(section), checked: chosenSteps.has(stepName(section)) });
+      return element("label", "", input, " ", titleOf(section));
+    }),
+  );
+};
+
+/** @param {HTMLElement} [section] */
+const startTrying = (section) => {
   tryButton.setAttribute("aria-pressed", "true");
   tryingBar.hidden = false;
   walk([]);
-  showEverything();
+  unfold();
+  listSteps();
   practiseFrom(section);
 };
 
@@ -317,7 +334,26 @@ const stopTrying = () => {
 const nameQuestions = () =>
   all(".question", text).forEach((question, i) => (question.dataset.name = `question ${i}`));
 
-tryButton.addEventListener("click", () => (isTrying() ? stopTrying() : startTrying()));
+tryButton.addEventListener("click", () => {
+  if (isTrying()) return stopTrying();
+  const section = sectionToBegin();
+  showEverything();
+  startTrying(section);
+});
+stepChecks.addEventListener("change", () => {
+  const checked = /** @type {HTMLInputElement[]} */ (all("input:checked", stepChecks));
+  chooseSteps(checked.map(({ value }) => value));
+  practiseFrom(staged || undefined);
+});
+the("again", HTMLButtonElement).addEventListener("click", () => {
+  if (!staged) return;
+  dropOutcomes(askedIn(staged));
+  practise(staged);
+});
+the("clear-score", HTMLButtonElement).addEventListener("click", () => {
+  dropOutcomes([...outcomes.keys()]);
+  if (staged) practise(staged);
+});
 stepChoice.addEventListener("change", () => {
   const section = sections.find(({ id }) => id === stepChoice.value);
   if (section) practise(section);
@@ -331,11 +367,6 @@ document.addEventListener("keydown", ({ key }) => {
   if (key !== "Escape" || !isTrying()) return;
   stopTrying();
   tryButton.focus({ preventScroll: true });
-});
-window.addEventListener("hashchange", () => {
-  if (!isTrying()) return;
-  stopTrying();
-  arrive();
 });
 select("token")?.addEventListener("change", () => {
   if (!isTrying()) return;

@@ -58,8 +58,13 @@ const leave = () => {
 };
 
 text.addEventListener("focusin", (event) => {
-  const cell = under(event, "td[data-of]");
-  if (cell) begin(cell);
+  const number = under(event, "td[data-of], .number[tabindex]");
+  if (number) begin(number);
+});
+text.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !under(event, ".number[tabindex]")) return;
+  event.preventDefault(); // else it would press the button that it leads to
+  all("[data-go]", told)[0]?.focus();
 });
 text.addEventListener("mousedown", (event) => {
   const cell = under(event, "td[data-of]");
