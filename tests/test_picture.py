@@ -64,7 +64,7 @@ def test_tutorial_is_fresh() -> None:
 def test_tutorial_shows_a_question_true_lines_and_two_pictures() -> None:
     drawn = TUTORIAL.read_text(encoding="utf-8")
     shown = "\n".join(re.findall(r"<text class=\"ink\" style.*?>(.*?)</text>", drawn))
-    assert "How does Alex see the restaurant" in shown
+    assert "How does one decoder layer change Alex" in shown
     assert shown.count(" ≈ ") > 4
     assert false_equations(shown) == []
     assert drawn.count("<svg ") == 3

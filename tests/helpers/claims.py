@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.helpers import (
     claims_of_answers,
@@ -87,6 +87,9 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     lines = text.split("\n")
     for line, below in pairwise(lines[1:]):
         if line.startswith((" ", "▸")):
+            if shown := address_of_table(line, at):
+                found += missing(at, seen)
+                at.address, at.lines = shown, []
             at.lines.append(line)
         elif re.fullmatch("[═─]+", line):
             continue
@@ -95,12 +98,15 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             found += missing(at, seen)
             at.look(into_encoder=False)
+            if line.startswith("One head"):
+                part = line
             line = whole_heading(line, part if "─" in below else "", crosses="encoder" in at.spec)
-            at.heading, at.lines = line, []
+            at.heading, at.lines, at.here = line, [], several_steps(line, at)
             number, _, at.titles[number] = line.partition(". ")
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
-            at.look(into_encoder=bool(re.match(r"\d+\. Encoder(?! · Output of the encoder)", line)))
-            at.address = address_of(line, at)
+            in_encoder = r"\d+(–\d+)?\. Encoder(?! · Output of the encoder)"
+            at.look(into_encoder=bool(re.match(in_encoder, line)))
+            at.address = "" if at.here else address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
             found += missing(at, seen)
             at.look(into_encoder=False)
@@ -122,7 +128,11 @@ def missing(at: Judge, seen: Counter[str] | None = None) -> list[str]:
         seen[f"{owed} is due"] += 1
     # All masks of a tower hide the same tokens.
     known = owed == "hidden" and made["as_in"] and (owed, bool(at.outside)) in at.earlier
-    silent = owed and not made[owed] and not known
+    shorter = at.detail != "full" and (made["as_in"] or made["the_same"] or owed in at.introduced)
+    only_result = bool(at.here) and owed != "shares"
+    silent = owed and not made[owed] and not known and not shorter and not only_result
+    if at.heading == "":
+        at.introduced = {"prediction" if name == "predicted_first" else name for name in made}
     at.earlier |= {(name, bool(at.outside)) for name in made}
     twice = [f"{at.heading}: {name} twice" for name in made if made[name] > 1]
     nothing = [f"{at.heading}: nothing is said [{owed}]"] if silent else []
@@ -132,10 +142,14 @@ def missing(at: Judge, seen: Counter[str] | None = None) -> list[str]:
 def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     """`7. Layer 1, head 2 · Query`, of `7 · Head 2 · Query   Q = X · W` in `Layer 1: attention`.
 
-    Inside an attention it is said which, where there is more than one.
+    Inside an attention it is said which, where there is more than one. The steps of a short text
+    have no numbers; all are of one head.
     """
     number, *pieces = re.split(" {2,}", line)[0].split(" · ")
-    if not number.isdecimal():
+    if re.match("One head", part) and line not in (part, "Summary"):
+        where = part.removeprefix("One head").removeprefix(": ")
+        return f"0. {where[:1].upper()}{where[1:]} · {[number, *pieces][-1]}"
+    if not re.fullmatch(r"\d+(–\d+)?", number):
         return line
     layer, _, sub_layer = part.rpartition(": ")
     inside = "attention" in sub_layer.lower() and not re.match(
@@ -146,12 +160,49 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
+def several_steps(heading: str, at: Judge) -> list[dict[str, Any]]:
+    """The steps of a section that has more than one."""
+    if found := re.match(r"(\d+)–(\d+)\. ", heading):
+        return at.steps[int(found[1]) - 1 : int(found[2])]
+    return []
+
+
+def address_of_table(line: str, at: Judge) -> str | None:
+    """Of which of the steps of a section a table shows the result, if the line begins one."""
+    symbol = re.split(" {2,}", line.strip())[0]
+    for step in at.here if re.match(r" {2}\S", line) else []:
+        address = re.sub(r"^encoder\.(?!output$)", "", step["address"])
+        of = OF_ENCODER if at.outside else ""
+        if address in at.values and at.values[address]["symbol"] == symbol.replace(of, ""):
+            return address
+    return None
+
+
+END = re.compile("(?<=[.:]) (?=[A-Z])")
+"""Between two sentences."""
+
 OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[A-Z]+[¹²³]*)(?![A-Z¹²³{OF_ENCODER}])")
 """W_Q¹, b₁: what an encoder's weights are not called."""
 
 
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
-    """What is wrong with a sentence, if anything is."""
+    """What is wrong with a paragraph, if anything is.
+
+    In a shorter text it may lack sentences of the full one that have been said before.
+    """
+    made, own = Counter(at.made), END.split(line)
+    fault = _judged(line, at, seen)
+    for whole in at.full.get(at.heading.partition(".")[0], ()) if fault else ():
+        sentences = END.split(whole)
+        left_out = {*sentences} - {*own}
+        if left_out and left_out <= at.told and [s for s in sentences if s in own] == own:
+            at.made = Counter(made)
+            fault = _judged(whole, at, seen)
+    at.told |= {*own}
+    return fault
+
+
+def _judged(line: str, at: Judge, seen: Counter[str] | None) -> str | None:
     if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
         return "a weight of the decoder, in the encoder"
     if at.outside:

@@ -122,11 +122,11 @@ def unused(at: Judge, said: Said) -> bool:
 
 CLAIMS: dict[str, Check] = {
     r"Each token goes to {:the (?P<top>\d+) experts with the largest logits|the expert with its largest logit}; the other logits become -∞. "
-    + softmax_of("logit")
+    + softmax_of("the logits of a row", "logit")
     + " e^(-∞) is 0, so the other experts get the weight 0.": chosen,
-    softmax_of("logit") + MOST_SHARES: chosen,
+    softmax_of("the logits of a row", "logit") + MOST_SHARES: chosen,
     r"Each token goes to {:all (?P<top>\d+) experts|(?P<both>both) experts|the only expert}. "
-    + softmax_of("logit")
+    + softmax_of("the logits of a row", "logit")
     + "[ These shares are the weights.]": chosen,
     "Before rounding, the same weights result from a softmax over all experts {:.+} are divided by their sum.": renormalized,
     "An expert's output is multiplied by its weight, so that training can adjust the {:.+} too.": learned,

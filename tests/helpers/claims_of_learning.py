@@ -395,6 +395,7 @@ CLAIMS: dict[str, Check] = {
         at.typed and not any(address.startswith("update.") for address in at.values)
     ),
     "Every gradient is shown, but lines are worked for one token and one parameter only. The worked parameter is {symbol}, {address}.": one_of_them,
+    "Only the gradient of one parameter is worked, for one token. The worked parameter is {symbol}, {address}.": one_of_them,
     "The backward pass computes the gradients step by step, from {begins:the loss|what is given} back to the inputs. By the chain rule, the gradient at a step's input a is the gradient at its output b times the step's own derivative. Where a value is used in several places, the contributions are added.": lambda at, said: (
         (said["begins"] == "the loss") == (not upstream(at))
     ),

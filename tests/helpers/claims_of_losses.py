@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from tests.helpers.claims_of_reasons import inside
-from tests.helpers.judge import Check, Judge, Said
+from tests.helpers.judge import Check, Judge, Said, told_apart
 
 AVERAGED = "The losses are {how:averaged|added up} over all "
 NUMBERS = AVERAGED + "numbers and all positions with a target."
@@ -170,8 +170,35 @@ def one_follower(at: Judge, said: Said) -> None:
     assert len(at.spec["training"]) > 1 and len({a for a, _ in pairs}) == len(set(pairs))
 
 
+def last_asked(at: Judge) -> tuple[int, str]:
+    """The last position with a target, and its target."""
+    targets = at.values["loss.target"]["data"]
+    return max((i, word) for i, word in enumerate(targets) if word in at.spec["vocabulary"])
+
+
+def begins_backward(at: Judge, said: Said) -> None:
+    assert asked(at).get("kind", "cross_entropy") == "cross_entropy"
+    assert not asked(at).get("smoothing")
+    assert said["who"] == told_apart(at.tokens)[last_asked(at)[0]]
+
+
+def step_against(at: Judge, said: Said) -> None:
+    """The lines before are p - 1 of the target, and p - 0 of the likeliest other word."""
+    row, target = last_asked(at)
+    words, shares = at.spec["vocabulary"], at.values["probabilities"]["data"][row]
+    printed = at.values["probabilities"]["printed"][row]
+    others = [i for i, word in enumerate(words) if word != target]
+    assert min(shares) > 0 and shares[words.index(target)] < 1
+    first, second = (line.partition(": ")[2].strip() for line in at.lines[-2:])
+    assert first.startswith(f"{printed[words.index(target)]} - 1 ")
+    likeliest = max(others, key=shares.__getitem__)
+    assert second.startswith(f"{printed[likeliest]} - 0 ")
+
+
 CLAIMS: dict[str, Check] = {
     "The loss L is {n}[over:, the {how:sum|mean} over {all:int} positions].": the_loss,
+    "The backward pass begins at the logits. There, the gradient of a position's loss is p - t, where t is 1 for the correct word and 0 for every other word. For the correct word and the most probable other one after “{who:name}”:": begins_backward,
+    "A small step against this gradient raises the logit of the correct word and lowers all others.": step_against,
     "Guessing evenly among the {words:int} words of the vocabulary would give {times?:\\d+×}ln({of:int}) ≈ {even}: the model does {how:better|worse|no better}.[compared: The perplexity is {p}; that of guessing evenly is {:\\d+}.]": guessing,
     "The simplest model to compare with counts which words follow each word in the batch, and takes their shares as its probabilities:": lambda at, _: (
         len(at.spec["training"]) > 1
@@ -188,8 +215,8 @@ CLAIMS: dict[str, Check] = {
         bool(asked(at)["smoothing"]) and len(at.spec["vocabulary"]) > 1
     ),
     "The perplexity:": perplexity,
-    "A model that gave each correct word the probability 1/k would have the perplexity k.": lambda at, _: (
-        "loss.perplexity" in at.values
+    "With a perplexity of {p:word}, the model does as well as one that guesses evenly among so many words.": lambda at, said: (
+        said["p"] == at.values["loss.perplexity"]["printed"]
     ),
     "The square of each difference, times {factor}:": multiplied,
     "The loss of a number ŷ is {factor}×(ŷ - t)², where t is the correct number. "

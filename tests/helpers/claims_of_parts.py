@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from tests.helpers.claims_of_reasons import layers, part_of
+from tests.helpers.claims_of_reasons import layers, part_of, partly_given
 from tests.helpers.judge import (
     AHEAD,
     NOISE,
@@ -59,6 +59,7 @@ def mask(at: Judge, said: Said) -> None:
         assert is_masked(at, later=True, window=everything)
     else:
         assert is_masked(at, later=True, window=int(said.get("back", 0)) + 1)
+    assert "who" not in said or said["who"] == at.who
     if "padding" in said:
         assert said["padding"] == (at.padding if at.padding in at.tokens else None)
 
@@ -66,13 +67,24 @@ def mask(at: Judge, said: Said) -> None:
 # --- scores and shares ---------------------------------------------------------------------------
 
 
-def softmax_of(number: str) -> str:
+def softmax_of(which: str, number: str) -> str:
     """What a softmax does with scores or logits."""
-    return f"The softmax turns the {number}s of a row into shares of 1: e to the power of each {number}, divided by the sum of these powers.[shifted: The largest {number} of the row is subtracted first, because e to the power of a large number overflows; before rounding, this does not change the shares.]"
+    return f"The softmax turns {which} into shares of 1: e to the power of each {number}, divided by the sum of these powers.[shifted: The largest {number} of the row is subtracted first, because e to the power of a large number overflows; before rounding, this does not change the shares.]"
+
+
+OF_ITS_ROW = r"{:the (?P<n>\d+) scores|the score} of “{row:name}”"
+AFTER_IT = r"{:the (?P<n>\d+) logits|the logit} after “{row:name}”"
+
+
+def of_its_row(at: Judge, said: Said) -> bool:
+    """Whether a softmax is of so many numbers, and of the followed token's row."""
+    assert said["n"] != "1"
+    return (said["row"], int(said["n"] or 1)) == (at.who, at.result["shape"][1])
 
 
 def scores(at: Judge, said: Said) -> None:
     assert at.address.endswith(".scores") and not at.pinned(at.address)
+    assert said["who"] == at.who
     check_shared(at, said["head"])
     scale = at.near("scale")
     assert (said["scale"] is None) == (scale is None)
@@ -82,9 +94,16 @@ def scores(at: Judge, said: Said) -> None:
 
 def shared(at: Judge, said: Said) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
+    assert said["who"] == at.who
     check_shared(at, said["head"])
     assert "typed" not in said or bool(said["typed"]) == in_typed_heads(at)
     assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
+
+
+def key_or_value(at: Judge, said: Said) -> None:
+    assert re.search(r"\.attention\.head\d+\.(keys?|values?)$", at.address)
+    assert ("found" in said[""]) == (".key" in at.address) and said["who"] == at.who
+    assert not partly_given(at) and bool(said["typed"]) == in_typed_heads(at)
 
 
 def starts_typed(at: Judge, said: Said) -> None:
@@ -112,6 +131,7 @@ def check_shared(at: Judge, head: str | None) -> None:
 
 def softmax(at: Judge, said: Said) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
+    assert of_its_row(at, said)
     assert bool(said["shifted"]) == (at.near("shifted") is not None)
     assert bool(said["sink"]) == (at.near("weights_and_sink") is not None)
     if said["sink"]:
@@ -159,6 +179,7 @@ def check_added(at: Judge, said: Said) -> None:
 
 def why_probabilities(at: Judge, said: Said) -> None:
     assert at.address == "probabilities" and not at.pinned("probabilities")
+    assert said["who"] == at.who
     kind = (at.spec.get("loss") or {}).get("kind", "cross_entropy")
     assert bool(said["measured"]) == (kind == "cross_entropy")
 
@@ -203,7 +224,7 @@ def angles(at: Judge, said: Said) -> None:
         index = at.values[f"{where}position.index"]["data"]
         earlier = len(at.tokens) - len(index)  # tokens whose keys are cached
         assert said["who"] == at.who and int(said["position"]) == index[at.followed - earlier]
-        assert int(said["start"] or 1) == index[0] - earlier
+        assert int(said["start"]) == index[0] - earlier
         assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (
             share < 1 or apart
         )
@@ -252,35 +273,38 @@ def behind_the_gate(at: Judge, said: Said) -> None:
 
 
 CLAIMS: dict[str, Check] = {
-    "Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of every later token."
+    "Like every token, “{who:name}” may attend only to itself and to earlier tokens: the mask adds -∞ to the score of every later token."
     + FILLS_UP: mask,
     "Each token may attend only to itself: the mask adds -∞ to every other score." + FILLS_UP: mask,
     "Each token may attend to itself and at most {back:int} token[s] just before it: the mask adds -∞ to every other score."
     + FILLS_UP: mask,
     "Each token may attend to earlier and later tokens, but not to the padding token “{padding:name}”, whose score becomes -∞.": mask,
     "The mask is added to the scores.[hides: Where it is -∞, the token is hidden.]": mask,
-    "The score of two tokens is the dot product of one token's query and the other's key. A large score means a good match.[ The keys are those of head {head:int}.][ The dot products are divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}.]": scores,
-    "The query describes what a [decoder ]token looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, so that a cache keeps fewer of them.]": shared,
-    "The output of a head is the sum of the values, each multiplied by its attention weight.[ The values are those of head {head:int}.]": shared,
-    "The {noun:key|value} {:describes|is} {:.+}. The {=noun}s are given: they are not computed here.": lambda at, said: (
+    "The scores of “{who:name}” are the dot products of its query and each key[ of head {head:int}][, divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}].": scores,
+    "The query describes what “{who:name}” looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, so that a cache keeps fewer of them.]": shared,
+    "The output for “{who:name}” is the sum of the values[ of head {head:int}], each multiplied by its attention weight.": shared,
+    "The key describes what “{who:name}” can be found by; queries are compared with it.[typed: The keys are given: they are not computed here.]": key_or_value,
+    "The value is what “{who:name}” passes on to the tokens that attend to it.[typed: The values are given: they are not computed here.]": key_or_value,
+    "The {noun:key|value} {:describes|is} what an encoder token {:.+}. The {=noun}s are given: they are not computed here.": lambda at, said: (
         at.address.endswith(f".{said['noun']}")
         and in_typed_heads(at)
-        and ("encoder" in said[""]) == ("cross_attention" in at.address)
+        and "cross_attention" in at.address
     ),
     "What does attention compute from given queries, keys and values? For each query, it computes a weighted sum of the values.": lambda at, _: (
         at.typed and "prediction" not in at.values
     ),
     "The queries[all:, keys and values] belong to {tokens:“.+?”}[; keys and values belong to the encoder's {keys:“.+”}].[ A later part attends to the encoder's vectors for {others:“.+”}.]": starts_typed,
-    softmax_of("score")
+    softmax_of(OF_ITS_ROW, "score")
     + r"[sink: The share of the sink is left out, so that, before rounding, the weights of a row add up to less than 1.][ {more:No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: all its weights are set to 0}.][ The mask adds {added} to the score of “{key:name}”, which multiplies its exponential by e^({power}), about {factor}. {:Its weight is (?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0}.][ Before rounding, {vanished:(?:the encoder's )?“.+?”} {:gets a weight|get weights} greater than 0, printed as 0.]": softmax,
-    softmax_of("logit")
+    softmax_of(AFTER_IT, "logit")
     + "[vanished: Before rounding, every probability is greater than 0.]": lambda at, said: (
         at.address == "probabilities"
+        and of_its_row(at, said)
         and not at.pinned(at.address)
         and bool(said["shifted"]) == ("probabilities.shifted" in at.values)
         and bool(said["vanished"]) == (not all(at.row(at.result).data))
     ),
-    "Probabilities are computed so that [measured:training can measure {:.+} is, and so that ]a program can choose a word at random. They also show how sure the model is.": why_probabilities,
+    "With probabilities, [measured:training can measure how probable the correct word is, ]a program can draw the word after “{who:name}” at random, and a reader sees how sure the model is.": why_probabilities,
     r"Each position has angles by which queries and keys[ of layer[s] {layers:[\d, and]+}] will be rotated.[ Each pair of columns has a frequency, {base:[0-9.]+|b\w*}^(-2k / {letter:d_k|r})[divided: / f_k], where {what:d_k is the width of a query|r is the number of rotated columns}, {width:int} here, and k counts the pairs from 0.[factor: f_k is a factor that is set for each pair.][scaled: The frequencies are then scaled for long texts.] The angle is the position times the {:(?:scaled )?}frequency. “{who:name}” is at position {position:int}[, counted from {start:int}].]": angles,
     r"Each query is rotated by angles. Two {which:neighboring columns|columns half the width apart} are read as a point (a, b) and become a×{m?:m\w*×}cos({of:θ\w*}) - b×{m2?:m\w*×}sin({=of}) and a×{m3?:m\w*×}sin({=of}) + b×{m4?:m\w*×}cos({=of}). The angle {=of} is {angle:the token's position times the pair's frequency|given}.[ Only the first {some:int} of the {all:int} columns are rotated; the others stay unchanged.]": turned,
     "The {what:activation|hidden layer} is a gate: a second projection of the same vectors is multiplied by it element by element.": gate,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.helpers.judge import Check, Judge, Said, number
+from tests.helpers.judge import NOISE, Check, Judge, Said, number
 from tests.helpers.reference import reference
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
@@ -197,12 +197,15 @@ def divided(at: Judge, said: Said) -> None:
 def why_masked(at: Judge, said: Said) -> None:
     rows = seen(at)
     assert len(rows) > 1 and not any(any(row[i + 1 :]) for i, row in enumerate(rows))
+    before = min(at.followed, len(rows) - 2)
+    assert [said["before"], said["next"]] == at.names[before : before + 2]
 
 
 def moves(at: Judge, said: Said) -> None:
-    assert at.address.endswith(".output") and ".head" in at.address
+    assert at.address.endswith(".output") and ".head" in at.address and said["who"] == at.who
     if "cross_attention" in at.address:
         return
+    assert len(at.tokens) - len(at.hidden()) > 1
     rows = seen(at) if at.mask() else [[True] * len(at.tokens)] * len(at.tokens)
     given = at.spec.get("given", {})
     if any(at.place + name in given for name in ("masked", "shifted", "exp", "weights")):
@@ -222,11 +225,17 @@ def of_heads(at: Judge, said: Said) -> None:
 
 def of_a_head(at: Judge, said: Said) -> None:
     ends = {"Attention compares": "query", "A separate key": "key", "A separate value": "value"}
-    ends |= {"The exponential": "weights", "Because the output": "output"}
+    ends |= {"The exponential": "weights", "Because the output": "output", "A large": "scores"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
     assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
     if "weights" in said:
         assert (said["weights"] is None) == (at.result["operation"] == "given")
+    crosses = "cross_attention" in at.address
+    own = said[""].startswith("A separate")  # the keys and values of cross-attention are others'
+    if "who" in said:
+        assert said["who"] == (None if own and crosses else at.who)
+    if "n" in said:
+        assert int(said["n"]) == at.result["shape"][1]
 
 
 def turned_together(at: Judge, said: Said) -> None:
@@ -490,6 +499,8 @@ def divided_by_root(at: Judge, said: Said) -> None:
 def of_columns(at: Judge, said: Said) -> None:
     unembedding = unembedding_of(at.spec)
     assert at.address == "logits" and bool(said["bias"]) == ("b_U" in unembedding)
+    row = at.row(at.result)
+    assert row.data[row.labels.index(said["word"])] >= max(row.data) - NOISE
     cap = "soft cap" if "softcap" in unembedding else None
     assert said["before"] == ("division" if "scale" in unembedding else cap)
 
@@ -638,6 +649,7 @@ def plan(at: Judge, said: Said) -> None:
     networks = [n for ffn in ffns for n in (ffn, *ffn.get("experts", ()), ffn.get("shared", {}))]
     assert bool(said["phi"]) == any(each.get("activation") == "gelu" for each in networks)
     assert bool(said["part"]) != at.whole
+    assert ("of a new kind" in said[""]) == (at.detail == "normal")
 
 
 PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router|shared_gate)$")
@@ -649,7 +661,8 @@ def several_alike(at: Judge, said: Said) -> None:
     for address, value in at.values.items():
         if value["operation"] == "given" and PARAMETER.search(address):
             place = re.sub(r"(layer|head|expert)\d+", r"\1", address)
-            alike.setdefault((place, *value["shape"]), []).append(address)
+            centers = f"{address.rpartition('.')[0]}.mean" in at.values  # a LayerNorm has its own
+            alike.setdefault((place, centers, *value["shape"]), []).append(address)
     assert at.heading == ""
     assert set(re.split(", | or ", said["where"])) == {
         f"{noun}s"
@@ -661,19 +674,17 @@ def several_alike(at: Judge, said: Said) -> None:
 
 CLAIMS: dict[str, Check] = {
     "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by {scale:√d_k|c} brings the scores closer together; otherwise the softmax may give nearly all weight to one token, so that its gradient nearly vanishes.": divided,
-    "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.": lambda at, _: (
-        at.address.endswith(".scores")
-    ),
-    "Later tokens are hidden because they contain the answer when a model is trained to predict the next token.": why_masked,
-    "Only attention moves information between tokens; all other parts of a layer treat each token separately.": moves,
+    "A large score means that a key matches the query of “{who:name}”: numbers of the same sign increase a dot product; numbers of opposite signs decrease it.": of_a_head,
+    "Later tokens are hidden because they contain the answer when a model is trained to predict “{next:name}” after “{before:name}”.": why_masked,
+    "Only attention moves information from other tokens to “{who:name}”; all other parts of a layer treat each token separately.": moves,
     "Each column of W_O weights the numbers of all heads.": of_heads,
     "The result of W_O is as wide as the sub-layer's input, so that the residual connection can add the two.": of_heads,
     "Because they are concatenated, {what:W_O can weight|later weights can treat} each head separately.": of_heads,
-    "Attention compares queries with keys, and adds up values.[weights: Queries, keys and values each have a weight matrix, which all tokens share, so that its size does not depend on the length of the text.]": of_a_head,
-    "A separate key lets a token be found by something other than what it looks for.": of_a_head,
-    "A separate value lets a token pass on something other than what makes it easy to find.": of_a_head,
-    "The exponential of every finite score is positive, {:.+} about 2.7 times.": of_a_head,
-    "Because the output is a sum, it is as wide as one value, however many tokens there are.": of_a_head,
+    "Attention compares the query of “{who:name}” with keys, and adds up values.[weights: Queries, keys and values each have a weight matrix, which all tokens share, so that its size does not depend on the length of the text.]": of_a_head,
+    "A separate key lets {:an encoder token|“(?P<who>.+?)”} be found by something other than what it looks for.": of_a_head,
+    "A separate value lets {:an encoder token|“(?P<who>.+?)”} pass on something other than what makes it easy to find.": of_a_head,
+    "The exponential makes a finite score positive, so that it can be a share; before rounding, a score that is larger by 1 gets e times the attention of “{who:name}”, about 2.7 times.": of_a_head,
+    "Because the output is a sum, it has {n:int} number[s], like one value, however many tokens there are.": of_a_head,
     "Before rounding, a dot product does not change when both vectors are rotated {:.+} at any position.": turned_together,
     "Without positions, reordering the {which:other|earlier} tokens would not change the result of “{who:name}”.": order,
     "Without positions, a score in the first attention layer would depend only on the vectors of the two tokens, not on where they are.": order,
@@ -732,19 +743,19 @@ CLAIMS: dict[str, Check] = {
         and "encoder" not in at.spec
         and any("attention" in layer for layer in at.spec["layers"])
     ),
-    "To predict the next word, a model reads only the hidden state of the last token.": lambda at, _: (
-        at.address == "output" and gathers(at, at.spec["layers"])
+    "To predict the word after “{who:name}”, a model reads only the hidden state of “{=who}”.": lambda at, said: (
+        said["who"] == at.who and at.address == "output" and gathers(at, at.spec["layers"])
     ),
     "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (
         at.heading == "Stacking layers" and gathers(at, at.spec["layers"][:1])
     ),
-    "{numbers:Training can adjust these numbers. Each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
+    "{numbers:Training can adjust these numbers; each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
         at.heading == ""
         and said["numbers"].startswith("Training") == ("trains" not in at.spec.get("optimizer", {}))
     ),
     "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
-    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers\. The result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers, and the result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
         spans_heads(at, norm_of(at))
         and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]
@@ -754,7 +765,7 @@ CLAIMS: dict[str, Check] = {
     "The variance, the mean of the squares:": variance,
     "The sample variance, the sum of the squares divided by their number minus 1:": variance,
     "Each {what:difference, divided by σ|number, divided by the root mean square}[gain:, times [one:1 + ]γ][shift:, plus β]:": divided_by_root,
-    "Each word has its own column in W_U, so that its logit[, before the {before:division|soft cap},] is the dot product of the decoder's output with this column[bias:, plus its number in b_U].": of_columns,
+    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of the decoder's output with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,

@@ -12,7 +12,7 @@ from tests.helpers.unembeddings import unembedding_of
 # --- the soft cap --------------------------------------------------------------------------------
 
 CAPPED = "The soft cap {cap:num}×tanh({of:s|z′} / {by:num}) keeps each {noun:score|logit} between -{low:num} and {high:num}; {:score|logit}s much closer to 0 than {far:num} hardly change."
-LOGIT = "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable word."
+LOGIT = "{:Each of the (?P<words>\\d+) words|The word} of the vocabulary gets a score, its logit; a larger logit means a more probable word."
 DIVIDED = "All logits are divided by {divisor:num}, a constant of the model."
 
 
@@ -21,6 +21,8 @@ def capped(at: Judge, said: Said) -> None:
     assert (scores or at.address == "logits") and not partly_given(at)
     asked = part_of(at) if scores else unembedding_of(at.spec)
     if not scores:
+        words = at.result["shape"][1]
+        assert (said["words"] is None) == (words == 1) and int(said["words"] or 1) == words
         assert bool(said.get("divisor")) == ("scale" in asked)
         assert not said.get("divisor") or number(said["divisor"]) == number(str(asked["scale"]))
     if not said["cap"]:

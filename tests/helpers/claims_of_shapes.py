@@ -107,11 +107,12 @@ def of_each_layer(closed: Closed, said: list[int | str], sentence: str) -> bool:
         for part in ("attention", "cross-attention", "FFN")
         if part in learned
     ]
-    layers, each, costs, again, all_of_them, all_costs = map(int, said)
+    layers, each, normed, costs, again, all_of_them, all_costs = said
     return (
-        layers == again == times > 1
+        (normed or 0) == closed.norm
+        and layers == again == times > 1
         and (each, costs) in stages
-        and (all_of_them, all_costs) == (each * times, costs * times)
+        and (all_of_them, all_costs) == (int(each) * times, int(costs) * times)
     )
 
 
@@ -190,7 +191,12 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
     return said == [closed.cached] and closed.spec.get("mask") != "none"
 
 
+def goal(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [closed.n, closed.layers, closed.words]
+
+
 FORMS = {
+    r"The goal: from # tokens?, the model computes in # layers? how probable each of # tokens is as the next one\.": goal,
     r"Shapes only.*": read_as,
     r"(Tokens gather information from each other|Values are added up, weighted by attention|Tokens gather information from the encoder|Each token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
@@ -200,7 +206,7 @@ FORMS = {
     r"At most # of all parameters act on each token\.": acting,
     r"How many tokens an expert gets depends on the numbers; here the tokens are spread evenly\.": spread,
     r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds instead of #\.": next_word,
-    r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and take #\.": of_each_layer,
+    r"Each of these # layers has # parameters here(?:, # of them in the norm,)? and takes # multiply-adds; all # have # and take #\.": of_each_layer,
     r"Of the # parameters (most are|the largest part is) in (.+): #\.": most,
     r"(?:Each|The) layer's (.+) has # parameters(?:, about ([\d.]+) million)?\.": near,
     r"Attention and cross-attention together have #, (.+) the FFN\.": both,

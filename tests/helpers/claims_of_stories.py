@@ -60,8 +60,7 @@ class ModelStory:
         self.met: set[str] = set()
         """The templates of the sentences that the text has, and what its tables are about."""
         self.terms: Array = np.zeros(0)
-        """The terms of the hidden units that were told of last, and the words of those shown."""
-        self.of_units: list[str] = []
+        """The terms of the hidden units that were told of last."""
 
     # --- what is computed of the model -----------------------------------------------------------
 
@@ -409,6 +408,38 @@ def takes(s: ModelStory) -> Array:
     return np.asarray(s.m.raised((s.weights[s.source] * values[s.source] @ w_o)[None])[0])
 
 
+NAME_OF_LATER = r"(?:the FFN|head \d+) of layer \d+"
+
+
+def in_words(s: ModelStory, said: Said) -> bool:
+    z = takes(s)
+    raised = [s.m.words[int(i)] for i in np.argsort(-z)[:3]]
+    assert [said["first"], said["second"], said["third"]] == raised
+    assert (said["name"].lower(), said["source"]) == (s.name, s.m.tokens[s.source])
+    own = {name: x for name, x in s.parts.items() if re.search(r", (FFN|head \d+)$", name)}
+    later = {name: x for name, x in own.items() if is_later(s, name) and x > 0}
+    largest = sorted(later, key=later.__getitem__, reverse=True)[:3]
+    if said["layers"]:
+        layers = sorted(int(each) for each in re.findall(r"\d+", said["layers"]))
+        named = [f"layer {layer}, FFN" for layer in layers]
+        assert len(named) > 1
+    else:
+        pairs = re.findall(r"(?:the FFN|head (\d+)) of layer (\d+)", said["later"])
+        named = [f"layer {n}, head {head}" if head else f"layer {n}, FFN" for head, n in pairs]
+        assert len(named) <= 1 or not all("FFN" in name for name in named)
+    assert said["word"] == s.m.words[s.word] or not named
+    return sorted(named) == sorted(largest)
+
+
+def is_later(s: ModelStory, name: str) -> bool:
+    """Whether a component comes after the head's attention."""
+    layer = re.match(r"layer (\d+), (FFN)?", name)
+    if not layer:
+        return False
+    at, own = int(layer[1]), s.head[0]
+    return at > own or (at == own and bool(layer[2]))
+
+
 def raised_words(s: ModelStory, rows: list[list[str]], before: str) -> None:
     z = takes(s)
     order = [int(i) for i in np.argsort(-z)[:WORDS]]
@@ -505,15 +536,13 @@ def unit_table(s: ModelStory, rows: list[list[str]], before: str) -> None:
     assert match
     said = {key: value or "" for key, value in match.groupdict().items()}
     terms, vectors, token = units_of(s, said)
-    order = [int(i) for i in np.argsort(-abs(terms))[:UNITS]]
+    order = [int(i) for i in np.argsort(-(terms if terms.sum() > 0 else abs(terms)))[:UNITS]]
     hidden = s.m.hidden(int(said["layer"]), token)
-    s.of_units = []
     for (unit, number, adds, words), i in zip(rows, order, strict=True):
         z = s.m.raised(vectors[i][None], token)[0]
         best = [s.m.words[int(j)] for j in np.argsort(-z)[:WORDS_OF_UNITS]]
         assert (unit, words) == (str(i + 1), ", ".join(best)), best
         assert is_rounded(number, hidden[i]) and is_rounded(adds, terms[i])
-        s.of_units += best
 
 
 def half(s: ModelStory, said: Said) -> bool:
@@ -521,10 +550,6 @@ def half(s: ModelStory, said: Said) -> bool:
     needed = int(said["n"].replace(",", "")) if said["n"] else 1
     fewer, enough = positive[: needed - 1].sum(), positive[:needed].sum()
     return bool(enough >= s.terms.sum() / 2 > fewer) or bool(needed == 1 and enough >= 0)
-
-
-def none_has_it(s: ModelStory, said: Said) -> bool:
-    return said["word"] == s.m.words[s.word] and said["word"] not in s.of_units
 
 
 # --- attention -----------------------------------------------------------------------------------
@@ -680,14 +705,7 @@ def moved_by_attention(s: ModelStory, said: Said) -> bool:
 
 
 def later(s: ModelStory, said: Said) -> bool:
-    def is_later(name: str) -> bool:
-        layer = re.match(r"layer (\d+), (FFN)?", name)
-        if not layer:
-            return False
-        at, own = int(layer[1]), s.head[0]
-        return at > own or (at == own and bool(layer[2]))
-
-    found = {name: abs(x) for name, x in s.parts.items() if is_later(name)}
+    found = {name: abs(x) for name, x in s.parts.items() if is_later(s, name)}
     most = max(found, key=found.__getitem__)
     return said["label"] == most and is_rounded(said["x"], s.parts[most])
 
@@ -702,6 +720,7 @@ CLAIMS: dict[str, Callable[[ModelStory, Said], bool | None]] = {
     "The model reads “{text:name}” as {n:int} tokens and computes a probability for each of {words} possible next tokens. This text asks why it predicts “{word:name}” after “{who:name}”.": reads,
     "The sign ␣ in a token stands for a space.": lambda s, said: "␣" in "".join(s.m.tokens),
     "After “{who:name}”, “{word:name}” is the most probable token, with {p} %. Its logit, from which the softmax computes this probability, is {z:[-0-9.]+[0-9]}. The runner-up is “{second:name}” with {q} %.": predicts,
+    f"{{name:Head \\d+ of layer \\d+}} reads “{{source:name}}” and raises words such as “{{first:name}}”, “{{second:name}}” and “{{third:name}}”[more:; after it, {{later:the FFNs of layers (?P<layers>[0-9, and]+)|{NAME_OF_LATER}.*}} raise[s] “{{word:name}}” most].": in_words,
     f"{{when:text}}, “{{:name}}” ranks {{before:{RANK}}} of {{n}} words. In layer {{layer:int}}, head {{head:int}} gives {{share}} % of its attention to “{{source:name}}” and adds {{part:[-0-9.]+}} to the logit of “{{:name}}”[which:, of which {{term}} comes from “{{again:name}}”]. After {{where:text}}, “{{:name}}” ranks {{after:{RANK}}}[later:; the sub-layers after it raise it to first].": of_the_head,
     "The logit of “{word:name}” is {d} higher than that of “{other:name}”. The largest part of this difference is {x} ({label:text}).[itself: The largest part of the logit itself, {own} ({most:text}), says less about the choice: the same component adds {too} to the logit of “{=other}”.]": leads,
     f"Without {{name:text}} (its output set to 0 for all tokens), the logit of “{{word:name}}” is {{z}} instead of {{was:[-0-9]+.[0-9]+}}[still:, and the model still predicts it, with {{p}} %.][then:. Then “{{=word}}” ranks {{rank:{RANK}}}, with {{p2}} %, and the model predicts “{{instead:name}}”.][changes: The logit changes by {{more:more|less}} than the head's part, because later sub-layers and norms then compute with other numbers, too.]": without,
@@ -712,7 +731,6 @@ CLAIMS: dict[str, Callable[[ModelStory, Said], bool | None]] = {
     f"When layer {{layer:int}} begins, “{{word:name}}” ranks {{a:{RANK}}} if the vector of “{{source:name}}” is read directly, and {{b:{RANK}}} if {{name:text}} reads it.": when_it_begins,
     UNITS_OF: has_units,
     "Its [one:largest term is][many:{n} largest terms add up to] at least half of this.": half,
-    "None of these units has “{word:name}” among the first 5 words.": none_has_it,
     "{n:int} of {all:int} head[s] give[s] at least 90 % of the attention of “{who:name}” to the first token, “{first:name}”.": looks_at_first,
     "In {n:int} of {all:int} such head[s], the first token has the shortest value vector.": shortest,
     "For the rotation, “{who:name}” is at position {n:int}, counted from 0.": lambda s, said: (

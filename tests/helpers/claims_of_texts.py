@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.helpers.claims_of_reasons import has_cross_attention, partly_given
+from tests.helpers.claims_of_reasons import has_cross_attention, partly_given, plan
 from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.typed_heads import written_tokens
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
 
@@ -73,6 +75,11 @@ def followed(at: Judge, said: Said) -> None:
     )
 
 
+def planned(at: Judge, said: Said) -> None:
+    plan(at, said)
+    followed(at, said)
+
+
 def followed_in_the_encoder(at: Judge, said: Said) -> None:
     at.look(into_encoder=True)
     assert (said["who"], said["i"], said["n"]) == (
@@ -106,11 +113,9 @@ def carried(at: Judge, said: Said) -> None:
     words = {
         "line": r"Each number is rounded where it is printed, and the rounded number is used from "
         r"there on\.",
-        "step": r"A number is rounded where its step ends(; inside a step it keeps up to \d digits?"
-        r" more)?\. Intermediate products show extra digits where the last digit of the result "
-        r"depends on them\.",
-        "never": r"Only the printed digits are rounded; the calculation keeps all of them\. A line "
-        r"shows extra digits where its result depends on them\.",
+        "step": r"A number is rounded where its step ends(; inside a step, it shows up to \d digits?"
+        r" more)?\.",
+        "never": r"Only the printed digits are rounded; the calculation keeps all of them\.",
     }
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
     assert any(re.search("[=≈]", line) for line in at.lines), "no worked line above"
@@ -158,14 +163,32 @@ def one_of_a_batch(at: Judge, said: Said) -> None:
 def as_in(at: Judge, said: Said) -> None:
     assert int(said["n"]) < int(at.heading.partition(".")[0])
     assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
-    if "parts" in said:
+    if said.get("parts"):
         takes(at, said)
 
 
+def the_same(at: Judge, said: Said) -> None:
+    """The steps have the names of earlier ones: of all those that are given, if these are few."""
+    number = int(re.match(r"\d+", at.heading)[0])  # type: ignore[index]
+    own = at.here or at.steps[number - 1 : number]
+    ranges = re.findall(
+        r"step (\d+)(?: to step (\d+))?", said.get("steps", f"step 1 to step {number - 1}")
+    )
+    named = [
+        step for first, last in ranges for step in at.steps[int(first) - 1 : int(last or first)]
+    ]
+    assert all(step["number"] < number for step in named)
+    of_own, of_named = ({step["name"] for step in steps} for steps in (own, named))
+    assert of_own == of_named if "steps" in said else of_own <= of_named
+
+
 def kind_of(heading: str) -> str:
-    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`."""
+    """`LayerNorm` of `21. LayerNorm after attention`, `30. Final LayerNorm` or `2. Embedding …`.
+
+    Of block 3 `Block`.
+    """
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub("^(?:Embedding|Final) | (?:after|before|of) .+", "", title)
+    return re.sub(r"^(?:Embedding|Final) | (?:after|before|of) .+|(?<=^Block) \d+", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:
@@ -181,8 +204,10 @@ def given(at: Judge, said: Said) -> None:
 def described(at: Judge, said: Said) -> None:
     shape = [int(n) for n in said["shape"].split(" × ")]
     axes = [said["rows"], re.sub("^dimension of a (query|key|value)$", r"\1", said["columns"])]
-    assert ("dimension of a" in said[""]) == at.address.endswith((".query", ".key", ".value"))
     named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
+    own = {step["address"].removeprefix("encoder.") for step in at.here}
+    [address] = own & {v["address"] for v in named} if own else {at.address}
+    assert ("dimension of a" in said[""]) == address.endswith((".query", ".key", ".value"))
     assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
 
 
@@ -198,6 +223,9 @@ def parameters(at: Judge, said: Said) -> None:
 def embedded(at: Judge, said: Said) -> None:
     given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})
     assert ("looks up" in said[""]) != given_rows
+    if "who" in said:
+        assert said["who"] == at.who and int(said["n"] or 1) == at.result["shape"][0]
+        assert said["such"] in (None, at.who)
 
 
 def positions(at: Judge, said: Said) -> None:
@@ -207,8 +235,7 @@ def positions(at: Judge, said: Said) -> None:
         indices = at.values["position.index"]["data"]
         assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
         assert int(said["position"]) == indices[at.followed - len(at.tokens) + len(indices)]
-        assert int(said["start"] or 1) == int(said["position"]) - at.followed
-        assert said["start"] != "1"
+        assert int(said["start"]) == int(said["position"]) - at.followed
 
 
 def waves_or_table(at: Judge, said: Said) -> None:
@@ -230,6 +257,12 @@ def depends_on_the_distance(at: Judge, said: Said) -> None:
 def ids(at: Judge, said: Said) -> None:
     found = [str(int(each)) for each in at.values["token_ids"]["data"]]
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
+    assert said["ids"] is None or said["tokens"] == listed(told_apart(at.tokens))
+    table = at.spec["embeddings"]
+    is_typed = isinstance(table, dict) and {*at.tokens} <= {*map(str, table)}
+    rows = len(table) if is_typed else math.inf
+    few = max(map(int, found)) > rows
+    assert said["rows"] == (str(rows) if few else None)
 
 
 def padded(at: Judge, said: Said) -> None:
@@ -276,6 +309,8 @@ def turns(at: Judge) -> bool:
 def answer(at: Judge, said: Said) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
     assert bool(said["normalized"]) == has_final_norm(at.spec)
+    if "who" in said:
+        assert (said["who"], int(said["n"])) == (at.who, at.result["shape"][1])
 
 
 # --- a generated text ----------------------------------------------------------------------------
@@ -359,36 +394,10 @@ def own_probabilities(at: Judge, said: Said) -> None:
     assert recorded & {"sampling.scaled", "sampling.candidates"}
 
 
-# --- at a glance, before and after ---------------------------------------------------------------
-
-
-def built(at: Judge, layer: int) -> dict[str, Any]:
-    """The operations of a layer and their shapes."""
-    before = f"layer{layer}."
-    return {
-        address.removeprefix(before): (value["operation"], value["shape"])
-        for address, value in at.values.items()
-        if address.startswith(before)
-    }
-
-
-def repeated(at: Judge, said: Said) -> None:
-    """Those layers have the same operations, of the same shapes."""
-    first, like = int(said["first"]), int(said["like"])
-    last = int(said.get("last") or first)
-    assert first == like + 1 and last >= first
-    assert (last > first) == said[""].startswith("Layers")
-
-    assert all(built(at, layer) == built(at, like) for layer in range(first, last + 1))
-
-
-def repeated_in_turn(at: Judge, said: Said) -> None:
-    """Those layers have the operations of so many before them, in turn, of the same shapes."""
-    first, last, low, high = (int(said[key]) for key in ("first", "last", "low", "high"))
-    period = high - low + 1
-    assert period > 1 and first == high + 1 and last > first and (last - high) % period == 0
-    for layer in range(first, last + 1):
-        assert built(at, layer) == built(at, layer - period)
+def name_of_the_text(at: Judge) -> str:
+    """The token that the whole text follows."""
+    tokens = at.values["tokens"]["data"] if "tokens" in at.values else written_tokens(at.spec)
+    return told_apart(tokens)[at.of_the_text]
 
 
 CLAIMS: dict[str, Check] = {
@@ -401,6 +410,7 @@ CLAIMS: dict[str, Check] = {
     "The worked example is “{example:text}”.": example_followed,
     "The model is trained on other texts than the tokens above.": other_texts,
     "The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": followed,
+    "[part:This is a part of the calculation. ]A step of a new kind is worked; a step that repeats another shows its result. You can check each line with a calculator[phi: that has the normal distribution]. The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": planned,
     "In the encoder it follows “{who:name}”, position {i:int} of {n:int}. The encoder's symbols carry an ᴱ: Qᴱ is the encoder's query, Q the decoder's.": followed_in_the_encoder,
     "The encoder has computed a vector for each of its tokens.": encoded,
     "The encoder has no layers: its [normalized:normalized ]input vectors are its output."
@@ -417,17 +427,20 @@ CLAIMS: dict[str, Check] = {
     ),
     "It is one sequence of a batch. All have the same length[: what is shorter is filled up with “{padding:name}”].": one_of_a_batch,
     "As in step {n:int}.": as_in,
-    r"{:\S.*} is computed as in step {n:int}, from {parts:.+ \(step .+\)}.": as_in,
+    r"{:\S.*} is computed as in step {n:int}[, from {parts:.+ \(step .+\)}].": as_in,
+    r"The same as {steps:step \d.*}, with other numbers.": the_same,
+    "Each of these steps is computed like an earlier one, with other numbers.": the_same,
     r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
     "{symbol:(?!The row|“).+} is given, not computed.": given,
     r"{symbol} ({shape:[\d × ]+}) has a row for each {rows:text} and a column for each {columns:text}.": described,
     r"{parts:.+ has [\d × =]+(?:(?:,| and) \S+ has [\d × =]+)*} parameter[s].": parameters,
-    "A vector is a list of numbers, here {n:int} for each token; each column is a feature. A trained model {:.+} that a person could name.[named: Here the author has named them.]": lambda at, said: (
-        bool(said["named"]) == ("features" in at.spec)
+    "A vector is a list of numbers, here {n:int} for each token; each column is a feature. In a trained model, the numbers of “{who:name}” are learned, so that a single feature rarely has a meaning that a person could name.[named: Here the author has named them.]": lambda at, said: (
+        said["who"] == at.who
+        and bool(said["named"]) == ("features" in at.spec)
         and int(said["n"]) == at.values["embedding"]["shape"][1]
     ),
     "Each token is represented by a vector, its embedding.": embedded,
-    "The model looks up each token in a table. The token's row is a vector, its embedding.": embedded,
+    "[pieces:A token, such as “{such:name}”, is a piece of text, often a word. ]The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
     "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
@@ -444,7 +457,7 @@ CLAIMS: dict[str, Check] = {
     "If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is 1 after this step.": lambda at, _: (
         at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
     ),
-    r"The id of a token is the number that stands for it in the model[: the text becomes \[{ids:text}\]].": ids,
+    r"The id of a token is the number that stands for it in the model[: {tokens:“.+”} → \[{ids:text}\]].[ Only {rows:int} rows of the table are listed here, each by its token.]": ids,
     "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
@@ -456,8 +469,11 @@ CLAIMS: dict[str, Check] = {
     "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
     "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings, so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
-    "The [normalized:normalized ]result of the last layer is the decoder's output, a vector for each token: its hidden state.": answer,
-    "The other rows are computed in the same way.": lambda at, _: len(at.tokens) > 1,
+    "The [normalized:normalized ]result of the last layer is the decoder's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
+    "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": lambda at, said: (
+        len(at.values[at.address]["data"]) == 1 + int(said["rows"] or 1)
+        and said["rows"] not in ("0", "1")
+    ),
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,
@@ -470,11 +486,11 @@ CLAIMS: dict[str, Check] = {
     "“{text:text}”": read_only,
     "After “{start:text}”, the model writes “{words:text}”.": written,
     "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
-    "Layer {first:int} repeats layer {like:int} with its own weights.": repeated,
-    "Layers {first:int} to {last:int} repeat layer {like:int}, each with its own weights.": repeated,
-    "Layers {first:int} to {last:int} repeat layers {low:int} to {high:int} in turn, each with its own weights.": repeated_in_turn,
+    "The way of “{token:any}” in numbers:": lambda at, said: (
+        at.heading == "Summary" and said["token"] == name_of_the_text(at)
+    ),
     "The numbers of “{token:any}” at the input and {:after each (?:sub-)?layer|at the output}:": lambda at, said: (
-        said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
+        said["token"] == name_of_the_text(at)
         and at.values["input"]["shape"] == at.values["output"]["shape"]
     ),
 }

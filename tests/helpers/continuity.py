@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -129,6 +130,8 @@ class _Page:
         self.own = False  # whether it stands right over the lines, with no sentence between
         self.headed = False  # whether it stands in the heading, over all lines
         self.number = ""  # of this step
+        self.earlier: dict[str, set[str]] = {}  # all numbers that ever stood under a symbol
+        self.recalls = False  # whether the section is about a step of an earlier layer
         self.masks: dict[str, terminal_page.Table] = {}  # by the number of the step that has it
 
     def enter(
@@ -136,6 +139,7 @@ class _Page:
     ) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
+        self.recalls = False
         self.number = terminal_page.title_of(step).partition(" ")[0]
         self.places.pop("", None)
         for block in step:
@@ -158,13 +162,18 @@ class _Page:
                 self.stands(formula.left, self.places.get(formula.right, ()))
             case terminal_page.Prose(text=text):
                 self.own = self.headed
-                earlier = re.match(r"As in step (\d+)\.", text)
+                self.recalls |= text.startswith("This section follows the token")
+                earlier = re.match(r"(?:As|.* is computed as) in step (\d+)[.,]", text)
                 if earlier and (mask := self.masks.get(earlier[1])):
                     self.read(mask)  # layers in between can have another one
             case terminal_page.Formula():
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
+                if both := re.fullmatch(r"append\((.+), (.+)\)", block.right):
+                    places = self.earlier if self.recalls else self.places
+                    for part in both.groups():
+                        self.stands(block.left, places.get(part, ()))
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 if symbol in ("M", "Mᴱ"):
@@ -181,6 +190,7 @@ class _Page:
             self.places[symbol] = set()
         new = {number for number in numbers if number}
         self.places[symbol] |= new
+        self.earlier.setdefault(symbol, set()).update(new)
         self.seen |= new
 
     def symbol(self, line: Worked) -> str:
@@ -213,14 +223,16 @@ class _Page:
         Lines without a formula of their own may use whatever is named anywhere in their step.
         """
         said = [self.formula.right] if self.formula and self.own else self.expressions
+        places = self.earlier if self.recalls else self.places
         return {
             number
-            for symbol, numbers in self.places.items()
+            for symbol, numbers in places.items()
             if not symbol or any(_brings(expression, symbol) for expression in said)
             for number in numbers
         }
 
 
+@cache
 def _brings(expression: str, symbol: str) -> bool:
     """Whether the symbol's numbers are put in: it is named, its square, its angle or its column."""
     wave = re.fullmatch("(?:m[₂-₉]*ᴱ?×)?(?:sin|cos)[(](θ[₂-₉]*ᴱ?)[)]", symbol)

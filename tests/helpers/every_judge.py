@@ -97,12 +97,12 @@ def faults_of_run(plain: Scenario, written: Scenario, *options: str, width: int)
     stdin = to_yaml(written)
     ran = run("run", "-", *options, width=width, stdin=stdin)
     if ran.exit_code:
-        return _not_refused(ran)
+        return not_refused(ran)
     found = faults_of_terminal(ran.stdout, written)
     for form, (choice, _, _) in FORMATS.items():
         same = form == "terminal"
         text = ran if same else run("run", "-", *options, *choice, stdin=stdin)
-        found += _not_refused(text) or faults_of_text(text.stdout, form)
+        found += not_refused(text) or faults_of_text(text.stdout, form)
     if "dimensions" not in plain:
         document = json.loads(run("run", "-", *options, "--format", "json", stdin=stdin).stdout)
         blocks = read_blocks(without_pictures(ran.stdout))
@@ -111,7 +111,7 @@ def faults_of_run(plain: Scenario, written: Scenario, *options: str, width: int)
         values = {value["address"]: value for value in document["values"]}
         for token in range(1, len(Judge(values, plain, 0, {}).tokens) + 1):
             found += _faults_of_token(document, plain, written, token)
-    return found + _not_refused_page(stdin)
+    return found + _faults_of_page(stdin)
 
 
 def _faults_of_token(document: Any, plain: Scenario, written: Scenario, token: int) -> list[str]:
@@ -119,19 +119,19 @@ def _faults_of_token(document: Any, plain: Scenario, written: Scenario, token: i
     chosen = ("--token", str(token), "--format", "terminal")
     ran = run("run", "-", *chosen, width=ONE_LINE, stdin=to_yaml(written))
     if ran.exit_code:
-        return _not_refused(ran)
+        return not_refused(ran)
     sentences = _faults_of_sentences(unbroken(ran.stdout), document, plain, written, token)
     return [*faults_of_text(ran.stdout, "terminal"), *sentences]
 
 
-def _not_refused_page(stdin: str) -> list[str]:
+def _faults_of_page(stdin: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         ran = run("page", "-", "-o", str(page), stdin=stdin)
-        return _not_refused(ran) if ran.exit_code else faults_of_page(page.read_text("utf-8"))
+        return not_refused(ran) if ran.exit_code else faults_of_page(page.read_text("utf-8"))
 
 
-def _not_refused(ran: Ran) -> list[str]:
+def not_refused(ran: Ran) -> list[str]:
     """What went wrong, if it is nothing that random numbers bring about."""
     wrong = ran.exit_code and not re.search(REFUSED, ran.stderr)
     return [f"refused: {ran.stderr}"] if wrong else []
@@ -154,4 +154,4 @@ def faults_of_command(written: Scenario, form: str, command: tuple[str, ...]) ->
     choice, _, _ = FORMATS[form]
     words = command if "-s" in command else (command[0], "-", *command[1:])
     ran = run(*words, *choice, stdin=to_yaml(written))
-    return _not_refused(ran) if ran.exit_code else faults_of_text(ran.stdout, form)
+    return not_refused(ran) if ran.exit_code else faults_of_text(ran.stdout, form)

@@ -198,6 +198,18 @@ class Judge:
     """The encoder's token that is followed; its last if not given."""
     of_the_text: int = 0
     """The token of the whole text; some sections follow another one."""
+    detail: str = "full"
+    """How long the text is: a shorter one works a step once, and refers to it."""
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    """The steps in order, with numbers, names and addresses."""
+    full: dict[str, list[str]] = field(default_factory=dict)
+    """The paragraphs of each step of the full text, by its number."""
+    told: set[str] = field(default_factory=set)
+    """The sentences that the text has said so far."""
+    introduced: set[str] = field(default_factory=set)
+    """The checks of what the text says first."""
+    here: list[dict[str, Any]] = field(default_factory=list)
+    """The steps of a section of a shorter text that has several."""
     outside: tuple[dict[str, Any], dict[str, Any]] | None = None
     """While the encoder is looked at: all values, and the whole scenario."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from tests.helpers.claims_of_reasons import (
     inside,
@@ -26,18 +27,13 @@ def ends(at: Judge, ending: str) -> bool:
 
 
 GOALS: dict[str, str] = {
-    "The key describes what a token can be found by; queries are compared with it.": r"attention\.head\d+\.keys?",
     "The value is what an encoder token passes on.": r"cross_attention\.head\d+\.value",
     "Each key is rotated like the queries, by the angles of its own token.": r"head\d+\.(?:rotated_key|keys)",
     "The values of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.value",
-    "The sub-layer's input is added to its output.": "residual",
     "The keys of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.key",
     "The router computes a score of each token for each expert, its router logit.": r"router\.logits",
     "The product of a token's vector and the gate's weights is a score. Its sigmoid is a number between 0 and 1, by which the output of the shared expert is multiplied.": r"shared_gate\.weight",
-    "The most probable word is the model's prediction of the next token.": "prediction",
     "The key describes what an encoder token can be found by.": r"cross_attention\.head\d+\.key",
-    "The softmax is computed again from the same scores, without the mask.": r"unmasked\.weights",
-    "The value is what a token passes on to the tokens that attend to it.": r"attention\.head\d+\.values?",
     "The output after the last block is divided by the sum after the last block, because only that sum is complete.": r"blocks\.output",
 }
 """What a step does, with the end of its result's address: said only where this is computed."""
@@ -154,7 +150,6 @@ CAPTIONS: dict[str, str] = {
     "The sum so far:": r"block\d+\.sum",
     "The output of this block:": r"block\d+\.block_output",
     "The output so far:": r"block\d+\.output",
-    "Each exponential divided by the sum:": "weights|probabilities|weights_and_sink",
     "The weights, without the share of the sink:": "weights_and_sink",
     "The scores, and the sink as a last column.": "scores_and_sink",
     "The mean:": "mean",
@@ -247,17 +242,40 @@ def of_merges(at: Judge) -> bool:
     return of_a_text(at) and "text.merges" in at.values
 
 
+def all_sub_layers(*order: str) -> Condition:
+    """Whether each sub-layer has one norm and a residual connection, in such an order."""
+
+    def holds(at: Judge) -> bool:
+        layers = at.spec["layers"]
+        parts = [
+            (layer, layer[name])
+            for layer in layers
+            for name in ("attention", "cross_attention", "ffn")
+            if name in layer
+        ]
+        return len(parts) > 1 and all(_order(*part) == order for part in parts)
+
+    return lambda at: before_all_sections(at) and holds(at)
+
+
+def _order(layer: dict[str, Any], part: dict[str, Any]) -> tuple[str, ...]:
+    norm, after = (part.get(key, layer.get(key, "none")) for key in ("norm", "norm_after"))
+    adds = part.get("residual", True) and not layer.get("parallel")
+    around = ("compute", *["normalize"] * (after != "none"), *["add"] * adds)
+    if norm == "none":
+        return around
+    return ("normalize", *around) if norm.get("placement") == "pre" else (*around, "normalize")
+
+
 def adds_its_input(at: Judge) -> bool:
     """The sub-layer has a residual connection, and the section is that sum."""
     return ends(at, "residual") and part_of(at).get("residual", True) is True
 
 
 def reads_whole_texts(at: Judge) -> bool:
-    return at.turn > 0 and not at.cached
-
-
-def reads_embeddings(at: Judge) -> bool:
-    return at.address == "embedding" and "embeddings" in at.spec
+    """In a turn; a shorter tutorial says so of all of them."""
+    of_all = at.heading == "The text" and at.detail == "normal" and len(at.turns) > 0
+    return (at.turn > 0 or of_all) and not at.cached
 
 
 def bends(at: Judge) -> bool:
@@ -272,6 +290,20 @@ def sink_of_several_rows(at: Judge) -> bool:
 def has_examples(at: Judge) -> bool:
     """The model is trained on several examples."""
     return any(re.match(r"example\d+\.", address) for address in at.values)
+
+
+def trains_in_one_pass(at: Judge) -> bool:
+    """The text itself has at least three targets, and no token sees a later one."""
+    targets = at.values["loss.target"]["data"]
+    shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=False))
+    masked = [v["data"] for a, v in at.values.items() if re.search(r"\.attention\..*masked$", a)]
+    hidden = all(
+        float(str(x).replace("∞", "inf")) == -float("inf")
+        for rows in masked
+        for i, row in enumerate(rows)
+        for x in row[i + 1 :]
+    )
+    return shifted and hidden and bool(masked) and sum(t != "—" for t in targets) > 2
 
 
 def always(at: Judge) -> bool:
@@ -290,9 +322,15 @@ REASONS: dict[str, Condition] = {
     "A word that is not kept has the probability 0.": headed("^Other temperatures$"),
     "The parts of the heads, a row for each layer:": always,
     "A norm divides by a number that depends on the whole vector. Here this number keeps its value from the pass. A part therefore says what a component adds to the sum, not how much it would change without the component.": always,
-    "The same model in formulas:": before_all_sections,
+    "From input to output:": before_all_sections,
     "Its sizes:": before_all_sections,
-    "The parts, in order:": before_all_sections,
+    "All sub-layers follow one pattern: compute, add the input back, normalize.": all_sub_layers(
+        "compute", "add", "normalize"
+    ),
+    "All sub-layers follow one pattern: normalize, compute, add the input back.": all_sub_layers(
+        "normalize", "compute", "add"
+    ),
+    "The head reads a query, and a key and a value of each token:": headed("^One head"),
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "The largest change that each sub-layer adds, before any norm:": in_the_summary,
@@ -305,17 +343,15 @@ REASONS: dict[str, Condition] = {
     "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
     "The merges in the order in which they are learned:": of_a_text,
     "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
-    "A token is a piece of text, often a word. Large models also have parts of words and single bytes, so that they can represent any text.": reads_embeddings,
+    "Large models also have parts of words and single bytes as tokens, so that they can represent any text.": lambda at: (
+        "embeddings" in at.spec
+    ),
     "An encoder's tokens need not be text: they can also be regions of a picture.": lambda at: (
         at.outside is not None or "encoder" in at.spec
     ),
     # The forward pass.
     "An encoder's tokens may attend to the whole input, because all of it is known from the start. A decoder that generates a text knows only the words so far.": lambda at: (
         at.address == "encoder.output"
-    ),
-    "Because of this sum, the sub-layer only has to compute a change, and in training the gradient has a direct path around it.": adds_its_input,
-    "To continue the text, the word is appended and the decoder runs again. It generates one word at a time, because each word depends on the words before it.": lambda at: (
-        at.address == "prediction"
     ),
     "In each turn, the model reads all words so far and predicts a word after each of them. Only the last prediction is kept and appended to the input of the next turn; the earlier positions predict words that are already there. Each pass needs the word that the pass before has chosen, so the words cannot be generated at the same time.": reads_whole_texts,
     "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong prediction costs most. Training changes the weights to lower the loss.": lambda at: (
@@ -328,6 +364,7 @@ REASONS: dict[str, Condition] = {
         "binary"
     ),
     # Training.
+    "Generation takes a pass for each word, because each word depends on the words before it. Training knows all correct words, so it has three ways:": trains_in_one_pass,
     "Training repeats these stages, each time with the changed parameters. Forward: encoder → decoder → loss. Backward: loss → decoder → encoder.": lambda at: (
         stages_with_encoder(at) and "embeddings" in at.scenario["encoder"]
     ),
@@ -363,9 +400,6 @@ REASONS: dict[str, Condition] = {
 MORE: dict[str, Condition] = {
     "The router computes a score of each token for each expert, its router logit.": lambda at: (
         len(part_of(at)["experts"]) > 0
-    ),
-    "The sub-layer's input is added to its output.": lambda at: (
-        adds_its_input(at) and "residual_scale" not in part_of(at)
     ),
     "The gradient is multiplied by the slope of the activation function.": bends,
     "The output after the last block is divided by the sum after the last block, because only that sum is complete.": lambda at: (

@@ -22,7 +22,7 @@ process.stdin.on("end", () => {
     const entry = (_, at) => [indexOf(at, shape).join(","), entryToPointAt(tape, of, at)];
     const entries = words ? {} : Object.fromEntries(numbers.map(entry));
     const given = operation.kind === "given";
-    return { symbol: new Notation().write(symbol), address, labels, given, entries };
+    return { symbol: written(symbol), address, labels, given, entries };
   });
   process.stdout.write(JSON.stringify(found));
 });

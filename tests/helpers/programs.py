@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tracer.decoder.forward import Trace
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
 from tracer.decoder.operations import Chosen, Given
 from tracer.decoder.roles import RoundingRule
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.errors import TracerError
 from tracer.lesson import entries
 from tracer.lesson.code.library import Library
 from tracer.lesson.code.program import Program
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.selection import steps
 
 Printed = dict[str, list[list[str]]]
@@ -45,21 +48,39 @@ def printed_by(program: str) -> Printed:
 def program_of(trace: Trace, library: Library) -> str:
     """The program of a pass, with the number of each step as its title."""
     every = steps(trace.records)
-    program = Program(trace, every, library)
+    program = Program(trace, library)
     return program.text({step: f"step {step.number}" for step in every})
+
+
+def with_loss(of: Trace) -> Trace:
+    """The same pass with the loss, if it has one."""
+    try:
+        return trace(of.name, of.scenario, PassOptions(loss=has_loss(of.scenario)))
+    except TracerError as error:
+        assert "too unlikely" in str(error) or "too small" in str(error), error
+        return of
+
+
+def faults_of_program(found: Trace, library: Library) -> list[str]:
+    """The differences, of a pass that float64 can compute, and round as decimals are rounded."""
+    try:
+        wrong = list(differences(found, library))
+    except TracerError as error:
+        assert "range of float64" in str(error)
+        return []
+    return [] if wrong and is_beside_a_tie(found) else wrong
 
 
 def differences(trace: Trace, library: Library) -> Iterator[str]:
     """The numbers that a program prints otherwise than the text."""
     printed = printed_by(program_of(trace, library))
-    for step in steps(trace.records):
-        value = step.last.output
-        is_word = isinstance(step.last.operation, Chosen)
-        if 0 in value.shape or (value.role.words and not is_word):
-            continue
-        rows = printed[f"step {step.number}"]
-        if is_word:
-            if not _are_tied(step.last) and rows != [list(value.numbers)]:
+    noise = 0.0 if trace.pencil.rounds else float(_noise(trace))
+    results = [record for step in steps(trace.records) for record in _results(step)]
+    assert len(printed) == len(results), "a result is missing, or two have the same title"
+    for record, rows in zip(results, printed.values(), strict=True):
+        value = record.output
+        if isinstance(record.operation, Chosen):
+            if not _are_tied(record) and rows != [list(value.numbers)]:
                 yield f"{value.address}: {rows}, {list(value.numbers)} in the text"
             continue
         own = [float(number) for row in rows for number in row]
@@ -67,7 +88,7 @@ def differences(trace: Trace, library: Library) -> Iterator[str]:
         if len(own) != len(places):
             yield f"{value.address}: {len(own)} numbers instead of {len(places)}"
         shown = [entries.number(trace.pencil, value, at) for at in places]
-        bounds = _bounds(trace, value)
+        bounds = _bounds(trace, value, noise)
         for number, text, at in zip(own, shown, places, strict=False):
             expected = float(text.value)
             is_same = np.isclose(number, expected, rtol=1e-11, atol=1e-12)
@@ -76,13 +97,21 @@ def differences(trace: Trace, library: Library) -> Iterator[str]:
                 break
 
 
-def _bounds(trace: Trace, value: Value) -> Any:
+def _results(step: Step) -> list[Record]:
+    """What a program prints of a step: its result; in training each gradient or new weight."""
+    of_training = [r for r in step.records if r.output.role.derivation in ("gradient", "new")]
+    is_word = isinstance(step.last.operation, Chosen)
+    shown = of_training or ([step.last] if is_word or not step.last.output.role.words else [])
+    return [record for record in shown if 0 not in record.output.shape]
+
+
+def _bounds(trace: Trace, value: Value, noise: float) -> Any:
     """If nothing is rounded on the way: how far the printed numbers may be from the results."""
     if trace.pencil.rounds:
         return None
     places = [entries.number(trace.pencil, value, at).places for at in np.ndindex(value.shape)]
     halves = np.array([0.5 * 10.0**-each for each in places]).reshape(value.shape)
-    return halves * (1 + 1e-9) + float(_noise(trace))
+    return halves * (1 + 1e-9) + noise
 
 
 def _is_other_side(number: float, exact: float, bounds: Any, at: tuple[int, ...]) -> bool:

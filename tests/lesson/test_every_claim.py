@@ -29,6 +29,7 @@ from tests.helpers.extreme_scenarios import OPTIMIZERS, extreme
 from tests.helpers.fuzzed import faults_of_all
 from tests.helpers.known_sentences import KNOWN
 from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.lengths import by_address, further, without_author
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.sentences import unbroken
 from tests.helpers.typed_heads import start_with_typed_heads, written_tokens
@@ -81,21 +82,8 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
     asked = optimized(spec, options) if command == "train" else spec
     judge = Judge(values, asked, int(token) - 1, document["rounding"], passes=passes)
     if command == "tutorial":
-        judge.further, judge.turns = further(stdin or to_yaml(spec))
+        judge.further, judge.turns = further(stdin or to_yaml(spec), document)
     return faults(text, judge, SEEN)
-
-
-def without_author(text: str, document: Any) -> str:
-    """A text of unbroken paragraphs without those that the scenario's author wrote."""
-    texts = (document.get("intro"), *document.get("notes", {}).values(), document.get("summary"))
-    written = {unquoted(each) for text in texts if text for each in text.split("\n\n")}
-    blocks = text.split("\n\n")
-    return "\n\n".join("" if unquoted(block) in written else block for block in blocks)
-
-
-def unquoted(paragraph: str) -> str:
-    """A paragraph as JSON has it: without the quotation marks of names."""
-    return re.sub("[“”]", "", paragraph.strip("\n"))
 
 
 def optimized(spec: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
@@ -103,30 +91,6 @@ def optimized(spec: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
     names = {"--optimizer": "kind", "--momentum": "momentum", "--weight-decay": "weight_decay"}
     said = {names[key]: value for key, value in pairwise(options) if key in names}
     return {**spec, "optimizer": {**spec.get("optimizer", {}), **said}}
-
-
-def by_address(document: Any) -> dict[str, Any]:
-    """The values of a document in JSON."""
-    return {value["address"]: value for value in document["values"]}
-
-
-def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
-    """The passes that follow in a tutorial, as far as there are any, and the turns of its text."""
-    asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
-    ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
-    passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
-    spec = yaml.safe_load(stdin)
-    generation, start = spec.get("generation", {}), []
-    if "vocabulary" in spec and not {"start", "encoder"} & {*generation, *spec}:
-        # a tutorial continues its own text
-        tokens = by_address(json.loads(run("run", "-", "--format", "json", stdin=stdin).stdout))
-        start = [f"--start={token}" for token in tokens["tokens"]["data"]]
-    for most in range(min(5, generation.get("max_tokens", 5)), 0, -1):  # if a word cannot be read
-        limit = ("--max-tokens", str(most), "--format", "json")
-        text = run("generate", "-", *start, *limit, stdin=stdin)
-        if not text.exit_code:
-            return passes, json.loads(text.stdout)["turns"]
-    return passes, []
 
 
 SEEN: Counter[str] = Counter()
@@ -274,7 +238,7 @@ FALSIFIED = (
     *(("run", "alex", ("--no-mask",)), ("train", "science", ("--momentum", "0.5"))),
 )
 NO_CLAIMS = re.compile(
-    r"The exponential of every|Each position has its own vector\. Its numbers|The sign = means|"
+    r"Each position has its own vector\. Its numbers|The sign = means|"
     r"\S.* is computed (as in|from) .*\(step|This section follows|Without the mask, "
 )
 """Formulas in words, references, which have a test of their own, and a sum of rounded shares."""

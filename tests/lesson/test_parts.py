@@ -243,7 +243,7 @@ def test_of_a_row_that_is_masked_as_a_whole_nothing_is_the_largest() -> None:
         ),
         ("{window: 2}", "Each token may attend to itself and at most 1 token just before it: "),
         ("{window: 3}", "Each token may attend to itself and at most 2 tokens just before it: "),
-        ("causal", "Each token may attend only to itself and to earlier tokens: "),
+        ("causal", " may attend only to itself and to earlier tokens: "),
         ("[[0, -inf, -inf], [0, 0, -inf], [0, 0, 0]]", "only to itself and to earlier tokens: "),
         ("[[0, 0, -inf], [0, 0, -inf], [0, 0, 0]]", "The mask is added to the scores. Where it "),
     ],

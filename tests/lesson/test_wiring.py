@@ -231,7 +231,7 @@ def test_a_parallel_ffn_in_texts(tmp_path: Path) -> None:
     read = re.findall(r'data-from="(\d+)" data-to="22"', page.read_text())
     assert read == ["3"]
     shown = printed("run", "alex")
-    assert "The sub-layer's input is added to its output." in shown
+    assert "The sub-layer's output is added to the vector of “Alex”." in shown
     assert "x₁ is added" not in shown
 
 

@@ -173,7 +173,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("to the later token “c”. This is data leakage", "later tokens contain the answer."),
+        ("to the later token “c”. This is data leakage", "is trained to predict what follows “b”."),
     ),
     "a leak to one of two": (
         numbers("a, b, c", a="30", b="-30", c="30") + FLOATS,
@@ -230,7 +230,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "probabilities that no loss is computed from": (
         OUTSIDE + "loss: {kind: binary, target: [0, 1]}\n",
         ("run",),
-        ("so that a program can choose a word at random.",),
+        ("With probabilities, a program can draw the word after",),
     ),
     "a sink without the mask": (
         numbers("a, b", a="1", b="4").replace(ONE_HEAD, f"layers: [{LAYER}, {LAYER}]\n"),

@@ -142,8 +142,8 @@ def test_a_model_without_layers() -> None:
 @pytest.mark.parametrize("command", ["run", "tutorial"])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_it_stands_before_the_steps(name: str, command: str) -> None:
-    text = printed(command, name, "--format", "terminal")
-    introduction, _, _ = text.partition("\n1 · ")[0].partition("The same model in formulas:")
+    text = printed(command, name, "--format", "terminal", "--detail", "full")
+    introduction, _, _ = text.partition("\n1 · ")[0].partition("Its sizes:")
     _, begins, diagram = introduction.partition("Read the diagram from bottom to top.")
     count = len(steps(bundled(name).records))
     assert begins and sorted(numbers(diagram.split("\n"))) == list(range(1, count + 1))

@@ -24,13 +24,10 @@ REFUSED = {
     "run alex --standalone": "--standalone: works only with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: works only with --format latex, not markdown",
     "run alex --brief -f json": "--brief: works only with a text, not --format json",
-    "run alex --code numpy -f json": "--code: works only with steps of the forward pass, not "
-    "--train or --attribute, as a text or with --format code, not --format json",
-    "tutorial alex --code numpy --train": "--code: works only with steps of the forward pass, not "
-    "--train or --attribute, as a text or with --format code, not --format markdown",
-    "page alex --attribute output[1,1] --code numpy -o x": "--code: works only with steps of the "
-    "forward pass, not --train or --attribute, as a text or with --format code, not --format "
-    "terminal",
+    "run alex --code numpy -f json": "--code: works only with steps, not --attribute, as a text or "
+    "with --format code, not --format json",
+    "page alex --attribute output[1,1] --code numpy -o x": "--code: works only with steps, not "
+    "--attribute, as a text or with --format code, not --format terminal",
     "page alex --embed ffn --train -o x": "--embed: works only with steps of the forward pass, not "
     "--train or --attribute",
     "page alex --embed ffn --detail full -o x": "--detail: works only with a whole page, not "

@@ -123,7 +123,7 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             encoder = found.scenario.encoder if of_encoder(chosen) else None
             token = self.position(encoder.tokens if encoder else found.tokens)
             steps = forward_pass(found, chosen, token, whole=False, full=full)
-            step = page_of(self.beside_code(steps, found))
+            step = page_of(self.beside_code(steps, computed))
             return render(step, embedded=True, theme=self.theme)
         token = self.position(found.tokens)
         place = {"layer": self.layer, "head": self.head}
@@ -138,5 +138,5 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             part=part,
             tape=tape,
         )
-        documents = tuple(self.beside_code(each, found) for each in shown.documents)
+        documents = tuple(self.beside_code(each, computed) for each in shown.documents)
         return render(replace(shown, documents=documents), key=key_of(found), theme=self.theme)

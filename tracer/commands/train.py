@@ -9,7 +9,12 @@ from pathlib import Path
 
 from tracer.data import as_json
 from tracer.decoder.forward import PassOptions
+from tracer.lesson.code.beside import program, with_code
+from tracer.lesson.code.library import Library
+from tracer.lesson.detail import Detail
+from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.training_text import training_text
+from tracer.renderers import Format
 from tracer.requests import options, values
 from tracer.requests.given import filled_out
 from tracer.requests.passes import PassRequest
@@ -58,6 +63,8 @@ class Train(options.Illustrated, PassRequest):
     save: Path | None = values.option(
         "Write the trained scenario to this file, as YAML that runs.", "FILE", values.file_name
     )
+    code: Library | None = options.CODE
+    detail: Detail = options.DETAIL
     given: tuple[str, ...] = options.GIVEN
 
     @property
@@ -82,7 +89,12 @@ class Train(options.Illustrated, PassRequest):
         assert computed.training
         if self.format.is_binary:
             return self.data(computed)
-        if self.format.is_data:
+        if self.format is Format.JSON:
             return as_json.training(computed.training)
-        token = None if self.token is None else self.position(computed.trace.tokens)
-        return training_text(computed.training, token, self.parameter, full=not self.brief)
+        found = computed.trace
+        if self.code and self.format is Format.CODE:
+            return program(found, steps(found.records), self.code)
+        token = None if self.token is None else self.position(found.tokens)
+        full, detail = not self.brief, self.detail
+        text = training_text(computed.training, token, self.parameter, full=full, detail=detail)
+        return with_code(text, found, self.code, found) if self.code else text

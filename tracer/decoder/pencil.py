@@ -71,7 +71,7 @@ class Pencil:
             self._chosen[address] = found[-1]
         return self._chosen[address]
 
-    def _chosen_for(self, role: Role, address: str) -> Digits | None:
+    def chosen_for(self, role: Role, address: str) -> Digits | None:
         """The author's digits, if any; by default a new weight has more digits than its update."""
         chosen = self.chosen(address)
         unsaid = role.derivation == "new" and chosen is OF_TRAINING["update."]
@@ -92,7 +92,7 @@ class Pencil:
             return numbers
         if role.rounding_rule is RoundingRule.ALL:
             return np.asarray(np.frompyfunc(self._readable, 1, 1)(numbers), object)
-        chosen = self._chosen_for(role, address)
+        chosen = self.chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
         match role.rounding_rule:
@@ -124,7 +124,7 @@ class Pencil:
         """The decimals with which a number in full precision is printed."""
         if role.rounding_rule is RoundingRule.WHOLE:
             return 0
-        chosen = self._chosen_for(role, address)
+        chosen = self.chosen_for(role, address)
         places = (chosen or self._usual).places(number)
         if not self.decimal:
             places = min(places, FLOAT_DIGITS - 1 - number.adjusted())

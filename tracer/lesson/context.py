@@ -17,7 +17,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
 from tracer.lesson import document as doc, entries
 from tracer.lesson.wiring import sources
-from tracer.names import distinct
+from tracer.names import count, distinct
 from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 
@@ -278,6 +278,16 @@ class LessonContext:
 def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:
     """“a”, “b” and “c”, with `last` before the last of them."""
     return joined([(doc.Name(name),) for name in names], last)
+
+
+def counted(number: int, noun: str) -> doc.Sentence:
+    """`4 scores`: the number apart, as what differs between sentences of the same words."""
+    return (Number.of(number), count(number, noun).removeprefix(str(number)))
+
+
+def the_counted(number: int, noun: str) -> doc.Sentence:
+    """`the 4 scores`, `the score`."""
+    return ("the ", *counted(number, noun)) if number > 1 else (f"the {noun}",)
 
 
 def joined(items: Sequence[doc.Sentence], last: str = "and") -> doc.Sentence:

@@ -37,7 +37,11 @@ SUB_LAYERS = (*get_args(roles.SubLayer), None)
 
 def where(value: Value) -> Where:
     """The sub-layer of a value."""
-    place = value.place
+    return where_at(value.place)
+
+
+def where_at(place: roles.Place) -> Where:
+    """The sub-layer of a place."""
     return place.encoder, place.example, place.layer, place.sub_layer, place.tower_norm
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.formula.expression import Blank, Number
-from tracer.lesson.document import Figure, Matrix, Table
+from tracer.lesson.document import Cell, Figure, Matrix, Name, Table
 from tracer.names import name_text
 from tracer.renderers import signed
 from tracer.renderers.palette import BLUE, CLAY, LABEL, MARKED, hue
@@ -15,6 +15,9 @@ from tracer.renderers.wrapping import fitting
 
 LEAST_ROOM, BELOW = 8, 4
 """The least cells for a name or a last column; its indent below the other columns."""
+
+ENOUGH_ROOM = 24
+"""The least cells for a last column beside long formulas."""
 
 WEIGHTS = ((0.5, "bold reverse"), (0.25, "bold"))
 """The smallest share for each style of a cell in a heat map."""
@@ -138,11 +141,14 @@ def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
 
 def table_rows(table: Table, width: int) -> list[Row]:
     """Text in columns; the last one is folded if too long, and stands below without enough room."""
-    columns = _columns(table, width // 3)
-    if width - INDENT - _wide(columns) < LEAST_ROOM:
+    columns, whole = (_columns(table, width // 3, whole_formulas=w) for w in (False, True))
+    has_long = whole != columns and INDENT + _wide(whole) <= width
+    if has_long:  # no formula is shortened if it can stand in a line
+        columns = whole
+    elif width - INDENT - _wide(columns) < LEAST_ROOM:
         columns = _columns(table, LEAST_ROOM)
     left = width - INDENT - _wide(columns)
-    is_below = left < LEAST_ROOM
+    is_below = left < (ENOUGH_ROOM if has_long else LEAST_ROOM)
     room = width - INDENT - BELOW if is_below else left
     name = table.header[-1]
     last = [name and name_text(name), *(cell_text(row[-1]) for row in table.rows)]
@@ -160,13 +166,15 @@ def table_rows(table: Table, width: int) -> list[Row]:
     return lines
 
 
-def _columns(table: Table, most: int) -> list[list[str]]:
+def _columns(table: Table, most: int, *, whole_formulas: bool = False) -> list[list[str]]:
     """All columns but the last, below their names; names of at most `most` cells."""
+
+    def shown(cell: Cell) -> str:
+        is_whole = whole_formulas and not isinstance(cell, Name)
+        return cell_text(cell) if is_whole else shortened(cell_text(cell), most)
+
     return [
-        [
-            name and shortened(name, most),
-            *(shortened(cell_text(row[j]), most) for row in table.rows),
-        ]
+        [name and shortened(name, most), *(shown(row[j]) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
     ]
 

@@ -25,11 +25,9 @@ _BINARY = Rule(
     lambda r: not r.format.is_binary or (r.prints_arrays and r.output is not None),
 )
 _CODE = Rule(
-    "steps of the forward pass, not --train or --attribute, as a text or with --format code, "
-    "not --format {format}",
+    "steps, not --attribute, as a text or with --format code, not --format {format}",
     lambda r: (
-        not (r.train or getattr(r, "attribute", None))
-        and (not r.format.is_data or r.format is Format.CODE)
+        not getattr(r, "attribute", None) and (not r.format.is_data or r.format is Format.CODE)
     ),
 )
 TEXT = Rule("a text, not --format {format}", lambda r: not r.format.is_data)

@@ -11,7 +11,7 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
-from tracer.lesson.code.beside import program, with_code
+from tracer.lesson.code.beside import program, with_code, with_its_loss
 from tracer.lesson.detail import Detail
 from tracer.lesson.document import Document, Section, Sentence, paragraphs
 from tracer.lesson.steps.attention import UNMASKED_STEP
@@ -152,7 +152,7 @@ class ForwardRequest(PassRequest):
 
     def with_training(self, computed: Computed, engine: Engine) -> Computed:
         """Return a pass with the training that is explained after it, if it is requested."""
-        if not self.train or self.format.is_data:
+        if not self.train or (self.format.is_data and self.format is not Format.CODE):
             return computed
         # A mistake in the token is reported before a training that takes long.
         self.position(computed.trace.tokens)
@@ -183,8 +183,10 @@ class ForwardRequest(PassRequest):
             message = "of a model of this size, shows only lines beside some steps: add --layer 1"
             raise TracerError(Problem(message, address="--code"))
         if self.code and self.format is Format.CODE:
-            with_loss = self.is_tutorial and whole
-            return program(found, chosen, self.code, with_loss=with_loss)
+            if self.is_tutorial and whole:
+                found = computed.trained or with_its_loss(found)
+                chosen = steps(found.records)
+            return program(found, chosen, self.code)
         if whole and found.scenario.on_demand and not self.format.is_binary:
             from tracer.lesson.texts.model_summary import summarized_records
             from tracer.lesson.texts.untrained import text_of_model
@@ -204,11 +206,13 @@ class ForwardRequest(PassRequest):
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token
             return self.data(computed, shown, of, chosen, whole=self.is_whole)
-        return self.beside_code(self.worked(computed, chosen, token), found)
+        return self.beside_code(self.worked(computed, chosen, token), computed)
 
-    def beside_code(self, text: Document, found: Trace) -> Document:
+    def beside_code(self, text: Document, computed: Computed) -> Document:
         """Return a text with the code of its steps, if it is requested."""
-        return with_code(text, found, self.code) if self.code else text
+        if not self.code:
+            return text
+        return with_code(text, computed.trace, self.code, computed.trained)
 
     def worked(self, computed: Computed, chosen: Sequence[Step], token: int) -> Document:
         """Return the steps, worked for one token."""

@@ -127,6 +127,11 @@ class Computed:
     training: Training | None = None
 
     @property
+    def trained(self) -> Trace | None:
+        """The step of training that is explained."""
+        return self.training.steps[0] if self.training else None
+
+    @property
     def plain(self) -> Trace | None:
         """The pass without given values of the command line; None if it has no result."""
         return plain_pass(self.loaded)

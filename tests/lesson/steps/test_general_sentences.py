@@ -10,8 +10,9 @@ import yaml
 
 from tests.helpers.claims import Judge, judged
 from tests.helpers.command import printed
+from tests.helpers.lengths import by_address
 from tests.helpers.sentences import WIDE, told
-from tests.lesson.test_every_claim import by_address, wrong
+from tests.lesson.test_every_claim import wrong
 
 LAYER = """
   - attention:

@@ -16,13 +16,13 @@ from tests.helpers.learned_numbers import numbers_learned
 every_scenario = pytest.mark.parametrize("name", TYPED)
 
 REASON = re.compile(
-    r"\b(because|so that|otherwise|therefore|since|lets a|without (?:positions|the \w+)"
-    r"|to a moderate size|to predict the next word|adds nothing)\b",
+    r"\b(because|so that|otherwise|therefore|since|lets|without (?:positions|the \w+)"
+    r"|with probabilities|to a moderate size|to predict the word|adds nothing)\b",
     re.IGNORECASE,
 )
 SAID_INSTEAD = re.compile(
     r"^There (?:is|are) (?:no|only one) .* here|are given: they are not computed here|"
-    r"^Numbers of the same sign increase a dot product",
+    r"^A large score means|^The logit of .* is the dot product",
     re.MULTILINE,
 )
 """What is not there has no reason."""

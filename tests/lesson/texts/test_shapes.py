@@ -123,6 +123,21 @@ def test_the_walk_through_gpt2_with_nine_tokens() -> None:
     assert "The W_Q of the 12 heads, side by side, form a matrix [768, 768]." in told("gpt2-small")
 
 
+def test_each_shape_stands_beside_its_operation() -> None:
+    text = printed("shapes", "gpt2-small", width=WIDE)
+    rows = dict(re.findall(r"^  (\S.*?) {2,}(.*)$", text, re.MULTILINE))
+    stated = {
+        **{"X": "look up each token's row  [1, 8, 768]", "P": "the first 8 rows  [1, 8, 768]"},
+        **{"X′": "X + P  [1, 8, 768]", "Q": "n₁ · W_Q + b_Q  [1, 12, 8, 64]"},
+        **{"S": "Q · Kᵀ / √d_k  [1, 12, 8, 8]", "A": "softmax(S + M)  [1, 12, 8, 8]"},
+        **{"O": "A · V  [1, 12, 8, 64]", "Attention(n₁)": "O · W_O + b_O  [1, 8, 768]"},
+        **{"a": "GELU(h)  [1, 8, 3072]", "FFN(n₂)": "a · W₂ + b₂  [1, 8, 768]"},
+        **{"x₂": "x₁ + FFN(n₂)  [1, 8, 768]", "p": "softmax(z)  [1, 8, 50257]"},
+    }
+    found = {symbol: "  ".join(re.split(" {2,}", rows[symbol])[:2]) for symbol in stated}
+    assert found == stated
+
+
 def test_its_sentence_has_eight_words() -> None:
     assert counted("gpt2-small")["tokens"] == 8
     assert shape_of(counted("gpt2-small"), "input") == [1, 8, 768]
@@ -315,9 +330,9 @@ def test_nothing_is_said_of_growth_where_nothing_grows() -> None:
 
 def test_heads_of_different_widths_are_told_apart() -> None:
     text = printed("shapes", "alex")
-    assert re.search(r"value, head 1 +V +\[1, 1, 4, 3\] +– +72", text)
-    assert re.search(r"value, head 2 +V +\[1, 1, 4, 2\] +– +48", text)
-    assert re.search(r"query +Q +\[1, 2, 4, 2\] +– +96", text)
+    assert re.search(r"V +head 1 +\[1, 1, 4, 3\] +– +72", text)
+    assert re.search(r"V +head 2 +\[1, 1, 4, 2\] +– +48", text)
+    assert re.search(r"Q +X′ · W_Q +\[1, 2, 4, 2\] +– +96", text)
 
 
 def test_the_picture_counts_steps_as_the_list_of_them_does() -> None:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.helpers.command import printed
+from tests.helpers.continuity import violations
 from tests.helpers.sentences import told
 
 WORDS = """
@@ -129,22 +130,25 @@ def test_cross_attention_is_compared_where_there_is_one() -> None:
 
 def test_the_stages_of_training_name_their_steps() -> None:
     without = table(printed("tutorial", "comics"), "One step of training")
-    assert [row[1] for row in without] == [
-        *(
-            "where",
-            "below",
-            "steps 1 to 30",
-            "below",
-            "command decoder-trace train",
-            "command decoder-trace train",
-        )
-    ]
+    assert without[0] == ["| stage", "what happens |"]
+    stages = ["data", "forward pass", "loss", "backward pass", "update"]
+    assert [row[0].strip("| ") for row in without[1:]] == stages
+    crossing = table(printed("tutorial", "picture"), "One step of training")
+    stages[1:2] = ["encoder", "decoder"]
+    assert [row[0].strip("| ") for row in crossing[1:]] == stages
     trained_text = printed("train", "comics", "--format", "markdown")
     trained = table(f"# Stages\n{trained_text.partition(' after it.')[2]}", "Stages")
     assert [row[1] for row in trained] == [
         *("where", "below", "steps 1 to 30 of run", "step 31", "steps 32 to 58"),
         "from step 59 on",
     ]
+
+
+def test_one_pass_trains_all_positions_of_a_text() -> None:
+    title = "Must training go word by word?"
+    rows = table(printed("tutorial", "pizza"), title)
+    assert [row[1] for row in rows] == ["passes", "5", "5", "1"]
+    assert title not in printed("tutorial", "science")  # it has one target
 
 
 @pytest.mark.parametrize("has_mask", [True, False])
@@ -199,3 +203,19 @@ def test_padding_of_a_batch_is_hidden() -> None:
 def test_nothing_is_said_of_padding_without_it(batch: str) -> None:
     source = PADDED.replace("[[b, a], [b, o]]", batch)
     assert "### Padding" not in printed("tutorial", "-", stdin=source)
+
+
+@pytest.mark.parametrize("detail", ["normal", "full"])
+def test_the_probabilities_of_an_example_are_shown_unless_they_stand_above(detail: str) -> None:
+    """An example of the same tokens can be given another input."""
+    training = "training: [{tokens: [a, b], targets: [b, a]GIVEN}]\n"
+    same, other = (
+        told("tutorial", "-", "--detail", detail, "--format", "terminal", stdin=WORDS + example)
+        for example in (
+            training.replace("GIVEN", ""),
+            training.replace("GIVEN", ", given: {input: [[2, 0], [0, 3]]}"),
+        )
+    )
+    assert "\nProbabilities\n" not in same
+    assert "\nProbabilities\n" in other
+    assert violations(other) == []

@@ -15,6 +15,7 @@ from tracer.decoder.gather import EVERYWHERE, Gather, Places, Where
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
+from tracer.lesson.code.autograd import Grad
 from tracer.lesson.code.library import Words
 from tracer.lesson.code.rounding import Rounded
 from tracer.lesson.code.snippet import (
@@ -96,6 +97,8 @@ class Expressions:
         """Return what computes the result of a record's operation."""
         inputs, output = record.inputs, record.output
         match operation:
+            case Contract() | op.PlaceRows() if any(0 in value.shape for value in inputs):
+                return Snippet(self.zeros(output.shape))  # of an expert without tokens
             case Contract():
                 return self.contracted(operation, inputs)
             case el.Elementwise():
@@ -124,6 +127,8 @@ class Expressions:
                 cumulative, draw = self.operand(inputs[0]), self.operand(inputs[1])
                 below = f"({cumulative.text}[-1] <= {draw.text}).sum()"
                 return self.words_of(Snippet(f"[min({below}, {inputs[0].shape[1] - 1})]"))
+            case Grad():
+                return Snippet(f"{self.operand(inputs[0]).text}.grad")
             case Gather():
                 return self.gathered(operation, inputs, output)
             case op.AccumulateGradients():

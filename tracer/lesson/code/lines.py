@@ -14,6 +14,7 @@ from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.lesson.code.autograd import Grad, reads_gradients
 from tracer.lesson.code.expressions import Expressions, Statements, Written, is_column, uses
 from tracer.lesson.code.library import WORDS, Library, Words
 from tracer.lesson.code.names import Names
@@ -30,6 +31,9 @@ WIDEST = 76
 ALONE = ("variance", "mean_square", "loss.token")
 """The ends of the names of values that always have a line of their own."""
 
+SHOWN = ("gradient", "new")
+"""So have the gradients and the new numbers, which a text shows, of each value of a step."""
+
 NUMBERS = op.Given | op.Pinned | op.PowerOfTwo
 """Operations whose result without axes is a Python number."""
 
@@ -42,8 +46,12 @@ class Layout:
 
     def __init__(self, trace: Trace, steps: Sequence[Step]) -> None:
         self.trace, self.steps = trace, steps
+        self.backward = next(filter(reads_gradients, steps), None)
+        """The step in which the backward pass is called."""
         self.records = {record.output: record for step in steps for record in step.records}
         step_of = {record.output: step for step in steps for record in step.records}
+        self.place_of = {r.output: i for i, step in enumerate(steps) for r in step.records}
+        """The index of the step of each value."""
         readers: dict[Value, list[Record]] = {}
         for record in self.records.values():
             for value in record.inputs:
@@ -57,12 +65,19 @@ class Layout:
         }
         self.names = Names(trace.records, self.temporary)
         self.columns = _columns(self.records.values())
+        self.with_gradients = [
+            record.inputs[0]
+            for record in self.records.values()
+            if isinstance(record.operation, Grad)
+        ]
+        """The values whose gradients are read."""
         self.inside = {
             value
             for value in self.temporary
             if len(readers[value]) == 1
             and _reads_once(readers[value][0], value)
             and not value.role.name.endswith(ALONE)
+            and value.role.derivation not in SHOWN
         }
         """The values that stand inside the line of their reader."""
         writer = LineWriter(self, WORDS[Library.NUMPY])
@@ -74,6 +89,20 @@ class Layout:
                 self.inside.discard(record.output)
             if isinstance(written, Statements) or len(written.text) > LONGEST:
                 self.inside -= {v for v in record.inputs if not self.is_given(v)}
+
+    def from_later_steps(self, step: Step) -> list[Record]:
+        """The records of later steps that a step needs: the slope at the end of an FFN."""
+        here, found = self.place_of[step.records[0].output], dict[Value, Record]()
+
+        def add_needed(record: Record) -> None:
+            for value in record.inputs:
+                if self.place_of.get(value, 0) > here and value not in found:
+                    add_needed(self.records[value])
+                    found[value] = self.records[value]
+
+        for record in step.records:
+            add_needed(record)
+        return list(found.values())
 
     def is_given(self, value: Value) -> bool:
         """Whether the numbers of a value are given as a whole."""
@@ -101,6 +130,8 @@ def _columns(records: Any) -> set[Value]:
         follows = isinstance(record.operation, el.Elementwise) and not isinstance(
             record.operation, el.NegativeLogLikelihood | el.Outer
         )
+        if isinstance(record.operation, Grad):
+            rows, follows = [record.inputs[0]], True
         follows = follows and bool(rows) and all(value in found for value in rows)
         if len(record.output.shape) == 1 and (is_column(record) or follows):
             found.add(record.output)
@@ -125,8 +156,22 @@ class LineWriter:
 
     def lines(self, step: Step) -> list[str]:
         """Return the lines of a step; none if its numbers are given."""
-        lines = [line for record in step.records for line in self._lines_of(record)]
+        lines = [*self._backward()] if step is self.layout.backward else []
+        records = (*self.layout.from_later_steps(step), *step.records)
+        lines += [line for record in records for line in self._lines_of(record)]
         return [part for line in lines for part in broken(line)]
+
+    def _backward(self) -> Iterator[str]:
+        """The backward pass, from the loss, or from a value whose gradient is given."""
+        layout = self.layout
+        kept = [layout.names[v] for v in layout.with_gradients if not layout.is_given(v)]
+        if kept:
+            yield f"for value in [{', '.join(kept)}]:"
+            yield "    value.retain_grad()"
+        assert layout.backward
+        record = next(r for r in layout.backward.records if isinstance(r.operation, Grad))
+        start, *given = (layout.names[value] for value in record.inputs[1:])
+        yield f"{start}.backward({', '.join(given)})"
 
     def _lines_of(self, record: Record) -> Iterator[str]:
         value, operation = record.output, record.operation
@@ -174,7 +219,7 @@ class LineWriter:
     def _operand(self, value: Value) -> Snippet:
         """The name of a value, its own expression, or its number."""
         layout = self.layout
-        if layout.is_given(value) and not value.shape:
+        if layout.is_given(value) and not value.shape and value not in layout.with_gradients:
             return number(Decimal(str(value.numbers[()])))
         if value in layout.inside:
             if layout.is_given(value):
@@ -200,7 +245,8 @@ def broken(line: str) -> list[str]:
     inner = " " * (len(line) - len(line.lstrip()) + 4)
     wrap = partial(textwrap.wrap, width=WIDEST, break_long_words=False, break_on_hyphens=False)
     if not assignment:  # for … in [ … ]:
-        return wrap(line, subsequent_indent=inner)
+        begins, _, listed = line.removesuffix("]:").partition("[")
+        return [f"{begins}[", *wrap(listed, initial_indent=inner, subsequent_indent=inner), "]:"]
     name, assigns, value = assignment.groups()
     inside = wrap(value, initial_indent=inner, subsequent_indent=inner)
     return [f"{name} {assigns} (", *inside, f"{inner[4:]})"]

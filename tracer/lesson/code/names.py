@@ -6,11 +6,12 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from tracer.decoder.roles import Place
+from tracer.decoder.roles import Derivation, Place
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.lesson.wiring import Where, in_order, sub_layer_results, where
+from tracer.lesson.wiring import Where, in_order, sub_layer_results, where, where_at
 
 NAMES = {
     **{"embedding": "X", "embedding.scaled": "X_scaled", "position": "P", "input": "x"},
@@ -37,6 +38,16 @@ OUTPUTS = {"attention": "attention", "cross_attention": "cross_attention", "ffn"
 OF_SUB_LAYER = ("residual", "norm", "norm_after")
 """The beginning of what every sub-layer has; its number among the sub-layers is added."""
 
+DERIVED: dict[Derivation, str] = {
+    **{"gradient": "d_", "mean": "mean_d_", "difference": "centered_d_", "scaled": "scaled_d_"},
+    **{"left": "from_", "right": "from_right_", "third": "from_third_", "fourth": "from_fourth_"},
+    **{"squares": "squares_d_", "clipped": "clipped_d_", "decayed": "decayed_"},
+    **{"velocity": "velocity_", "squared": "squared_d_", "first_moment": "m_"},
+    **{"second_moment": "v_", "unbiased_first": "m_hat_", "unbiased_second": "v_hat_"},
+    **{"direction": "step_", "new": "new_"},
+}
+"""What stands before the name of a value in the name of what training derives from it: d_W_Q."""
+
 TAKEN = {"np", "torch", "math", "vocabulary", "show", "rounded", "shared", "matmul", "normal_cdf"}
 """Names that a program uses for other things."""
 
@@ -54,16 +65,16 @@ class Names:
             self._layers[value.place.encoder] = layer
         self._several = {where(value) for value in values if value.place.head == 2}
         self._numbers = _numbers_of_sub_layers(ordered)
-        self._results = set(sub_layer_results(ordered))
+        self._results = {value.address for value in sub_layer_results(ordered)}
         self._of: dict[Value, str] = {}
+        of_training = {value for value in values if value.place.phase != "forward"}
         taken = {*TAKEN, *keyword.kwlist}
         for value in values:
-            if value not in temporary:
+            if value not in temporary or value in of_training:
                 self._of[value] = name = self._free(value, self._whole(value), taken)
                 taken.add(name)
-        for value in values:
-            if value in temporary:
-                self._of[value] = self._free(value, _short(value), taken)
+        for value in temporary - of_training:
+            self._of[value] = self._free(value, _short(value), taken)
 
     def __getitem__(self, value: Value) -> str:
         """The name of a value."""
@@ -77,13 +88,19 @@ class Names:
 
     def _whole(self, value: Value) -> str:
         """A name with the layer and the head, where there are several."""
-        place = value.place
-        if value in self._results:
-            return f"x_{self._numbers[where(value)]}{'_E' * place.encoder}"
-        return f"{self._base(value)}{self._suffix(place, value.role.name)}"
+        place, role = value.place, value.role
+        if role.of and role.derivation in DERIVED:
+            before = self._at(replace(place, phase="forward"), role.of.name)
+            return f"{DERIVED[role.derivation]}{before}"
+        return self._at(place, role.name)
 
-    def _base(self, value: Value) -> str:
-        place, name = value.place, value.role.name
+    def _at(self, place: Place, name: str) -> str:
+        """The name of the value of a role at a place."""
+        if f"{place.prefix}{name}" in self._results:
+            return f"x_{self._numbers[where_at(place)]}{'_E' * place.encoder}{_example(place)}"
+        return f"{self._base(place, name)}{self._suffix(place, name)}"
+
+    def _base(self, place: Place, name: str) -> str:
         if name == "output":
             if place.head:
                 base = "head"
@@ -96,7 +113,7 @@ class Names:
 
     def _suffix(self, place: Place, name: str) -> str:
         parts: list[str] = []
-        here = (place.encoder, place.example, place.layer, place.sub_layer, place.tower_norm)
+        here = where_at(place)
         of_each = name.partition(".")[0] in OF_SUB_LAYER
         if of_each and here in self._numbers:
             parts.append(str(self._numbers[here]))
@@ -115,15 +132,21 @@ class Names:
             parts.append(place.tower_norm)
         if place.encoder:
             parts.append("E")
-        return "".join(f"_{part}" for part in parts)
+        return "".join(f"_{part}" for part in parts) + _example(place)
+
+
+def _example(place: Place) -> str:
+    """The end of the names in an example of a batch that is not the explained one."""
+    return f"_ex{place.example}" if place.example else ""
 
 
 def _numbers_of_sub_layers(records: Sequence[Record]) -> Mapping[Where, int]:
-    """The number of each sub-layer of a tower, from 1."""
-    counted, found = Counter[bool](), dict[Where, int]()
+    """The number of each sub-layer of a tower and an example, from 1."""
+    counted, found = Counter[tuple[bool, int | None]](), dict[Where, int]()
     for value in sub_layer_results(records):
-        counted[value.place.encoder] += 1
-        found[where(value)] = counted[value.place.encoder]
+        tower = value.place.encoder, value.place.example
+        counted[tower] += 1
+        found[where(value)] = counted[tower]
     return found
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,13 @@ from tracer.decoder import operations as op
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
+from tracer.lesson.code.autograd import with_autograd
 from tracer.lesson.code.library import WORDS, Library, Words
-from tracer.lesson.code.lines import Layout, LineWriter, array, entries
+from tracer.lesson.code.lines import SHOWN, Layout, LineWriter, array, entries
 from tracer.lesson.code.rounding import NOISE, ProgramRounding
 from tracer.lesson.code.snippet import Snippet
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.selection import steps_of_batch
 
 LARGEST, SMALLEST = Decimal("1e300"), Decimal("1e-300")
 """Programs compute with numbers of sizes between these."""
@@ -95,7 +99,7 @@ def show(title, x):
 
 BY_EACH = {
     Library.NUMPY: "np.vectorize(one, otypes=[float])(x)",
-    Library.PYTORCH: "torch.as_tensor(x).clone().apply_(one)",
+    Library.PYTORCH: "torch.as_tensor(x).detach().clone().apply_(one)",
 }
 """A function of each number."""
 
@@ -103,14 +107,44 @@ BY_EACH = {
 class Program:
     """The program of a pass, and the lines of each of its steps beside the text."""
 
-    def __init__(self, trace: Trace, steps: Sequence[Step], library: Library) -> None:
-        self.trace, self.steps, self.library = trace, steps, library
-        self.layout = Layout(trace, steps)
+    def __init__(self, trace: Trace, library: Library) -> None:
+        self.trace, self.library = trace, library
         self.rounding = ProgramRounding(trace.pencil)
 
+    @cached_property
+    def layout(self) -> Layout:
+        """The layout of the program, which rounds where the text rounds.
+
+        The gradients that PyTorch computes have all digits, so rounded ones are computed by their
+        formulas.
+        """
+        return self._layout(rounds=self.trace.pencil.rounds)
+
+    @cached_property
+    def beside(self) -> Layout:
+        """The layout of the lines beside the text, which have all digits."""
+        return self._layout(rounds=False)
+
+    def _layout(self, *, rounds: bool) -> Layout:
+        every = steps_of_batch(self.trace.records)
+        if self.library is Library.PYTORCH and not rounds:
+            every = with_autograd(every)
+        return Layout(self.trace, every)
+
     def lines(self, step: Step) -> list[str]:
-        """Return the lines that compute a step, with all digits."""
-        return LineWriter(self.layout, self.words).lines(step)
+        """Return the lines that compute a step, or some records of one, with all digits."""
+        own = next(each for each in self.beside.steps if each.number == step.number)
+        outputs = {record.output for record in step.records}
+        if any(record.output not in outputs for record in own.records):
+            chosen = tuple(record for record in own.records if record.output in outputs)
+            own = replace(own, records=chosen)
+        return LineWriter(self.beside, self.words).lines(own)
+
+    @property
+    def _what(self) -> str:
+        """What the program computes."""
+        trains = any(step.place.phase != "forward" for step in self.layout.steps)
+        return "a step of training" if trains else "the forward pass"
 
     @property
     def words(self) -> Words:
@@ -131,10 +165,12 @@ class Program:
                 raise TracerError(Problem(message, address=value.address))
         writer = LineWriter(self.layout, self.words, self.rounding)
         body: list[str] = []
-        needed = self._needed(titles)
+        needed = self._needed({step.number for step in titles})
+        title_of = {step.number: title for step, title in titles.items()}
         for step in needed:
             lines = writer.lines(step)
-            shown = list(self._shown(step, titles[step])) if step in titles else []
+            title = title_of.get(step.number)
+            shown = list(self._shown(step, title)) if title else []
             if lines or shown:
                 body += ["", *lines, *shown]
         given = list(self._given(needed))
@@ -142,28 +178,36 @@ class Program:
         return "\n".join([*helpers, *given, *body]) + "\n"
 
     def _shown(self, step: Step, title: str) -> Iterator[str]:
-        value = step.last.output
-        is_words = value.role.words and not isinstance(step.last.operation, op.Chosen)
-        if is_words or 0 in value.shape:
+        """The results of a step; the gradients and the new weights have their names."""
+        own = [r.output for r in step.records if r.output.role.derivation in SHOWN]
+        for value in own:
+            yield from self._shows(value, f"{title}: {self.layout.names[value]}")
+        is_word = isinstance(step.last.operation, op.Chosen)
+        if not own and (is_word or not step.last.output.role.words):
+            yield from self._shows(step.last.output, title)
+
+    def _shows(self, value: Value, title: str) -> Iterator[str]:
+        if 0 in value.shape:
             return
         name, printed = self.layout.names[value], self.rounding.printed(value)
         own = str(value.numbers[()]) if self.layout.is_given(value) and not value.shape else name
         shown = printed.around(Snippet(own)).text if printed else own
         yield f"show({quoted(title)}, {shown})"
 
-    def _needed(self, chosen: Iterable[Step]) -> list[Step]:
-        """The chosen steps and those that they read."""
-        step_of = {record.output: step for step in self.steps for record in step.records}
-        found, waiting = set[Step](), list(chosen)
+    def _needed(self, chosen: Container[int]) -> list[Step]:
+        """The steps with the chosen numbers and those that they read."""
+        every = self.layout.steps
+        step_of = {record.output: step for step in every for record in step.records}
+        found, waiting = set[Step](), [step for step in every if step.number in chosen]
         while waiting:
             step = waiting.pop()
             if step not in found:
                 found.add(step)
                 read = (value for record in step.records for value in record.inputs)
                 waiting += [step_of[value] for value in read if value in step_of]
-        return [step for step in self.steps if step in found]
+        return [step for step in every if step in found]
 
-    def _given(self, steps: Sequence[Step]) -> Iterator[str]:
+    def _given(self, steps: Iterable[Step]) -> Iterator[str]:
         """The numbers that the scenario gives, and the vocabulary."""
         yield from ("", "# Inputs and parameters")
         scenario = self.trace.scenario
@@ -179,6 +223,9 @@ class Program:
         for value in given:
             if value.shape and not value.role.words:
                 yield from self._literal(value)
+        if learned := [value for value in self.layout.with_gradients if value in given]:
+            yield f"for value in [{', '.join(self.layout.names[value] for value in learned)}]:"
+            yield "    value.requires_grad_()"
 
     def _literal(self, value: Value) -> list[str]:
         name, words = self.layout.names[value], self.words
@@ -227,7 +274,7 @@ class Program:
         imports += ["from decimal import ROUND_HALF_UP, Decimal"] if "Decimal" in whole else []
         imports += [""] if imports else []
         module = ["import numpy as np"] if is_numpy else ["import torch", "", *_DOUBLE]
-        title = f"{self.trace.scenario.title}: the forward pass in {words.title}."
+        title = f"{self.trace.scenario.title}: {self._what} in {words.title}."
         return [f'"""{quoted(title)[1:-1]}"""', "", *imports, *module, "", found]
 
 

@@ -49,7 +49,7 @@ class ProgramRounding:
         value, pencil = record.output, self.pencil
         if value.role.words or not pencil.rounds:
             return None
-        chosen = pencil.chosen(value.base_address)
+        chosen = pencil.chosen_for(value.role, value.base_address)
         if isinstance(record.operation, _MOVED):
             return self._to(chosen, value) if chosen else None
         rule = value.role.rounding_rule
@@ -90,7 +90,7 @@ class ProgramRounding:
         """Return how a value is rounded to be printed, if it was not rounded before."""
         if value.role.words or value.form is Form.AS_THEY_ARE:
             return None
-        return self._to(self.pencil.chosen(value.base_address), value)
+        return self._to(self.pencil.chosen_for(value.role, value.base_address), value)
 
     def _to(self, digits: Digits | None, value: Value) -> Rounded:
         arguments: list[str] = []

@@ -11,7 +11,7 @@ from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, SoftmaxRoles
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, the_counted
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import (
     attention_claims,
@@ -59,20 +59,18 @@ def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
 
 
 def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
-    match = (
-        "The score of two tokens is the dot product of one token's query and the other's key. "
-        "A large score means a good match."
-    )
     shared, d_k = keys_of(step, ctx), ctx.value(step.place, roles.D_K)
     scale = ctx.value(step.place, roles.SCALE)
-    whose = f" The keys are those of head {shared}." * (shared is not None)
+    whose = f" of head {shared}" * (shared is not None)
+    keys = f" are the dot products of its query and each key{whose}"
+    products: Sentence = ("The scores of ", ctx.name, keys)
     if scale is None:
-        return (match + whose,)
-    divided = f"{match}{whose} The dot products are divided by "
+        return (*products, ".")
+    divided: Sentence = (*products, ", divided by ")
     if d_k is None:
-        return (divided, ctx.symbols[scale.address], ", a constant of the model.")
+        return (*divided, ctx.symbols[scale.address], ", a constant of the model.")
     width = ctx.symbols[d_k.address]
-    return (divided, ex.Root(width), ", where ", width, " is the width of queries and keys.")
+    return (*divided, ex.Root(width), ", where ", width, " is the width of queries and keys.")
 
 
 def _divisor(naming: Naming) -> ex.Expression:
@@ -117,23 +115,22 @@ MASK_STEP = InnerKind(
 # --- softmax -------------------------------------------------------------------------------------
 
 
-def softmax_goal(number: str, *, shifted: bool) -> str:
-    """Return the goal of a softmax of scores or logits."""
+def softmax_goal(whose: Sentence, number: str, *, shifted: bool) -> Sentence:
+    """Return the goal of a softmax of scores or logits; `whose` names a row of them."""
     goal = (
-        f"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
-        f"{number}, divided by the sum of these powers."
+        f" into shares of 1: e to the power of each {number}, divided by the sum of these powers."
     )
     first = (
         f" The largest {number} of the row is subtracted first, because e to the power of a large "
         "number overflows; before rounding, this does not change the shares."
     )
-    return goal + first * shifted
+    return ("The softmax turns ", *whose, goal + first * shifted)
 
 
 def softmax_roles(
     softmax: SoftmaxRoles,
     shares: SymbolOf,
-    caption: CaptionOf = "Each exponential divided by the sum:",
+    caption: CaptionOf = None,
 ) -> dict[Role, RoleText]:
     """Return the texts of the roles of a softmax."""
     return {
@@ -147,24 +144,24 @@ def softmax_roles(
     }
 
 
-def _weights_caption(record: Record) -> str:
+def _weights_caption(record: Record) -> str | None:
     beside = attention_claims.left_out(record)
-    if beside:
-        return f"The weights, without the share of the {beside}:"
-    return "Each exponential divided by the sum:"
+    return f"The weights, without the share of the {beside}:" if beside else None
 
 
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     shifted = ctx.value(step.place, roles.SHIFTED) is not None
-    made = softmax_goal("score", shifted=shifted)
+    scores: Sentence = (*the_counted(step.last.output.shape[1], "score"), " of ", ctx.name)
+    made = softmax_goal(scores, "score", shifted=shifted)
     beside = attention_claims.left_out(step.last)
     if beside:
-        made += (
+        left_out = (
             f" The share of the {beside} is left out, so that, before rounding, the weights of a "
             "row add up to less than 1."
         )
+        made = (*made, left_out)
     if attention_claims.crosses(step):
-        return (f"{made} No token is masked here.", *attention_claims.vanished(step, ctx))
+        return (*made, " No token is masked here.", *attention_claims.vanished(step, ctx))
     unseen, weights = (
         attention_claims.hidden_tokens(step, ctx),
         ctx.value(step.place, roles.WEIGHTS),
@@ -173,9 +170,9 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
         left = still_weighted(step, ctx) or attention_claims.vanished(step, ctx)
-        return (made, *(zero if unseen else ()), *left)
+        return (*made, *(zero if unseen else ()), *left)
     nothing = ", so the sum is 0 and nothing can be divided by it: all its weights are set to 0."
-    return (f"{made} Every key is masked for ", ctx.name, nothing)
+    return (*made, " Every key is masked for ", ctx.name, nothing)
 
 
 OF_SOFTMAX = (
@@ -202,7 +199,7 @@ SOFTMAX_STEP = InnerKind(
     gradient=Gradient("at the attention weights", "each attention weight", reasons=_of_softmax),
     sign=("softmax",),
     short="attention weights",
-    reasons=(why.EXPONENTIAL,),
+    reasons=why.why_exponential,
     claim=attention_claims.largest_shares,
     picture="Attention weights",
     illustrate=illustrations.softmax,
@@ -212,7 +209,10 @@ UNMASKED_STEP = InnerKind(
     "unmasked",
     "Without the mask",
     "the attention weights without the mask",
-    ("The softmax is computed again from the same scores, without the mask.",),
+    lambda step, ctx: (
+        *("The softmax of the scores of ", ctx.name),
+        " is computed again, without the mask.",
+    ),
     softmax_roles(roles.UNMASKED_SOFTMAX, head_symbol("U"), _weights_caption),
     gradient=None,
     sign=("no mask",),
@@ -267,10 +267,9 @@ def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    added = (
-        "The output of a head is the sum of the values, each multiplied by its attention weight."
-    )
-    return (added + f" The values are those of head {shared}." * (shared is not None),)
+    whose = f" of head {shared}" * (shared is not None)
+    each = f" is the sum of the values{whose}, each multiplied by its attention weight."
+    return ("The output for ", ctx.name, each)
 
 
 COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)

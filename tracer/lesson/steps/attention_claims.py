@@ -202,8 +202,8 @@ def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     return (
         *("Without the mask, ", ctx.name, " would ", *much, which),
         *listed([ctx.names[i] for i in later]),
-        ". This is data leakage when the model is trained to predict the next token: later tokens "
-        "contain the answer.",
+        *(". This is data leakage when the model is trained to predict what follows ", ctx.name),
+        ".",
     )
 
 

@@ -7,12 +7,11 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
 from tracer.formula.expression import Symbol
-from tracer.lesson.context import LessonContext
-from tracer.lesson.document import Sentence
-from tracer.lesson.steps.attention_claims import crosses
+from tracer.lesson.context import LessonContext, counted
+from tracer.lesson.document import Name, Plain, Sentence
+from tracer.lesson.steps.attention_claims import crosses, hidden_tokens
 from tracer.lesson.steps.kind import Step
 
-THREE_VECTORS = "Attention compares queries with keys, and adds up values."
 THEIR_WEIGHTS = (
     " Queries, keys and values each have a weight matrix, which all tokens share, so that its size "
     "does not depend on the length of the text."
@@ -21,32 +20,6 @@ THEIR_WEIGHTS = (
 ACROSS: Sentence = (
     "Queries come from the decoder's tokens, keys and values from the encoder's tokens. Every "
     "decoder token can attend to every encoder token.",
-)
-
-OF_ITS_OWN: Sentence = (
-    "A separate key lets a token be found by something other than what it looks for.",
-)
-
-PASSED_ON: Sentence = (
-    "A separate value lets a token pass on something other than what makes it easy to find.",
-)
-
-FIT: Sentence = (
-    "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.",
-)
-
-EXPONENTIAL: Sentence = (
-    "The exponential of every finite score is positive, so that the results can be shares. Before "
-    "rounding, a score that is larger by 1 gets e times the share, about 2.7 times.",
-)
-
-FROM_TOKEN_TO_TOKEN: Sentence = (
-    "Only attention moves information between tokens; all other parts of a layer treat each token "
-    "separately.",
-)
-
-OF_ONE_WIDTH: Sentence = (
-    "Because the output is a sum, it is as wide as one value, however many tokens there are.",
 )
 
 MIXED: Sentence = ("Each column of ", Symbol("W", "O"), " weights the numbers of all heads.")
@@ -65,7 +38,26 @@ def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why there are queries, keys and values, of the encoder if so, and several heads."""
     several = [_several_heads(step, ctx)] if ctx.heads_of(step.place) > 1 else []
     weights = "" if ctx.is_typed_at(step.place) else THEIR_WEIGHTS
-    return ((THREE_VECTORS + weights,), *([ACROSS] if crosses(step) else []), *several)
+    compared = f" with keys, and adds up values.{weights}"
+    three: Sentence = ("Attention compares the query of ", ctx.name, compared)
+    return (three, *([ACROSS] if crosses(step) else []), *several)
+
+
+def why_own_keys(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say why a key is not the query."""
+    found = " be found by something other than what it looks for."
+    return (("A separate key lets ", _whose(step, ctx), found),)
+
+
+def why_own_values(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say why a value is not the key."""
+    passed_on = " pass on something other than what makes it easy to find."
+    return (("A separate value lets ", _whose(step, ctx), passed_on),)
+
+
+def _whose(step: Step, ctx: LessonContext) -> Name | Plain:
+    """The token of a key; of the encoder's, none is followed."""
+    return Plain("an encoder token") if crosses(step) else ctx.name
 
 
 def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
@@ -81,14 +73,18 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
 def why_scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Where the keys stand, when a dot product is large, why it is divided if that lowers it."""
     scale, keys = ctx.value(step.place, roles.SCALE), _where_the_keys_are(step, ctx)
+    match: Sentence = (
+        *("A large score means that a key matches the query of ", ctx.name),
+        ": numbers of the same sign increase a dot product; numbers of opposite signs decrease it.",
+    )
     if scale is None or scale.array <= 1:
-        return (*keys, FIT)
+        return (*keys, match)
     divided: Sentence = (
         "Vectors of more numbers tend to have dot products of larger magnitude. Dividing by ",
         *(ctx.symbols[scale.address], " brings the scores closer together; otherwise the softmax "),
         "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )
-    return (*keys, FIT, divided)
+    return (*keys, match, divided)
 
 
 def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -101,13 +97,33 @@ def _where_the_keys_are(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (("Each row of ", ctx.symbols[keys.address], " is the key of one token."),)
 
 
+def why_exponential(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what the exponential does to a score, and to a difference of two."""
+    larger = "before rounding, a score that is larger by 1 gets e times the attention of "
+    return (
+        (
+            f"The exponential makes a finite score positive, so that it can be a share; {larger}",
+            *(ctx.name, ", about 2.7 times."),
+        ),
+    )
+
+
 def why_weighted_sum(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Say that information moves between tokens, if a token attends to another; why by a sum."""
+    """Say that the token gets information, if it can attend to another; why by a sum."""
     weights = step.last.inputs[0].array
     rows, keys = weights.shape
     itself = np.eye(rows, keys, keys - rows, dtype=bool)
-    moves = crosses(step) or weights[~itself].any()
-    return (*([FROM_TOKEN_TO_TOKEN] if moves else []), OF_ONE_WIDTH)
+    others = keys - 1 - len(hidden_tokens(step, ctx))
+    moves = crosses(step) or (weights[~itself].any() and others > 0)
+    gets: Sentence = (
+        *("Only attention moves information from other tokens to ", ctx.name),
+        "; all other parts of a layer treat each token separately.",
+    )
+    width: Sentence = (
+        *("Because the output is a sum, it has ", *counted(step.last.output.shape[1], "number")),
+        ", like one value, however many tokens there are.",
+    )
+    return (*([gets] if moves else []), width)
 
 
 def why_w_o(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

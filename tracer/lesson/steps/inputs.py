@@ -13,7 +13,7 @@ from tracer.decoder.part import parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, listed, the_counted
 from tracer.lesson.steps.gradients import learns, summed_at
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind
 from tracer.lesson.steps.positions import positions
@@ -27,8 +27,8 @@ ROOT = ex.Root(D_MODEL)
 
 
 PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word. Large models also have parts of words and single "
-    "bytes, so that they can represent any text.",
+    "Large models also have parts of words and single bytes as tokens, so that they can represent "
+    "any text.",
 )
 
 REGIONS: doc.Sentence = (
@@ -40,14 +40,18 @@ MOST_IDS = 12
 """So many ids are listed in a sentence."""
 
 
-def _ids(step: Step) -> tuple[doc.Sentence, ...]:
-    """What an id is, and the ids of a short text."""
+def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """What an id is, the ids of a short text, and that the table has more rows than are listed."""
     read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
     ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
         return ()
-    listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
-    return ((f"{IDS}{listed}.",),)
+    table = ctx.tower.embeddings
+    rows = len(table) if isinstance(table, Mapping) else len(ids)
+    few = f" Only {rows} rows of the table are listed here, each by its token."
+    is_part = isinstance(table, Mapping) and any(int(each) > rows for each in ids)
+    known = () if len(ids) > MOST_IDS else (": ", *listed(ctx.names), f" → [{', '.join(ids)}]")
+    return ((IDS, *known, f".{few * is_part}"),)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -55,11 +59,11 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     named = " Here the author has named them." * (ctx.tower.features is not None)
     vectors: doc.Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token; each column is a "),
-        "feature. A trained model has learned these numbers, so that a single feature rarely has "
-        f"a meaning that a person could name.{named}",
+        *("feature. In a trained model, the numbers of ", ctx.name, " are learned, so that a "),
+        f"single feature rarely has a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
-    return (what, *_ids(step), vectors)
+    return (what, *_ids(step, ctx), vectors)
 
 
 WAVE = ex.Call(
@@ -72,9 +76,10 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token is represented by a vector, its embedding.",)
-    return (
-        "The model looks up each token in a table. The token's row is a vector, its embedding.",
-    )
+    such: doc.Sentence = ("A token, such as ", ctx.name, ", is a piece of text, often a word. ")
+    tokens = the_counted(step.last.output.shape[0], "token")
+    row: doc.Sentence = (" in a table; the row of ", ctx.name, " is a vector, its embedding.")
+    return (*(() if ctx.in_encoder else such), "The model looks up ", *tokens, *row)
 
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
@@ -100,9 +105,8 @@ def at_position(step: Step, ctx: LessonContext) -> doc.Sentence:
     """Say at which position the followed token is, and from which they are counted."""
     index = step.records[0].output
     here = ctx.number(index, ctx.row(index))
-    first = here.value - ctx.token
-    counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
-    return (" ", ctx.name, " is at position ", here, *counted, ".")
+    first = ex.Number(here.value - ctx.token)
+    return (" ", ctx.name, " is at position ", here, ", counted from ", first, ".")
 
 
 def _waves(step: Step) -> bool:

@@ -18,11 +18,6 @@ from tracer.scenario.fields import Mask, Window
 
 HIDDEN = Number(Decimal("-Infinity"))
 
-NO_LOOKING_UP: Sentence = (
-    "Later tokens are hidden because they contain the answer when a model is trained to predict "
-    "the next token.",
-)
-
 
 def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
     """Say what a token can attend to."""
@@ -40,8 +35,15 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
             seen = f"Each token may attend {whom}: the mask adds "
             return (seen, HIDDEN, " to every other score.", *fills_up)
         case "causal":
-            seen = "Each token may attend only to itself and to earlier tokens: the mask adds "
-            return (seen, HIDDEN, " to the score of every later token.", *fills_up)
+            seen = " may attend only to itself and to earlier tokens: the mask adds "
+            return (
+                "Like every token, ",
+                ctx.name,
+                seen,
+                HIDDEN,
+                " to the score of every later token.",
+                *fills_up,
+            )
         case "none" if ctx.padding is not None:
             seen = (
                 "Each token may attend to earlier and later tokens, but not to the padding token "
@@ -84,7 +86,12 @@ def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why later tokens are hidden, if there are any and the mask hides them."""
     mask = step.last.inputs[1].array
     later = mask[np.triu_indices_from(mask, len(ctx.names) - len(mask) + 1)]
-    return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()
+    if not later.size or np.isfinite(later).any():
+        return ()
+    before = min(ctx.token, len(ctx.names) - 2)
+    example = (Name(ctx.names[before + 1]), " after ", Name(ctx.names[before]))
+    answer = "Later tokens are hidden because they contain the answer when a model is trained to "
+    return ((f"{answer}predict ", *example, "."),)
 
 
 def mask_of(place: Place, ctx: LessonContext) -> Mask:

@@ -34,24 +34,27 @@ def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
         f" This head shares the keys and values of head {shared}, so that a cache keeps fewer of "
         "them."
     )
-    what = (
-        "a decoder token looks for among the encoder's tokens"
-        if crosses(step)
-        else "a token looks for"
-    )
     typed = GIVEN.format("queries") * isinstance(step.last.operation, Given)
-    return (f"The query describes what {what}.{typed}{saves * (shared is not None)}",)
+    where = " among the encoder's tokens" * crosses(step)
+    ends = f" looks for{where}.{typed}{saves * (shared is not None)}"
+    return ("The query describes what ", ctx.name, ends)
 
 
-def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonContext], Sentence]:
-    """Return the goal of a key or a value; `here` is the goal for the decoder's own tokens."""
+def _of_a_source(
+    noun: str, does: tuple[str, str], here: str
+) -> Callable[[Step, LessonContext], Sentence]:
+    """Return the goal of a key or a value: what it `does`, before and behind a token's name.
+
+    `here` is added for the decoder's own tokens.
+    """
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         if isinstance(step.last.operation, Reused):
             return (f"The {noun}s of the encoder's tokens are reused from the previous turn.",)
-        token = "an encoder token" if crosses(step) else "a token"
         typed = GIVEN.format(f"{noun}s") * isinstance(step.last.operation, Given)
-        return (f"The {noun} {does.format(token)}{'' if crosses(step) else here}.{typed}",)
+        if crosses(step):
+            return (f"The {noun} {does[0]}an encoder token{does[1]}.{typed}",)
+        return (f"The {noun} {does[0]}", ctx.name, f"{does[1]}{here}.{typed}")
 
     return goal
 
@@ -100,11 +103,11 @@ KEY_STEP = InnerKind(
     "key",
     "Key",
     "what each token can be found by",
-    _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
+    _of_a_source("key", ("describes what ", " can be found by"), "; queries are compared with it"),
     {roles.KEY: RoleText(head_symbol("K")), roles.KEYS: RoleText(head_symbol("K"))},
     gradient=Gradient("at the key", _at_the("key", "keys"), (roles.W_K, roles.B_K)),
     sign=_sign("K"),
-    reasons=(why.OF_ITS_OWN,),
+    reasons=why.why_own_keys,
     claim=largest_in("key"),
     groups=("qkv",),
 )
@@ -113,11 +116,11 @@ VALUE_STEP = InnerKind(
     "value",
     "Value",
     "what each token passes on",
-    _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
+    _of_a_source("value", ("is what ", " passes on"), " to the tokens that attend to it"),
     {roles.VALUE: RoleText(head_symbol("V")), roles.VALUES: RoleText(head_symbol("V"))},
     gradient=Gradient("at the value", _at_the("value", "values"), (roles.W_V, roles.B_V)),
     sign=_sign("V"),
-    reasons=(why.PASSED_ON,),
+    reasons=why.why_own_values,
     claim=largest_in("value"),
     groups=("qkv",),
 )

@@ -44,14 +44,19 @@ def _added(step: Step, ctx: LessonContext) -> Sentence:
     """Say what is added; in a parallel block it is not the sub-layer's input."""
     added, change = summands(step.last)
     own = ctx.sources.get(change) is added
-    what: Sentence = ("The sub-layer's input",) if own else (ctx.symbols[added.address],)
-    return (*what, " is added to its output." if own else " is added to the sub-layer's output.")
+    if own:
+        return ("The sub-layer's output is added to the vector of ", ctx.name, ".")
+    return (ctx.symbols[added.address], " is added to the sub-layer's output.")
 
 
-AROUND: Sentence = (
-    "Because of this sum, the sub-layer only has to compute a change, and in training the gradient "
-    "has a direct path around it.",
-)
+def why_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what a residual connection is for."""
+    return (
+        (
+            *("Because of this sum, the sub-layer only has to compute how ", ctx.name),
+            " changes, and in training the gradient has a direct path around it.",
+        ),
+    )
 
 
 OF_A_SUM: Sentence = (
@@ -69,7 +74,7 @@ RESIDUAL_STEP = StepKind(
     gradient=Gradient("at the residual connection", summed_at("the sum"), reasons=(OF_A_SUM,)),
     sign=("+",),
     short="residual",
-    reasons=(AROUND,),
+    reasons=why_added,
     claim=_changes_most,
 )
 
@@ -151,7 +156,7 @@ def normalizes(step: Step, whose: str = "token") -> Sentence:
     if any(record.output.role.name.endswith(".rms") for record in step.records):
         by = f"numbers are divided by their root mean square{_epsilon(_root(step))}"
         return (f"Each {whose}'s {by}{_then(step)}.",)
-    centered = "mean is subtracted from its numbers. The result is divided by the standard "
+    centered = "mean is subtracted from its numbers, and the result is divided by the standard "
     return (f"Each {whose}'s {centered}deviation ", Symbol("σ"), f"{_then(step)}.")
 
 

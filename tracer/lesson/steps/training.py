@@ -61,12 +61,11 @@ def _cross_entropy_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _why_cross_entropy(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Say what the loss rewards, and what its perplexity compares it with."""
+    """Say what the loss rewards."""
     scenario = ctx.trace.scenario
     if scenario.loss.smoothing:
         return (NONE_AT_0,) if len(scenario.vocabulary or ()) > 1 else ()
-    perplexity = ctx.value(step.place, roles.PERPLEXITY) is not None
-    return (COSTS_MOST, AS_OF) if perplexity else (COSTS_MOST,)
+    return (COSTS_MOST,)
 
 
 COSTS_MOST: Sentence = (
@@ -81,9 +80,16 @@ NONE_AT_0: Sentence = (
     "The loss grows without bound as the probability of any word approaches 0, so training gives "
     "no word all of the probability.",
 )
-AS_OF: Sentence = (
-    "A model that gave each correct word the probability 1/k would have the perplexity k.",
-)
+
+
+def _outcome(step: Step, ctx: LessonContext) -> list[Block]:
+    """Return what the perplexity means, and how many positions have no target."""
+    perplexity = ctx.value(step.place, roles.PERPLEXITY)
+    if perplexity is None or step.is_partly_given:
+        return _not_counted(step, ctx)
+    does = ", the model does as well as one that guesses evenly among so many words."
+    meaning: Sentence = ("With a perplexity of ", ctx.number(perplexity), does)
+    return [Paragraph(meaning), *_not_counted(step, ctx)]
 
 
 def _not_counted(step: Step, ctx: LessonContext) -> list[Block]:
@@ -124,7 +130,7 @@ LOSS_STEP = StepKind(
     sign=("loss",),
     short="loss",
     reasons=_why_cross_entropy,
-    outcome=_not_counted,
+    outcome=_outcome,
     only_with="decoder-trace loss",
 )
 

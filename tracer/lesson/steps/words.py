@@ -18,7 +18,7 @@ from tracer.decoder.tape import Record
 from tracer.formula.arithmetic import Array
 from tracer.formula.expression import Expression, Number, Quotient, Symbol
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext
+from tracer.lesson.context import LessonContext, counted, the_counted
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import FollowedRow, is_named
 from tracer.lesson.steps.gradients import (
@@ -38,8 +38,9 @@ def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     normalized = "normalized " * bool(ctx.tower.final_norm)
     if not ctx.layers:
         return (f"There are no layers: the {normalized}input vectors are the decoder's output.",)
-    result = f"The {normalized}result of the last layer"
-    return (f"{result} is the decoder's output, a vector for each token: its hidden state.",)
+    result = f"The {normalized}result of the last layer is the decoder's output"
+    numbers = counted(step.last.output.shape[1], "number")
+    return (f"{result}: for ", ctx.name, ", a vector of ", *numbers, ", its hidden state.")
 
 
 def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -104,17 +105,18 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
-IN_ONE_VECTOR: doc.Sentence = (
-    "To predict the next word, a model reads only the hidden state of the last token.",
-)
+def _in_one_vector(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Say what the next word is predicted from, if a token can attend to others."""
+    read = ", a model reads only the hidden state of "
+    return (("To predict the word after ", ctx.name, read, ctx.name, "."),) if ctx.gathers else ()
 
 
 def _why_probabilities(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     """Say what probabilities are for; only cross-entropy is computed from those of the softmax."""
     is_loss = ctx.trace.scenario.loss.kind == "cross_entropy"
-    measured = "training can measure how probable the correct word is, and so that " * is_loss
-    chosen = f"Probabilities are computed so that {measured}a program can choose a word at random."
-    return ((f"{chosen} They also show how sure the model is.",),)
+    measured = "training can measure how probable the correct word is, " * is_loss
+    drawn = f"With probabilities, {measured}a program can draw the word after "
+    return ((drawn, ctx.name, " at random, and a reader sees how sure the model is."),)
 
 
 def _at_the_output(step: Step, ctx: LessonContext) -> doc.Sentence:
@@ -130,16 +132,15 @@ OUTPUT_STEP = StepKind(
     gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
     short="output",
-    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.gathers else (),
+    reasons=_in_one_vector,
     claim=_compared_with_the_input,
 )
 
 
 def _logits_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    score = (
-        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
-        "word."
-    )
+    words = step.last.output.shape[1]
+    each: doc.Sentence = ("Each of the ", *counted(words, "word")) if words > 1 else ("The word",)
+    score = " of the vocabulary gets a score, its logit; a larger logit means a more probable word."
     divisors = (r.operation.divisor for r in step.records if isinstance(r.operation, DivideBy))
     divided = [
         part
@@ -147,7 +148,7 @@ def _logits_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         for part in (" All logits are divided by ", Number(divisor), ", a constant of the model.")
     ]
     cap = capped(step, UNCAPPED, "logit")
-    return (score, *divided, *((" ", *cap) if cap else ()))
+    return (*each, score, *divided, *((" ", *cap) if cap else ()))
 
 
 def _logits_caption(record: Record) -> str | None:
@@ -182,14 +183,13 @@ def _before(step: Step) -> str:
     return ""
 
 
-def _of_columns(step: Step) -> doc.Sentence:
-    weights = ("Each word has its own column in ", Symbol("W", "U"))
-    before = _before(step)
-    product = (
-        f", so that its logit{before} is the dot product of the decoder's output with this column"
-    )
+def _of_columns(step: Step, ctx: LessonContext) -> doc.Sentence:
+    """Say what the logit of a word is, of the one with the largest."""
+    row = FollowedRow.of(step.last.output, ctx)
+    word = row.name(int(np.argmax(row.computed)))
+    product = f"{_before(step)} is the dot product of the decoder's output with the column of "
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.records[0].inputs) > 2 else ()
-    return (*weights, product, *bias, ".")
+    return ("The logit of ", *word, product, *word, " in ", Symbol("W", "U"), *bias, ".")
 
 
 def _why_divided(step: Step) -> Iterator[doc.Sentence]:
@@ -279,7 +279,7 @@ LOGITS_STEP = StepKind(
         "at the logits", _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss
     ),
     sign=_logits_sign,
-    reasons=lambda step, ctx: (_of_columns(step), *_why_divided(step)),
+    reasons=lambda step, ctx: (_of_columns(step, ctx), *_why_divided(step)),
     claim=_largest_logit,
 )
 
@@ -288,7 +288,8 @@ def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
     row = step.last.output.read((ctx.row(step.last.output),))
     positive = " Before rounding, every probability is greater than 0." * (not all(row))
-    return (softmax_goal("logit", shifted=shifted) + positive,)
+    logits: doc.Sentence = (*the_counted(len(row), "logit"), " after ", ctx.name)
+    return (*softmax_goal(logits, "logit", shifted=shifted), positive)
 
 
 PROBABILITIES_STEP = StepKind(
@@ -307,14 +308,16 @@ PREDICTION_STEP = StepKind(
     "prediction",
     "Prediction",
     "the most probable word",
-    ("The most probable word is the model's prediction of the next token.",),
+    lambda step, ctx: (
+        *("The most probable word is the model's prediction of the token after ", ctx.name, "."),
+    ),
     {roles.PREDICTION: RoleText(Symbol("prediction"))},
     gradient=None,
     sign=("prediction",),
-    reasons=(
+    reasons=lambda step, ctx: (
         (
-            "To continue the text, the word is appended and the decoder runs again. It generates "
-            "one word at a time, because each word depends on the words before it.",
+            *("To continue a text that ends with ", ctx.name, ", the predicted word is appended "),
+            "and the decoder runs again, because each word depends on the words before it.",
         ),
     ),
     outcome=_predicted,

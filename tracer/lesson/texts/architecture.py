@@ -23,7 +23,7 @@ MOST_LAYERS = 4
 """So many vectors are named in a chain of layers."""
 
 PARAMETERS: doc.Sentence = (
-    "Training can adjust these numbers. Each row names a step that uses them.",
+    "Training can adjust these numbers; each row names a step that uses them.",
 )
 PARAMETERS_IN_PART: doc.Sentence = (
     "These numbers are learned; training would adjust those that the scenario names. Each row "
@@ -73,12 +73,12 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
     if ctx.trace.scenario.has_typed_heads:
         return
-    table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
     if ctx.attends and ctx.trace.scenario.encoder is None:
-        decoder_only = (doc.Paragraph(DECODER_ONLY), table)
-        yield doc.Section(None, "No cross-attention", decoder_only, ARCHITECTURE)
+        only = doc.Paragraph(DECODER_ONLY)
+        yield doc.Section(None, "No cross-attention", (only,), ARCHITECTURE)
     elif ctx.attends_to_the_encoder:
         title = "Self-attention and cross-attention"
+        table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
         yield doc.Section(None, title, (table,), ARCHITECTURE)
 
 

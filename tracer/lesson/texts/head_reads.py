@@ -65,6 +65,16 @@ def _words(story: Story, head: DecisiveHead) -> Iterator[doc.Block]:
     yield doc.Paragraph((story.word.name, f" is the {rank} of {len(row):,} words."))
 
 
+def raised_most(story: Story, head: DecisiveHead) -> list[doc.Name]:
+    """The three words whose logits rise most by what the head takes."""
+    added = logits_from(story, head, value_of(story, head).array[[head.source]])
+    if added is None:
+        return []
+    names = story.trace[roles.LOGITS.name].axes[1].labels
+    weight = float(head.share.value.read(head.share.at))
+    return [doc.Name(names[int(i)]) for i in np.argsort(-added[0] * weight, kind="stable")[:3]]
+
+
 def words_table(story: Story, row: Floats) -> doc.Table:
     """The words with the largest numbers of a row, and the predicted word."""
     names = story.trace[roles.LOGITS.name].axes[1].labels

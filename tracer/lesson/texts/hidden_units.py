@@ -66,13 +66,12 @@ def _units(
     record = product_of(story, part)
     assert record and part.terms
     terms, hidden = np.asarray(part.terms.array[0]), part.of
-    units = [int(i) for i in np.argsort(-abs(terms), kind="stable")[:UNITS]]
+    units = largest_units(terms)
     at = hidden.row(token, len(story.trace.tokens))
     numbers = [float(hidden.read((at, unit))) for unit in units]
     rows = np.stack([np.asarray(record.inputs[1].read((unit,)), float) for unit in units])
     raised = story.raised.of(token, rows * np.array(numbers)[:, None])
-    best = np.argsort(-raised, axis=1, kind="stable")[:, :WORDS]
-    words = listed_words(story, best)
+    words = listed_words(story, np.argsort(-raised, axis=1, kind="stable")[:, :WORDS])
     total = story.number(Entry(part.total, (0,)))
     yield doc.Paragraph(
         (
@@ -91,10 +90,12 @@ def _units(
     if half := terms_for_half(terms):
         them = "largest term is" if half == 1 else f"{half:,} largest terms add up to"
         yield doc.Paragraph((f"Its {them} at least half of this.",))
-    if story.word.column not in best:
-        yield doc.Paragraph(
-            ("None of these units has ", story.word.name, f" among the first {WORDS} words.")
-        )
+
+
+def largest_units(terms: Floats) -> list[int]:
+    """The units with the largest terms; where these add up to no positive sum, in size."""
+    sizes = terms if terms.sum() > 0 else abs(terms)
+    return [int(i) for i in np.argsort(-sizes, kind="stable")[:UNITS]]
 
 
 def terms_for_half(terms: Floats) -> int | None:

@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from tracer.decoder.elementwise import DivideByRowSum
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET, ROLES, targets_of
 from tracer.decoder.operations import MeanOf, SumOf
-from tracer.decoder.roles import LOSS, PERPLEXITY, TARGET, TOKEN_LOSS
+from tracer.decoder.roles import LOSS, PERPLEXITY, PROBABILITIES, TARGET, TOKEN_LOSS
 from tracer.formula import expression as ex
 from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
@@ -24,6 +25,15 @@ MOST_PAIRS = 12
 PAIRS: doc.Sentence = (
     "The simplest model to compare with counts which words follow each word in the batch, and "
     "takes their shares as its probabilities:",
+)
+BACK: doc.Sentence = (
+    "The backward pass begins at the logits. There, the gradient of a position's loss is p - t, "
+    "where t is 1 for the correct word and 0 for every other word. For the correct word and the "
+    "most probable other one after ",
+)
+RAISES: doc.Sentence = (
+    "A small step against this gradient raises the logit of the correct word and lowers all "
+    "others.",
 )
 ALWAYS_THE_SAME: doc.Sentence = (
     "In the batch, each word is always followed by the same word. A model that only counts such "
@@ -47,6 +57,40 @@ def compared_losses(trace: Trace) -> Iterator[doc.Block]:
     """The loss of guessing evenly, and of a batch that of a model that counts pairs of words."""
     yield from _guessing(trace)
     yield from _pairs(trace)
+
+
+def where_it_goes_back(trace: Trace) -> Iterator[doc.Block]:
+    """The gradient at the logits, of the loss at the last position with a target."""
+    probabilities = trace.values.get(PROBABILITIES.name)
+    if not probabilities or not _counted(trace) or trace.scenario.loss.smoothing:
+        return
+    if not isinstance(trace.producers[probabilities].operation, DivideByRowSum):
+        return  # it is given
+    targets, words = trace[TARGET.name].numbers, probabilities.axes[1].labels
+    asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
+    row = asked[-1]
+    shares = list(probabilities.read_computed(row))
+    correct = words.index(targets[row])
+    others = [i for i in range(len(words)) if i != correct]
+    is_certain = number(trace.pencil, probabilities, (row, correct)).value >= 1
+    if not others or is_certain or min(shares) <= 0:
+        return
+    likeliest = max(others, key=shares.__getitem__)
+    who = doc.Name(distinct(trace.tokens)[row])
+    yield doc.Paragraph((*BACK, who, ":"))
+    yield doc.Working(
+        tuple(
+            _difference(words[i], number(trace.pencil, probabilities, (row, i)), int(i == correct))
+            for i in (correct, likeliest)
+        )
+    )
+    yield doc.Paragraph(RAISES)
+
+
+def _difference(word: str, share: ex.Number, target: int) -> doc.Line:
+    """`la: 0.021 - 0 = 0.021`."""
+    sides = (ex.Difference(share, ex.Number.of(target)), ex.Number(share.value - target))
+    return doc.Line(word, ex.Chain(sides, ("=",)))
 
 
 def _counted(trace: Trace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tracer.decoder.attribution import AttributedPart
@@ -12,7 +12,9 @@ from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.decoder.word_path import PathPoint
 from tracer.lesson import document as doc
-from tracer.lesson.texts.model_story import DecisiveHead, Story, number_of
+from tracer.lesson.context import joined
+from tracer.lesson.texts.head_reads import raised_most
+from tracer.lesson.texts.model_story import SPLIT, DecisiveHead, Story, number_of
 from tracer.lesson.texts.word_path import curve, phrase
 from tracer.names import count, name_text, ordinal
 
@@ -40,6 +42,7 @@ def answer(story: Story) -> doc.Section:
     if story.rivals:
         title += f" and not “{name_text(story.rivals[-1].name.text)}”"
     said = (
+        in_words(story),
         (*_predicted(story),),
         (*_head(story),),
         (*_lead(story),),
@@ -48,6 +51,38 @@ def answer(story: Story) -> doc.Section:
     )
     blocks = (*doc.paragraphs(*said), *curve(story.ctx, story.path))
     return doc.Section(None, f"{title}?", blocks, part=f"{title}?")
+
+
+MOST_LATER = 3
+"""So many components after the head are named."""
+
+
+def in_words(story: Story) -> doc.Sentence:
+    """What the head reads and raises, and what raises the word after it, without numbers."""
+    head = story.head
+    if head is None or story.parts is None or head.place.sub_layer != "attention":
+        return ()
+    raised = raised_most(story, head)
+    if len(raised) < MOST_LATER:
+        return ()
+    name = f"{head.name[0].upper()}{head.name[1:]}"
+    reads: doc.Sentence = (f"{name} reads ", head.reads, " and raises words such as ")
+    own = (p for p in story.parts.parts if p.of.role in SPLIT and p.of.place.network is None)
+    later = [p for p in own if is_later(p, head) and number_of(p) > 0][:MOST_LATER]
+    if not later:
+        return (*reads, *joined([(each,) for each in raised]), ".")
+    most: doc.Sentence = (" raise " if len(later) > 1 else " raises ", story.word.name, " most.")
+    return (*reads, *joined([(each,) for each in raised]), f"; after it, {_named(later)}", *most)
+
+
+def _named(parts: Sequence[AttributedPart]) -> str:
+    """`the FFNs of layers 28, 29 and 30`, `the FFN of layer 3 and head 2 of layer 4`."""
+    places = sorted((part.of.place for part in parts), key=lambda place: place.layer or 0)
+    if len(places) > 1 and all(place.head is None for place in places):
+        layers = joined([(str(place.layer),) for place in places])
+        return f"the FFNs of layers {''.join(map(str, layers))}"
+    names = [f"{f'head {p.head}' if p.head else 'the FFN'} of layer {p.layer}" for p in places]
+    return "".join(map(str, joined([(name,) for name in names])))
 
 
 def _predicted(story: Story) -> Iterator[doc.Inline]:
@@ -165,6 +200,8 @@ def summary(story: Story) -> Iterator[doc.Sentence]:
     head, word = story.head, story.word.name
     if head is None:
         return
+    if answered := in_words(story):
+        yield answered
     if story.sources and len(story.sources.parts) > 1:
         part, total = story.sources.parts[0], story.number(head.term)
         yield (

@@ -200,7 +200,9 @@ def page(
     main = (
         None
         if of_model
-        else tutorial(found, chosen, token, training=training, full=full, detail=detail)
+        else tutorial(
+            found, chosen, token, training=training, full=full, detail=detail, draws_all=True
+        )
     )
 
     def text_for(other: int) -> doc.Document:
@@ -210,7 +212,7 @@ def page(
             return replace(main, has_contents=True)
         teacher = Teacher(found, other, refers=whole, full=full, detail=detail)
         of_pass = [s for s in main.sections if s.number and s.trace is found]
-        return worked_for(teacher, chosen, of_pass)
+        return worked_for(teacher, chosen, of_pass, draws_all=True)
 
     documents = [text_for(other) for other in range(len(found.tokens))]
     if part:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import joined
 from tracer.lesson.detail import Detail
@@ -54,7 +54,7 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
     first, last = run[0], run[-1]
     ctx = teacher.ctx.at(first.place)
     names = list(dict.fromkeys(sentences.within(step, ctx)[0] for step in run))
-    words = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    words = names[0] if len(names) == 1 else _from_to(names[0], names[-1])
     if first is last:
         title, within = sentences.title(first, ctx), sentences.within(first, ctx)
     else:
@@ -73,9 +73,17 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
     )
 
 
+def _from_to(first: str, last: str) -> str:
+    """The title of several steps; that of gradients names the values that they are at."""
+    of_gradient = re.compile("Gradient (at|through) ")
+    if not of_gradient.match(first):
+        return f"{first} to {last}"
+    return f"Gradients from {of_gradient.sub('', first)} to {of_gradient.sub('', last)}"
+
+
 def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
     yield doc.Paragraph(_like(teacher, run))
-    needed = _read_by_others(teacher, run)
+    needed = teacher.read_by_others(run)
     for step in run:
         if step.kind.picture or any(record.output in needed for record in step.records):
             yield from teacher.outcome(step, needed)
@@ -84,6 +92,9 @@ def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
 
 def _like(teacher: Teacher, run: Sequence[Step]) -> doc.Sentence:
     """Where the same steps stand with other numbers."""
+    if len(run) == 1:
+        symbol = teacher.ctx.symbols[run[0].last.output.address]
+        return sentences.references(symbol, (), teacher.first_like(run[0]))
     numbers = dict.fromkeys(teacher.first_like(step).number for step in run)
     stretches: list[list[int]] = []
     for number in numbers:
@@ -92,7 +103,8 @@ def _like(teacher: Teacher, run: Sequence[Step]) -> doc.Sentence:
         else:
             stretches.append([number])
     if len(stretches) > 2:
-        return ("Each of these steps is computed like an earlier one, with other numbers.",)
+        numbered = f"Steps {run[0].number} to {run[-1].number} are computed like earlier ones"
+        return (f"{numbered}, with other numbers.",)
     where = joined([_stretch(each[0], each[-1]) for each in stretches])
     return ("The same as ", *where, ", with other numbers.")
 
@@ -102,15 +114,3 @@ def _stretch(first: int, last: int) -> doc.Sentence:
     if first == last:
         return (doc.Reference(first),)
     return (doc.Reference(first), " to ", doc.Reference(last))
-
-
-def _read_by_others(teacher: Teacher, run: Sequence[Step]) -> set[Value]:
-    """The values that steps outside of the run read."""
-    inside = {step.number for step in run}
-    return {
-        value
-        for step in teacher.steps
-        if step.number not in inside
-        for record in step.records
-        for value in record.inputs
-    }

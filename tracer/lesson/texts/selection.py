@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
@@ -22,19 +23,35 @@ ENCODER = ENCODER_STEP.name
 def steps(records: tuple[Record, ...]) -> list[Step]:
     """Group the tape's records to steps, each after the steps that it reads, numbered from 1.
 
-    Parameters and the mask belong to the step that uses them.
+    Parameters and the mask belong to the step that uses them. The other examples of a batch have
+    no steps.
     """
+    own = _grouped(record for record in in_order(records) if not record.output.place.example)
+    return [Step(number, *step) for number, step in enumerate(own, 1)]
+
+
+def steps_of_batch(records: tuple[Record, ...]) -> list[Step]:
+    """Return the same steps, and those of the other examples before them, without numbers."""
+    in_batch = sorted(
+        in_order(records),
+        key=lambda r: (r.output.place.phase != "forward", not r.output.place.example),
+    )
+    numbers = count(1)
+    return [
+        Step(0 if place.example else next(numbers), kind, place, found)
+        for kind, place, found in _grouped(in_batch)
+    ]
+
+
+def _grouped(records: Iterable[Record]) -> Iterator[tuple[StepKind, Place, tuple[Record, ...]]]:
     together: dict[tuple[StepKind, Place], list[Record]] = {}
-    for record in in_order(records):
+    for record in records:
         role, place = record.output.role, record.output.place
-        if role not in OPERANDS and place.example is None:
+        if role not in OPERANDS:
             kind = kind_of(role)
             where = Place(phase=place.phase) if kind.everywhere else place
             together.setdefault((kind, where), []).append(record)
-    return [
-        Step(number, kind, place, tuple(found))
-        for number, ((kind, place), found) in enumerate(together.items(), 1)
-    ]
+    return ((kind, place, tuple(found)) for (kind, place), found in together.items())
 
 
 def select(

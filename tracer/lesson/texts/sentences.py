@@ -92,16 +92,10 @@ def _carried(pencil: Pencil) -> str:
             )
         case Carry.STEP:
             more = count(pencil.rounding.working, "digit")
-            inside = f"; inside a step it keeps up to {more} more" * (more[0] != "0")
-            return (
-                f"A number is rounded where its step ends{inside}. Intermediate products show "
-                "extra digits where the last digit of the result depends on them."
-            )
+            inside = f"; inside a step, it shows up to {more} more" * (more[0] != "0")
+            return f"A number is rounded where its step ends{inside}."
         case Carry.NEVER:
-            return (
-                "Only the printed digits are rounded; the calculation keeps all of them. A line "
-                "shows extra digits where its result depends on them."
-            )
+            return "Only the printed digits are rounded; the calculation keeps all of them."
 
 
 def title(step: Step, ctx: LessonContext) -> str:
@@ -171,7 +165,11 @@ def _side(step: Step) -> str:
     return "after" if any(value.place == step.place for value in inputs) else "before"
 
 
-OTHER_ROWS = "The other rows are computed in the same way."
+def other_rows(others: int) -> Sentence:
+    """Say how the rows of the other tokens are computed."""
+    if others == 1:
+        return ("The other row is computed in the same way.",)
+    return (f"The other {others} rows are computed in the same way.",)
 
 
 def part(step: Step, ctx: LessonContext) -> str:

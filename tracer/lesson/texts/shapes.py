@@ -11,16 +11,18 @@ from math import isqrt, prod
 
 from tracer.decoder import roles
 from tracer.decoder.cost import multiply_adds
+from tracer.decoder.operations import MixExperts
 from tracer.decoder.part import all_roles
-from tracer.formula.expression import Expression, Number
+from tracer.formula.expression import Expression, Number, Symbol
 from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts, names_of
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
-from tracer.lesson.texts.parts import what_part_does
+from tracer.lesson.texts.overview import step_formula, what_part_does
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.survey import (
     LAYER_PARTS,
@@ -33,7 +35,10 @@ from tracer.lesson.texts.survey import (
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import count
 
-HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
+HEADER = ("symbol", "operation", "shape", "parameters", "multiply-adds")
+LEARNED = "learned"
+MOST_WORDS = 24
+"""So many characters of an operation stand beside its shape."""
 NONE = "–"
 MILLION = 1_000_000
 MOST_SPANS = 4
@@ -55,6 +60,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
     shape = next((matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT), None)
     query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
+    yield from doc.paragraphs(_goal(of_decoder, survey))
     only = "Shapes only; no values are computed. "
     if shape:
         _, tokens, width = shape
@@ -79,6 +85,18 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     yield from diagram(ctx, survey.steps, survey.layer_steps)
     learned, layers = survey.parameters - survey.frozen, sum(map(len, survey.outline.layers))
     yield from sizes(ctx, learned, survey.frozen, layers)
+
+
+def _goal(matrices: Sequence[SurveyedMatrix], survey: Survey) -> doc.Sentence | None:
+    """What the decoder computes, if it predicts words."""
+    words = next((each.shape[-1] for each in matrices if each.role is roles.PROBABILITIES), None)
+    if words is None:
+        return None
+    layers = count(sum(map(len, survey.outline.layers)), "layer")
+    return (
+        f"The goal: from {_tokens(survey.length)}, the model computes in {layers} how probable "
+        f"each of {words:,} tokens is as the next one.",
+    )
 
 
 def _context(survey: Survey) -> LessonContext:
@@ -143,26 +161,51 @@ def _rows(
         )
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
-            yield matrix.step, table_symbol(table), written_shape(shape), size, NONE
+            yield table_symbol(table), LEARNED, written_shape(shape), size, NONE
         if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
             yield (
-                matrix.step + _heads(matrix),
                 matrix.symbol,
+                _operation(matrix, ends.get(matrix.value.address), survey),
                 written_shape(matrix.shape),
                 _counted(matrix.parameters),
                 _counted(cost),
             )
 
 
+def _operation(matrix: SurveyedMatrix, step: Step | None, survey: Survey) -> str | Expression:
+    """What computes a matrix, as a formula or in a few words; or the heads that have it."""
+    if of_some := _heads(matrix):
+        return of_some
+    if step is None:
+        is_tied = matrix.role is roles.W_U and survey.trace.scenario.is_tied
+        return LEARNED if matrix.parameters else "W_E, transposed" if is_tied else "given"
+    if matrix.role is roles.EMBEDDING:
+        return "look up each token's row"
+    if matrix.role is roles.POSITION and matrix.place.address(roles.POSITIONS) in survey.tables:
+        return f"the first {count(matrix.value.shape[0], 'row')}"
+    sign = step.kind.sign_of(step, _context(survey))
+    if matrix.role is roles.ACTIVATION:
+        return f"{sign[0]}(h)"
+    together = {
+        v.address: Symbol("O") for v in survey.trace.values.values() if v.role is roles.CONCAT
+    }
+    words = (step.kind.summary, *(each.strip() for each in sign if isinstance(each, str)))
+    short = (each for each in (*words, step.kind.title.lower()) if 0 < len(each) <= MOST_WORDS)
+    # One symbol stands for all experts, so that their sum would add it to itself.
+    is_of_experts = isinstance(step.last.operation, MixExperts)
+    formula = None if is_of_experts else step_formula(step, {**survey.names, **together})
+    return formula or next(short, NONE)
+
+
 def _heads(matrix: SurveyedMatrix) -> str:
-    """Return the heads or networks of a matrix, if not all are equal."""
+    """The heads or networks of a matrix, if not all are equal."""
     numbers = matrix.heads or [network.number for network in matrix.networks]
     if len(numbers) == matrix.of_heads or not numbers:
         return ""
     noun = "head" if matrix.heads else matrix.networks[0].noun
-    return f", {noun}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    return f"{noun}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Sentence]:
@@ -209,9 +252,12 @@ def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Se
     times = matrices[0].times
     if times > 1:
         cost = sum(matrix.multiply_adds for matrix in matrices)
+        normed = sum(matrix.parameters for matrix in matrices if matrix.part == "norms")
+        of_norm = f", {normed:,} of them in the norm," if normed else ""
         yield (
-            f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
-            f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
+            f"Each of these {times} layers has {parameters:,} parameters here{of_norm} and takes "
+            f"{cost:,} multiply-adds; all {times} have {parameters * times:,} and take "
+            f"{cost * times:,}.",
         )
 
 

@@ -165,9 +165,14 @@ class Survey:
         return self.outline.encoder_layers if place.encoder else self.outline.layers
 
     @cached_property
+    def names(self) -> dict[str, Expression]:
+        """The symbol of each value by its address, one for all heads."""
+        return {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
+
+    @cached_property
     def matrices(self) -> tuple[SurveyedMatrix, ...]:
         """Every matrix, those of a step's parameters before what it gives."""
-        names = {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
+        names = self.names
         counted = {*learned(self.trace.scenario), *frozen_weights(self.trace.scenario)}
         found: dict[object, dict[object, list[Record]]] = defaultdict(lambda: defaultdict(list))
         for record in in_order(self.trace.records):

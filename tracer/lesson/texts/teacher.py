@@ -19,7 +19,12 @@ from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.detail import Detail
-from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.attention import (
+    MASK_STEP,
+    SCORES_STEP,
+    SOFTMAX_STEP,
+    WEIGHTED_SUM_STEP,
+)
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
@@ -27,7 +32,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
 from tracer.lesson.texts.main_head import MainHead, main_head
-from tracer.lesson.texts.said import new_sentences
+from tracer.lesson.texts.said import new_sentences, wording
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -47,6 +52,10 @@ SQUARES = tuple(norm.root_squared for norm in all_norms())
 
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
+
+
+BETWEEN_TOWERS = (SCORES_STEP, SOFTMAX_STEP, WEIGHTED_SUM_STEP)
+"""Steps of a head whose operands belong to both towers in cross-attention."""
 
 
 class Teacher:
@@ -146,10 +155,11 @@ class Teacher:
         notes = tuple(self.author.notes(step))
         own = (step.number, title, blocks + notes, part, within, place.layer, place.head)
         first = self.repeated.get(step, step)
-        is_new = first not in self.with_lines and any(isinstance(b, doc.Working) for b in blocks)
-        if is_new:  # as in the first expert that the followed token goes to
-            self.with_lines.add(first)
+        is_new = False
         if any(isinstance(block, doc.Working) for block in blocks):
+            # As in the first expert that the followed token goes to, or in cross-attention.
+            is_new = first not in self.with_lines or self.detail is not Detail.FULL
+            self.with_lines.add(first)
             for operation in operations_of(step):
                 self.worked_out.setdefault(operation, step)
         folded = self.refers and step in self.repeated and not notes and not is_new
@@ -182,8 +192,9 @@ class Teacher:
         if sources or worked:
             as_in = worked or (before if again else None)
             what.append(sentences.references(symbol, sources, as_in))
-        shown = self.outcome(step, set()) if worked else self.work(step, again)
-        return [*doc.paragraphs(*what), *shown]
+        if worked:
+            return [*doc.paragraphs(*what), *self.outcome(step, self.read_by_others([step]))]
+        return [*doc.paragraphs(*what), *self.work(step, again)]
 
     def goal(self, step: Step) -> doc.Sentence:
         """What a step is for; unless the text shows every step, what was not said of another."""
@@ -191,11 +202,30 @@ class Teacher:
         return goal if self.detail is Detail.FULL else new_sentences(goal, self.said)
 
     def worked_before(self, step: Step) -> Step | None:
-        """The step that worked out all operations of this one, if the text shows them once."""
-        if self.detail is Detail.FULL or step.kind.outcome or step.is_partly_given:
+        """The step that worked out all operations of this one, if the text shows them once.
+
+        The steps of a short text have no numbers, so that none can refer to another.
+        """
+        if self.detail is not Detail.NORMAL or step.kind.outcome or step.is_partly_given:
             return None
         found = [self.worked_out.get(operation) for operation in operations_of(step)]
         return found[-1] if found and all(found) else None
+
+    def read_by_others(self, run: Sequence[Step]) -> set[Value]:
+        """The values that steps outside of a run read; not a sum that is only normalized again."""
+        inside = {step.number for step in run}
+        return {
+            value
+            for step in self.steps
+            if step.number not in inside
+            for record in step.records
+            for value in record.inputs
+            if not (
+                value.role is roles.RESIDUAL
+                and value.place == step.place
+                and self.worked_before(step)
+            )
+        }
 
     def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
         """The result of a step without its working, and what else of it is `needed`."""
@@ -212,7 +242,7 @@ class Teacher:
     def first_like(self, step: Step) -> Step:
         """The first step with the same goal and the same explanation; perhaps this one."""
         goal = step.kind.goal_of(step, self.ctx.at(step.place))
-        return self.goals.setdefault((goal, self.like(step)), step)
+        return self.goals.setdefault((wording(goal), self.like(step)), step)
 
     def like(self, step: Step) -> Hashable:
         """What two steps with the same goal have alike, if the second is told as the first.
@@ -356,7 +386,11 @@ class Teacher:
             if value.role.parameter:
                 shown += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
-                if self.ctx.alone and value.role is roles.MASK and only_hides(value):
+                if (
+                    self.detail is not Detail.FULL
+                    and value.role is roles.MASK
+                    and only_hides(value)
+                ):
                     continue  # the masked scores show what is hidden
                 self.tables.add(value)
                 shown += [*self.described(value), self.matrix(value)]
@@ -399,10 +433,16 @@ class Teacher:
         record = self.trace.producers[value]
         if self.is_only_passed_on(record):
             self.tables.add(value)
-            # The output's numbers are what everything leads to.
-            if value.role is not roles.OUTPUT or self.detail is not Detail.FULL:
-                return [*written, *self.equal(record)]
             written += self.equal(record)
+            if value.role is not roles.OUTPUT:
+                return written
+            if self.detail is not Detail.FULL:  # what everything leads to, for the followed token
+                return [*written, replace(self.ctx, alone=True).matrix(value)]
+        shows_heads = isinstance(record.operation, op.Concat) and self.tables.issuperset(
+            record.inputs
+        )
+        if shows_heads and self.detail is not Detail.FULL:  # which have the other tokens' numbers
+            return [*written, replace(self.ctx, alone=True).matrix(value)]
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written += self.described(value)
         self.tables.add(value)
@@ -425,7 +465,7 @@ class Teacher:
         if self.has_explained_rows or alone:
             return []
         self.has_explained_rows = True
-        return [doc.Paragraph((sentences.OTHER_ROWS,))]
+        return [doc.Paragraph(sentences.other_rows(value.shape[0] - 1))]
 
     def is_only_passed_on(self, record: Record) -> bool:
         """Whether a value is another one, which stands above; all columns are all of it."""
@@ -463,15 +503,18 @@ class Teacher:
 def operations_of(step: Step) -> list[Hashable]:
     """The operations that a step works out, each as one of its kind of step.
 
-    A norm without γ and β does nothing that one with them does not.
+    A norm without γ and β does nothing that one with them does not. Scores, weights and sums
+    between decoder and encoder are worked even if those between the decoder's tokens are.
     """
+    crosses = step.place.sub_layer == "cross_attention" and step.kind in BETWEEN_TOWERS
     found: list[Hashable] = []
     for operation in (record.operation for record in step.records):
         settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
         if isinstance(operation, el.Normalize):
             settings = [name for name, is_set in vars(operation).items() if is_set]
         if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
-            found += [(step.kind, type(operation), each) for each in (None, *settings)]
+            own = (step.kind, crosses, type(operation))
+            found += [(*own, each) for each in (None, *settings)]
     return found
 
 

@@ -21,6 +21,20 @@ FROM_GIVEN: doc.Sentence = (
     "The predictions come from the given probabilities, not from the model's weights.",
 )
 OF_PROBABILITIES = "Probabilities"
+FORCING = (
+    "Teacher forcing: at each position, the model reads the correct tokens, not its own "
+    "predictions, and predicts the next token. A wrong prediction therefore does not affect "
+    "later positions, and one pass computes all positions."
+)
+WAYS: doc.Sentence = (
+    "Generation takes a pass for each word, because each word depends on the words before it. "
+    "Training knows all correct words, so it has three ways:",
+)
+ONE_BY_ONE = "from the model's own words: slow, and a wrong word changes all that follow"
+COPIES = "one for each position: they repeat each other's work"
+AT_ONCE = "each position could copy its answer from the next one, but the mask prevents it"
+SEVERAL = 3
+"""So many positions with targets are worth a comparison."""
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
@@ -64,6 +78,12 @@ def _forcing(trace: Trace) -> doc.Sentence:
             f"At each position{' with a target' * (len(asked) < len(tokens))}, the model is "
             "trained to predict the target beside it. One pass computes all positions.",
         )
+    hides = " The mask hides the later tokens, which contain the answers."
+    return (f"{FORCING}{hides if _hides_answers(trace) else ''}",)
+
+
+def _hides_answers(trace: Trace) -> bool:
+    """Return whether every head of the decoder masks all later tokens."""
     of_decoder = [
         record.output
         for record in trace.records
@@ -73,14 +93,22 @@ def _forcing(trace: Trace) -> doc.Sentence:
     masked = [value.numbers for value in of_decoder if value.role is MASKED]
     later = [score for scores in masked for i, row in enumerate(scores) for score in row[i + 1 :]]
     unseen = all(score == -Decimal("Infinity") for score in later)
-    hides = " The mask hides the later tokens, which contain the answers." * bool(
-        heads == len(masked) > 0 and unseen
+    return heads == len(masked) > 0 and unseen
+
+
+def ways_to_train(trace: Trace) -> tuple[doc.Section, ...]:
+    """Return why one pass trains all positions, if the text is the target of several."""
+    asked = sum(target != NO_TARGET for target in trace[TARGET.name].numbers)
+    is_forced = str(_forcing(trace)[0]).startswith(FORCING)
+    if asked < SEVERAL or not is_forced or not _hides_answers(trace):
+        return ()
+    rows = (
+        ("word by word", f"{asked}", ONE_BY_ONE),
+        ("copies of the decoder", f"{asked}", COPIES),
+        ("all words at once", "1", AT_ONCE),
     )
-    return (
-        "Teacher forcing: at each position, the model reads the correct tokens, not its own "
-        "predictions, and predicts the next token. A wrong prediction therefore does not affect "
-        f"later positions, and one pass computes all positions.{hides}",
-    )
+    table = doc.Table.of(("way", "passes", "how, and what is wrong with it"), rows)
+    return (doc.Section(None, "Must training go word by word?", (doc.Paragraph(WAYS), table)),)
 
 
 def _batch(trace: Trace) -> tuple[doc.Block, ...]:
@@ -124,8 +152,8 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
         for target, said in zip(targets, predictions, strict=True)
     ]
     positions = map(str, range(1, len(targets) + 1))
-    rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
-    header = ("position", "input", "target", "correct", "prediction")
+    rows = zip(positions, trace.tokens, targets, predictions, verdicts, strict=True)
+    header = ("position", "input", "target", "prediction", "correct")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
     predicted: doc.Sentence = (f"{CORRECT}: {right} of {asked}.",)
     given = trace.producers[trace[PROBABILITIES.name]].operation

@@ -12,40 +12,48 @@ from tracer.lesson.steps.training import KIND_OF_LOSS, KINDS
 REPEATED: doc.Sentence = ("Training repeats these stages, each time with the changed parameters.",)
 STAGES: dict[str, Callable[[Step], bool]] = {
     "data": lambda step: False,
-    "forward pass": lambda step: step.place.phase == "forward" and step.kind not in KINDS,
+    "encoder": lambda step: _is_forward(step) and step.place.encoder,
+    "decoder": lambda step: _is_forward(step) and not step.place.encoder,
+    "forward pass": lambda step: _is_forward(step),
     "loss": lambda step: step.kind in KINDS,
     "backward pass": lambda step: step.place.phase == "gradient",
     "update": lambda step: step.place.phase == "update",
 }
 """The name of each stage, and which steps belong to it."""
 
-BELOW, ELSEWHERE = "below", "command decoder-trace train"
+
+def _is_forward(step: Step) -> bool:
+    return step.place.phase == "forward" and step.kind not in KINDS
 
 
 def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
     """A table of the stages of training: what happens in each, and in which steps of the text.
 
-    Without steps of the backward pass, the loss is not a step of the text either.
+    A text without steps of the backward pass does not name steps.
     """
-    rows: list[tuple[str, str, str]] = []
+    rows: list[tuple[str, ...]] = []
     is_trained = any(step.place.phase != "forward" for step in steps)
     for stage, what in _what_happens(ctx):
         numbers = [step.number for step in steps if STAGES[stage](step)]
-        if is_trained and stage == "update" and not numbers:
-            continue
-        if not numbers or (stage == "loss" and not is_trained):
-            where = BELOW if stage in ("data", "loss") else ELSEWHERE
-        else:
-            where = _between(numbers)
-            if is_trained and stage == "forward pass":
-                where += " of run"
-            elif stage == "update":  # only one of them is worked
-                where = f"from step {numbers[0]} on"
-        rows.append((stage, where, what))
-    table = doc.Table.of(("stage", "where", "what happens"), rows)
+        if not is_trained:
+            rows.append((stage, what))
+        elif numbers or stage != "update":
+            rows.append((stage, _where(stage, numbers), what))
+    header = ("stage", "where", "what happens") if is_trained else ("stage", "what happens")
+    table = doc.Table.of(header, rows)
     if ctx.trace.scenario.upstream:
         return (table,)
     return (table, doc.Paragraph((*REPEATED, *_way(ctx))))
+
+
+def _where(stage: str, numbers: Sequence[int]) -> str:
+    """`steps 1 to 30 of run`; of updates, only one is worked."""
+    if not numbers:
+        return "below"
+    if stage == "update":
+        return f"from step {numbers[0]} on"
+    is_forward = stage in ("encoder", "decoder", "forward pass")
+    return f"{_between(numbers)}{' of run' if is_forward else ''}"
 
 
 def _way(ctx: LessonContext) -> doc.Sentence:
@@ -66,14 +74,19 @@ def _what_happens(ctx: LessonContext) -> Iterator[tuple[str, str]]:
     are = "" if is_given else f", {targets} are the targets"
     yield "data", f"the tokens are the input{are}"
     result = "a probability for each word after" if scenario.vocabulary else "a vector for"
-    reads = "the model"
+    computes = f"computes {result} each token"
     if ctx.attends_to_the_encoder:
-        reads = "the decoder reads its tokens and the encoder's vectors and"
-    yield "forward pass", f"{reads} computes {result} each token"
+        given = "" if ctx.has_two_towers else "; here the vectors are given"
+        yield "encoder", f"one forward pass computes a vector for each of its tokens{given}"
+        reads = "one forward pass reads its tokens and the encoder's vectors and"
+        yield "decoder", f"{reads} {computes}"
+    else:
+        yield "forward pass", f"the model {computes}"
     if not is_given:
         yield "loss", KIND_OF_LOSS[scenario.loss.kind].summary
     begins = "the given gradients" if is_given else "the loss"
-    back = f"from {begins} back to the inputs: how much each parameter changes the loss"
+    towers = " through the decoder and the encoder" if ctx.has_two_towers else ""
+    back = f"from {begins} back{towers} to the inputs: how much each parameter changes the loss"
     yield "backward pass", back
     yield "update", "each trained parameter is changed a little, using its gradient"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.formulas import formula
@@ -39,8 +40,16 @@ class TrainingTeacher(Teacher):
     Of the gradients of parameters, only the one that is `worked`, by its address, has lines.
     """
 
-    def __init__(self, trace: Trace, token: int | None, worked: str | None, *, full: bool) -> None:
-        super().__init__(trace, token, full=full)
+    def __init__(
+        self,
+        trace: Trace,
+        token: int | None,
+        worked: str | None,
+        *,
+        full: bool,
+        detail: Detail = Detail.FULL,
+    ) -> None:
+        super().__init__(trace, token, full=full, detail=detail)
         self.worked = worked
 
     def work(self, step: Step, again: bool) -> list[doc.Block]:
@@ -49,6 +58,29 @@ class TrainingTeacher(Teacher):
             return super().work(step, again)
         written = _together(block for r in step.records for block in self.learned(r, step))
         return [*written, *doc.paragraphs(step.kind.claim_of(step, self.ctx.at(step.place)))]
+
+    def worked_before(self, step: Step) -> Step | None:
+        """The step that worked out all operations of this one; the worked parameter has its own."""
+        is_own = step.place.phase == "update" or self.has_worked_parameter(step)
+        return None if is_own else super().worked_before(step)
+
+    def has_worked_parameter(self, step: Step) -> bool:
+        """Whether a backward step computes the gradient of the worked parameter."""
+        gradients = (r.output for r in step.records if r.output.role.derivation == "gradient")
+        return any(parameter_of(gradient) == self.worked for gradient in gradients)
+
+    def outcome(self, step: Step, needed: Container[Value]) -> list[doc.Block]:
+        """The gradients of a step without their working; what is needed is printed where it is."""
+        if step.place.phase == "forward":
+            return super().outcome(step, needed)
+        shown: list[doc.Block] = []
+        for record in step.records:
+            value = record.output
+            if value.role.derivation == "gradient" and value.axes and 0 not in value.shape:
+                passed_on = self.is_only_passed_on(record)
+                shown += self.equal(record) if passed_on else self.without_rows_of_0(value)
+                self.tables.add(value)
+        return shown
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """Return the section of one gradient or update."""

@@ -13,11 +13,13 @@ from tracer.decoder.training import Training
 from tracer.errors import Problem, TracerError
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
+from tracer.lesson.detail import Detail
 from tracer.lesson.entries import number
 from tracer.lesson.steps.declared import FORWARD
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back
+from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import CORRECT, RIGHT, WRONG, loss_sections
 from tracer.lesson.texts.training_stages import stages
@@ -59,6 +61,11 @@ ONE_OF_THEM: doc.Sentence = (
 )
 
 
+UPDATE_OF = "The update of "
+"""The title of the section about the update of a parameter, before its address."""
+
+ONLY_ONE: doc.Sentence = ("Only the gradient of one parameter is worked, for one token.",)
+
 NOTHING_TRAINED: doc.Sentence = (
     "No parameter is trained: only typed queries, keys and values have gradients. Lines are worked "
     "for one token only.",
@@ -89,26 +96,37 @@ def training_text(
     parameter: str | None = None,
     *,
     full: bool = True,
+    detail: Detail = Detail.FULL,
 ) -> doc.Document:
-    """Return the text of the result of all steps, and of the first step of training, worked."""
+    """Return the text of the result of all steps, and of the first step of training, worked.
+
+    In short, of the backward pass only the step with the worked parameter is shown.
+    """
     first = training.steps[0]
     worked = parameter_worked(first, parameter)
-    teacher = TrainingTeacher(first, token, worked, full=full)
+    is_short = detail is Detail.SHORT and worked is not None
+    teacher = TrainingTeacher(
+        *(first, token, worked), full=full, detail=Detail.NORMAL if is_short else detail
+    )
     back = [step for step in teacher.steps if step.kind in FORWARD]
     update = enumerate(_update(training.optimizer, teacher, worked), back[-1].number + 1)
+    if is_short:
+        back = [step for step in back if teacher.has_worked_parameter(step)]
     sections = (
         *(loss_sections(teacher) if not first.scenario.upstream else ()),
-        *map(teacher.section, back),
+        *sections_of(teacher, back),
         *(replace(section, number=number) for number, section in update),
         *(_after_each_step(training) if not first.scenario.upstream else ()),
     )
     answer = _answer(training) if not first.scenario.upstream else ()
-    introduction = (*answer, *_introduction(teacher, worked, full))
+    introduction = (*answer, *_introduction(teacher, worked, full=full, is_short=is_short))
     signed = teacher.with_signs(sections)
     return doc.Document(first.name, first.scenario.title, introduction, signed)
 
 
-def _introduction(teacher: Teacher, worked: str | None, full: bool) -> Iterator[doc.Block]:
+def _introduction(
+    teacher: Teacher, worked: str | None, *, full: bool, is_short: bool
+) -> Iterator[doc.Block]:
     if full:
         yield from stages(teacher.steps, teacher.ctx)
         yield doc.Paragraph(SLOPE)
@@ -117,9 +135,10 @@ def _introduction(teacher: Teacher, worked: str | None, full: bool) -> Iterator[
         yield doc.Paragraph((f"{way}inputs. {CHAIN_RULE[0]}", *CHAIN_RULE[1:]))
         chain = ex.Product((ex.Partial(B), ex.Partial(A, B)))
         yield doc.Formula(ex.Chain((ex.Partial(A), chain), ("=",)))
-    yield from teacher.introduction()
-    yield doc.Paragraph(AT_A_GLANCE)
-    yield picture_back(teacher.ctx, teacher.steps)
+    if not is_short:
+        yield from teacher.introduction()
+        yield doc.Paragraph(AT_A_GLANCE)
+        yield picture_back(teacher.ctx, teacher.steps)
     if given := teacher.trace.scenario.upstream:
         at = ", ".join(given)
         yield doc.Paragraph((f"The backward pass begins at what is given: {at}.", *NO_LOSS))
@@ -127,7 +146,8 @@ def _introduction(teacher: Teacher, worked: str | None, full: bool) -> Iterator[
         yield doc.Paragraph(NOTHING_TRAINED)
         return
     symbol = teacher.ctx.symbols[worked]
-    yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
+    scope = ONLY_ONE if is_short else ONE_OF_THEM
+    yield doc.Paragraph((*scope, " The worked parameter is ", symbol, f", {worked}."))
     if teacher.trace.scenario.optimizer.trains is not None:
         only = ", ".join(_learned(teacher.trace))
         yield doc.Paragraph((f"Only these parameters are trained: {only}.", *FROZEN))
@@ -149,7 +169,7 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str | None) -> Itera
             learned = set(_learned(teacher.trace))
             others = doc.paragraphs(in_same_way if learned != {worked} else None)
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)
-            title = f"The update of {worked}"
+            title = f"{UPDATE_OF}{worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tracer.decoder import roles
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.inputs import only_hides
@@ -22,17 +23,17 @@ from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.architecture import architecture, learned_parameters
-from tracer.lesson.texts.at_a_glance import diagram, formulas, frozen_used, parameters_used, sizes
+from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.before_and_after import largest_changes, paths_of_tokens
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import generated_text, why_generation_ends
-from tracer.lesson.texts.loss_meaning import compared_losses
+from tracer.lesson.texts.loss_meaning import compared_losses, where_it_goes_back
+from tracer.lesson.texts.overview import as_boxes, every_step, overview, recap
 from tracer.lesson.texts.padding import padding
-from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import OF_PROBABILITIES, loss_sections
+from tracer.lesson.texts.training_pass import OF_PROBABILITIES, loss_sections, ways_to_train
 from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_text import training_text
 
@@ -54,15 +55,17 @@ def tutorial(
     training: Training | None = None,
     full: bool = True,
     detail: Detail = Detail.FULL,
+    draws_all: bool = False,
 ) -> doc.Document:
     """The steps worked for a token (counted from 0); of all, training and generation follow them.
 
-    The part on training explains the loss; if `training` is given, the backward pass and the
-    update, too. A summary ends the text.
+    With `draws_all`, the diagram has all steps, however many there are. The part on training
+    explains the loss; if `training` is given, the backward pass and the update, too. A summary
+    ends the text.
     """
     whole = len(chosen) == len(steps(found.records))
     teacher = Teacher(found, token, refers=whole, full=full, detail=detail)
-    worked = worked_for(teacher, chosen)
+    worked = worked_for(teacher, chosen, draws_all=draws_all)
     further = _further(teacher, training) if whole else ()
     common = architecture(teacher) if whole and full else ()
     summary = _summary(teacher, whole)
@@ -71,7 +74,11 @@ def tutorial(
 
 
 def worked_for(
-    teacher: Teacher, chosen: Sequence[Step], like: Sequence[doc.Section] = ()
+    teacher: Teacher,
+    chosen: Sequence[Step],
+    like: Sequence[doc.Section] = (),
+    *,
+    draws_all: bool = False,
 ) -> doc.Document:
     """The question, and the steps worked for a teacher's token, in sections `like` others."""
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
@@ -82,15 +89,16 @@ def worked_for(
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole, every=every)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
-    glance = diagram(teacher.ctx, chosen)
+    # Of several layers, only the full text has every box and every parameter at a glance.
+    in_short = whole and teacher.detail is not Detail.FULL and teacher.ctx.layers > 1
+    drawn = as_boxes(teacher) if in_short and not draws_all else chosen
+    glance = diagram(teacher.ctx, drawn)
     first = answer(teacher) if whole else ()
     if whole:
         numbers = parameters_used(teacher), frozen_used(teacher)
         sized = sizes(teacher.ctx, *numbers) if teacher.full else ()
-        learned = learned_parameters(teacher) if teacher.full else ()
-        is_full = teacher.detail is Detail.FULL  # else the headings alone list the parts
-        listed = parts(teacher.ctx, teacher.steps) if is_full else ()
-        glance = (*listed, *glance, *formulas(teacher), *sized, *learned)
+        learned = learned_parameters(teacher) if teacher.full and not in_short else ()
+        glance = (*overview(teacher), *glance, *sized, *learned)
     introduction = (*intro, *general, *first, *padded_batch(found), *glance)
     sections = teacher.with_signs([*sections_of(teacher, chosen, like)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
@@ -100,7 +108,7 @@ def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(main))
     yield from _or_why_not("Padding", TRAINING, padding(main.trace, TRAINING))
     if training:
-        yield from _trained(training, main.full)
+        yield from _trained(training, main)
     else:
         title = KIND_OF_LOSS[main.trace.scenario.loss.kind].title
         yield from _or_why_not(title, TRAINING, _loss(main))
@@ -167,20 +175,30 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
             None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
         )
     first, *sections = loss_sections(teacher)
-    if learned.tokens == found.tokens:  # the probabilities of the same tokens stand above
+    sections = [*ways_to_train(learned), *sections]
+    if _predict_the_same(found, learned):  # the probabilities stand above
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
     if sections:
         sections[-1] = replace(
-            sections[-1], blocks=(*sections[-1].blocks, *compared_losses(learned))
+            sections[-1],
+            blocks=(*sections[-1].blocks, *compared_losses(learned), *where_it_goes_back(learned)),
         )
     for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
         yield replace(section, number=None, part=TRAINING)
 
 
-def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
-    trained = training_text(training, full=full)
+def _predict_the_same(first: Trace, second: Trace) -> bool:
+    """Whether two passes have the same tokens and probabilities; an example can be given others."""
+    p, q = (each.values.get(roles.PROBABILITIES.name) for each in (first, second))
+    if p is None or q is None or first.tokens != second.tokens:
+        return False
+    return bool((p.numbers == q.numbers).all())
+
+
+def _trained(training: Training, main: Teacher) -> Iterator[doc.Section]:
+    trained = training_text(training, full=main.full, detail=main.detail)
     yield doc.Section(None, "What training does", trained.introduction, TRAINING)
     for section in trained.sections:
         yield replace(section, part=section.part or TRAINING)
@@ -216,8 +234,6 @@ def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
         if teacher.detail is Detail.FULL:
             every = every_step(teacher.ctx, teacher.steps)
             blocks = (*blocks, *every, *largest_changes(teacher.ctx))
-        else:
-            blocks = (*blocks, *parts(teacher.ctx, teacher.steps))
-        blocks = (*blocks, *paths_of_tokens(teacher.ctx))
+        blocks = (*blocks, *recap(teacher), *paths_of_tokens(teacher.ctx))
         if blocks:
             yield doc.Section(None, SUMMARY, blocks)

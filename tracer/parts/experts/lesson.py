@@ -67,22 +67,21 @@ def _top(step: Step) -> int:
 
 def _routing_goal(step: Step, ctx: LessonContext) -> Sentence:
     top, experts = _top(step), step.last.output.shape[1]
-    softmax = softmax_goal(
-        "logit", shifted=ctx.value(step.place, decoder.ROUTER_SHIFTED) is not None
-    )
+    shifted = ctx.value(step.place, decoder.ROUTER_SHIFTED) is not None
+    softmax = softmax_goal(("the logits of a row",), "logit", shifted=shifted)
     normalized = step.last.output.role is decoder.ROUTER_WEIGHTS
     if top == experts:
         weights = " These shares are the weights." * (experts > 1)
         all_of_them = {1: "the only expert", 2: "both experts"}
         goes = all_of_them.get(experts, f"all {experts} experts")
-        return (f"Each token goes to {goes}. {softmax}{weights}",)
+        return (f"Each token goes to {goes}. ", *softmax, weights)
     which = f"the {top} experts with" if top > 1 else "the expert with its"
     goes = f"Each token goes to {which} {'the ' * (top > 1)}largest logit{'s' * (top > 1)}"
     if not normalized:
         kept = "Their shares are the weights" if top > 1 else "Its share is the weight"
-        return (f"{softmax} {goes}. {kept}; the other experts get the weight 0.",)
+        return (*softmax, f" {goes}. {kept}; the other experts get the weight 0.")
     zero: Sentence = (" ", Exponential(HIDDEN), " is 0, so the other experts get the weight 0.")
-    return (f"{goes}; the other logits become ", HIDDEN, f". {softmax}", *zero)
+    return (f"{goes}; the other logits become ", HIDDEN, ". ", *softmax, *zero)
 
 
 RENORMALIZED: Sentence = (

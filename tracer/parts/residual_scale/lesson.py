@@ -14,7 +14,7 @@ from tracer.lesson.steps.attribution import attribution_kind, texts_of
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.score_attribution import OF_OUTPUT, kind_of_side
-from tracer.lesson.steps.sub_layers import AROUND, RESIDUAL_STEP
+from tracer.lesson.steps.sub_layers import RESIDUAL_STEP, why_added
 from tracer.lesson.wiring import summands
 from tracer.parts.residual_scale.decoder import SCALED_OUTPUT
 
@@ -44,7 +44,8 @@ def _sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     factor = _factor(step)
-    return (AROUND, SMALLER) if factor and abs(factor.value) < 1 else (AROUND,)
+    added = why_added(step, ctx)
+    return (*added, SMALLER) if factor and abs(factor.value) < 1 else added
 
 
 def _is_scaled(step: Step, ctx: LessonContext) -> bool:

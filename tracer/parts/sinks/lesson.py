@@ -44,8 +44,8 @@ SINK_STEP = InnerKind(
     reasons=(NOTHING_TO_FIND,),
 )
 
-SHARES = RoleText(head_symbol("A", "s"), "Each exponential divided by the sum:")
-UNMASKED_SHARES = RoleText(head_symbol("U", "s"), "Each exponential divided by the sum:")
+SHARES = RoleText(head_symbol("A", "s"))
+UNMASKED_SHARES = RoleText(head_symbol("U", "s"))
 
 PART = LessonPart(
     kinds={"mask": (SINK_STEP,)},

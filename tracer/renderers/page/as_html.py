@@ -39,7 +39,7 @@ SCRIPT = (
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
     *("decimal", "functions", "pencil", "tape", "expressions", "notation"),
-    *("lines", "origins"),
+    *("sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
 CHANGING_STYLE, CHANGING = ("live",), ("living", "fields")

@@ -14,21 +14,19 @@
 class BeyondAllBounds extends Error {}
 
 /** @param {Decimal} value @param {TapeEntry} [entry] @returns {Expression} */
-const numberOfLine = (value, entry) => ["number", value, entry];
+const lineNumber = (value, entry) => ["number", value, entry];
 
-/** A whole number in a formula. @param {number} number */
-const wholeNumber = (number) => numberOfLine(whole(number));
+/** What counts of an expression: not the entries of terms that are not written out. @param {Expression} e */
+const compared = (e) => (e[0] === "rest" ? e.slice(0, 3) : e);
 
 /** The expressions that an expression is directly made of, in the order of reading. @param {Expression} e @returns {Expression[]} */
-const partsOf = (e) => e.filter(Array.isArray);
+const partsOf = (e) => compared(e).filter(Array.isArray);
 
 /** Whether two expressions are made of equal numbers in the same way. @param {Expression} a @param {Expression} b @returns {boolean} */
 const isEqual = (a, b) => {
-  if (a[0] === "number") return b[0] === "number" && compare(a[1], b[1]) === 0;
-  /** @param {any} part @param {any} other */
-  const alike = (part, other) => (Array.isArray(part) ? isEqual(part, other) : part === other);
-  const own = a[0] === "rest" ? 3 : a.length; // terms that are not written out count by their total
-  return a[0] === b[0] && a.length === b.length && a.slice(0, own).every((part, i) => alike(part, b[i]));
+  if (a[0] !== b[0] || a.length !== b.length) return false;
+  if (a[0] === "number") return compare(a[1], b[1]) === 0;
+  return compared(a).every((part, i) => (Array.isArray(part) ? isEqual(part, b[i]) : part === b[i]));
 };
 
 /** @type {WeakMap<Expression, {number: Decimal, exact: boolean}>} */
@@ -101,7 +99,7 @@ const relationOf = (left, right) => (isSame(left, right) ? "=" : "≈");
 
 /** @param {Expression} left @param {Expression} right @returns {boolean} */
 const isSame = (left, right) => {
-  if (left[0] === "symbol" || isEqual(left, right)) return true;
+  if (isEqual(left, right)) return true;
   if (right[0] === "number") {
     const { number, exact } = valueOfExpression(left);
     return exact && compare(number, right[1]) === 0;
@@ -127,10 +125,8 @@ const sidesOfFormula = (formula, operand, part, subtotal) => {
   /** @param {number} level @returns {(e: Expression, inner: Expression) => Expression} */
   const known = (level) => (e, inner) => {
     if (depthOf(e) > level) return inner;
-    const { number } = valueOfExpression(inner);
-    if (isInfinite(number)) throw new BeyondAllBounds();
-    if (e[0] === "part") return part(inner);
-    return hasOperand(e) ? subtotal(inner) : numberOfLine(number);
+    if (isInfinite(valueOfExpression(inner).number)) throw new BeyondAllBounds();
+    return e[0] === "part" ? part(inner) : subtotal(inner);
   };
   /** @type {Expression[]} */
   const sides = [];
@@ -156,7 +152,7 @@ const putIn = (e, operand, shown) => {
     case "operand":
       return operand(e);
     case "number":
-      return numberOfLine(decimal(e[1]));
+      return lineNumber(decimal(e[1]));
     case "part":
     case "subtotal":
       return shown(e, putIn(e[1], operand, shown));
@@ -174,6 +170,3 @@ const depthOf = (e) => {
   const isShown = e[0] === "part" || e[0] === "subtotal";
   return Number(isShown) + Math.max(0, ...partsOf(e).map(depthOf));
 };
-
-/** @param {Expression} e @returns {boolean} */
-const hasOperand = (e) => e[0] === "operand" || partsOf(e).some(hasOperand);

@@ -421,8 +421,7 @@ const decoderTrace = {
   /** @param {string} address @param {string | number} [row] @param {string | number} [column] */
   line: (address, row, column) => {
     const { index, at } = located(address, row, column);
-    const { sides = [], relations = [], result: last = "" } = line(tapeHere(), index, at) || {};
-    return [...sides, last].map((side, i) => (i ? `${relations[i - 1]} ${side}` : side)).join(" ");
+    return lineText(tapeHere(), index, at);
   },
   scenario,
 };

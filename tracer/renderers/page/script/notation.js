@@ -1,15 +1,39 @@
 // @ts-check
 
-// Expressions as one line of plain text: (a×b + c×d) / √2. Parentheses are decided here.
+// Expressions as one line of plain text: (a×b + c×d) / √2. Parentheses are decided here. Numbers of
+// the tape are marked, so that the line can be cut into pieces to point at.
 
 /** How tightly an expression binds; inside a tighter one it gets parentheses. */
-const [BINDS_SUM, BINDS_PRODUCT, BINDS_POWER, BINDS_ATOM] = [0, 1, 2, 3];
+const BINDS = { sum: 0, product: 1, power: 2, atom: 3 };
 
-const RAISED_SIGNS = new Map([..."0123456789-+Ees()L"].map((sign, i) => [sign, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱᵉˢ⁽⁾ᴸ"][i]]));
+const SIGNS = [..."0123456789-+Ees()L"];
+const RAISED_SIGNS = [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱᵉˢ⁽⁾ᴸ"];
 const LOWERED_DIGITS = [..."₀₁₂₃₄₅₆₇₈₉"];
 
-/** @param {string} text */
-const superscript = (text) => text.replace(/./gu, (sign) => RAISED_SIGNS.get(sign) ?? sign);
+/** @param {string | number} text */
+const superscript = (text) => [...String(text)].map((sign) => RAISED_SIGNS[SIGNS.indexOf(sign)] ?? sign).join("");
+
+/** Signs that occur in no text. */
+const [MARK_OPEN, MARK_BETWEEN, MARK_CLOSE] = ["\ufdd0", "\ufdd1", "\ufdd2"];
+const MARKED = new RegExp(`${MARK_OPEN}([^${MARK_CLOSE}]*)${MARK_CLOSE}`);
+
+/** A text, marked with the entries that it is put in from. @param {string} text @param {TapeEntry[]} entries */
+const markedText = (text, entries) =>
+  entries.length ? MARK_OPEN + [text, ...entries.map(({ of, at }) => `${of} ${at}`)].join(MARK_BETWEEN) + MARK_CLOSE : text;
+
+/** The pieces of a marked text. @param {string} text @param {(entry: TapeEntry) => string} name @returns {Piece[]} */
+const piecesOfMarked = (text, name) => {
+  /** @param {string} entry */
+  const named = (entry) => {
+    const [of, at] = entry.split(" ").map(Number);
+    return name({ of, at });
+  };
+  const pieces = text.split(MARKED).map((part, i) => {
+    const [words, ...entries] = part.split(MARK_BETWEEN);
+    return i % 2 ? [words, ...entries.map(named)] : words;
+  });
+  return pieces.filter((piece) => piece.length);
+};
 
 /** Whether a number is written with a power of ten: 2.1×10⁻⁵, 1.069×10¹³. @param {Decimal} number */
 const isScientific = (number) => {
@@ -18,157 +42,100 @@ const isScientific = (number) => {
   return exponent < 0 || number.e > 0;
 };
 
-/** @param {Decimal} number */
-const bindingOfNumber = (number) => {
-  if (number.c < 0n) return BINDS_SUM;
-  return !isInfinite(number) && isScientific(number) ? BINDS_PRODUCT : BINDS_ATOM;
-};
-
 /** A number with its digits, as a power of ten where it is very large or very small. @param {Decimal} number */
 const numberText = (number) => {
   const sign = number.c < 0n ? "-" : "";
   if (isInfinite(number)) return `${sign}∞`;
   if (!isScientific(number)) return textOf(number);
-  const [first, ...others] = textOf(absolute({ ...number, e: 0 }));
+  const [first, ...others] = String(sizeOf(number.c));
   const mantissa = others.length ? `${first}.${others.join("")}` : first;
-  return `${sign}${mantissa}×10${superscript(String(adjusted(number)))}`;
+  return `${sign}${mantissa}×10${superscript(adjusted(number))}`;
 };
 
-/** Writes expressions as plain text; a subclass can mark the numbers. */
-class Notation {
-  /** @param {Expression} e */
-  number([, number]) {
-    return numberText(number);
-  }
+/** @param {Decimal} number */
+const bindingOfNumber = (number) => {
+  if (number.c < 0n) return BINDS.sum;
+  return isInfinite(number) || !isScientific(number) ? BINDS.atom : BINDS.product;
+};
 
-  /** The terms of a sum that are not written out. @param {Expression} e */
-  rest([, terms, total]) {
-    return `[${terms} more: ${numberText(total[1])}]`;
-  }
+/** An expression as one line. @param {Expression} e */
+const written = (e) => bound(e)[0];
 
-  /** An expression as one line. @param {Expression} e */
-  write(e) {
-    return this.bound(e)[0];
-  }
-
-  /** The line, and how tightly it binds. @param {Expression} e @returns {[string, number]} */
-  bound(e) {
-    const [name, first, second] = e;
-    const parts = e.slice(1);
-    switch (name) {
-      case "number":
-        return [this.number(e), bindingOfNumber(first)];
-      case "rest":
-        return [this.rest(e), BINDS_ATOM];
-      case "pi":
-        return ["π", BINDS_ATOM];
-      case "symbol":
-        return [this.symbol(e), BINDS_ATOM];
-      case "sum":
-        return [this.summands(parts).join(" "), BINDS_SUM];
-      case "difference":
-        return [`${this.inside(first, BINDS_SUM, true)} - ${this.inside(second, BINDS_PRODUCT)}`, BINDS_SUM];
-      case "product":
-        return [parts.map((each) => this.inside(each, BINDS_POWER)).join("×"), BINDS_PRODUCT];
-      case "quotient": {
-        // (a×b) / c: with the parentheses nobody asks whether c divides b alone.
-        const tight = first[0] === "product" ? BINDS_POWER : BINDS_PRODUCT;
-        return [`${this.inside(first, tight, true)} / ${this.inside(second, BINDS_POWER)}`, BINDS_PRODUCT];
-      }
-      case "power":
-        return [this.raised(this.base(first), second), BINDS_POWER];
-      case "root":
-        return [`√${this.inside(first, BINDS_ATOM)}`, BINDS_POWER];
-      case "exponential":
-        return [this.raised("e", first), BINDS_POWER];
-      case "call":
-        return [`${first}(${parts.slice(1).map((each) => this.write(each)).join(", ")})`, BINDS_ATOM];
-      case "negative":
-        return [`-${this.inside(first, BINDS_PRODUCT)}`, BINDS_SUM];
-      case "matrixproduct":
-        return [`${this.inside(first, BINDS_PRODUCT)} · ${this.inside(second, BINDS_POWER)}`, BINDS_PRODUCT];
-      case "transposed":
-        return [`${this.inside(first, BINDS_ATOM)}ᵀ`, BINDS_POWER];
-      case "brackets":
-        return [`[${parts.map((each) => this.write(each)).join(" ")}]`, BINDS_ATOM];
-      default:
-        throw new Error(`${name} stands in no line`);
+/** The line, and how tightly it binds. @param {Expression} e @returns {[string, number]} */
+const bound = (e) => {
+  const [name, first, second] = e;
+  const parts = e.slice(1);
+  switch (name) {
+    case "number":
+      return [markedText(numberText(first), second ? [second] : []), bindingOfNumber(first)];
+    case "rest":
+      return [markedText(`[${first} more: ${written(second)}]`, e[3]), BINDS.atom];
+    case "pi":
+      return ["π", BINDS.atom];
+    case "symbol":
+      return [symbolText(e), BINDS.atom];
+    case "sum":
+      return [summands(parts).join(" "), BINDS.sum];
+    case "difference":
+      return [`${enclosed(first, BINDS.sum, true)} - ${enclosed(second, BINDS.product)}`, BINDS.sum];
+    case "product":
+      return [parts.map((each) => enclosed(each, BINDS.power)).join("×"), BINDS.product];
+    case "quotient": {
+      // (a×b) / c: with the parentheses nobody asks whether c divides b alone.
+      const tight = first[0] === "product" ? BINDS.power : BINDS.product;
+      return [`${enclosed(first, tight, true)} / ${enclosed(second, BINDS.power)}`, BINDS.product];
     }
+    case "power":
+      return [raised(baseText(first), second), BINDS.power];
+    case "root":
+      return [`√${enclosed(first, BINDS.atom)}`, BINDS.power];
+    case "exponential":
+      return [raised("e", first), BINDS.power];
+    case "call":
+      return [`${first}(${parts.slice(1).map(written).join(", ")})`, BINDS.atom];
+    case "negative":
+      return [`-${enclosed(first, BINDS.product)}`, BINDS.sum];
+    case "matrixproduct":
+      return [`${enclosed(first, BINDS.product)} · ${enclosed(second, BINDS.power)}`, BINDS.product];
+    case "transposed":
+      return [`${enclosed(first, BINDS.atom)}ᵀ`, BINDS.power];
+    case "brackets":
+      return [`[${parts.map(written).join(" ")}]`, BINDS.atom];
+    default:
+      throw new Error(`${name} stands in no line`);
   }
+};
 
-  /** A base with an index below and one above. @param {Expression} e */
-  symbol([, base, below, above]) {
-    const isNumber = /^\d+$/.test(below);
-    const lower = isNumber ? [...below].map((digit) => LOWERED_DIGITS[Number(digit)]).join("") : below && `_${below}`;
-    return base + lower + superscript(above);
-  }
+/** A base with an index below and one above. @param {Expression} e */
+const symbolText = ([, base, below, above]) => {
+  const isNumber = /^\d+$/.test(below);
+  const digits = [...below].map((digit) => LOWERED_DIGITS[Number(digit)]).join("");
+  return base + (isNumber ? digits : below && `_${below}`) + superscript(above);
+};
 
-  /** A symbol with an upper index gets parentheses, since that looks like a power. @param {Expression} e */
-  base(e) {
-    const inner = this.inside(e, BINDS_ATOM);
-    return e[0] === "symbol" && e[3] ? `(${inner})` : inner;
-  }
+/** A base; a symbol with an upper index gets parentheses, since that looks like a power. @param {Expression} e */
+const baseText = (e) => (e[0] === "symbol" && e[3] ? `(${symbolText(e)})` : enclosed(e, BINDS.atom));
 
-  /** A base, in parentheses where it needs them, to a power. @param {string} base @param {Expression} exponent */
-  raised(base, exponent) {
-    const digit = exponent[0] === "number" ? numberText(exponent[1]) : "";
-    if (digit === "2" || digit === "3") return base + superscript(digit);
-    return `${base}^${this.inside(exponent, BINDS_ATOM)}`;
-  }
+/** A base, in parentheses where it needs them, to a power. @param {string} base @param {Expression} exponent */
+const raised = (base, exponent) => {
+  const digits = exponent[0] === "number" ? numberText(exponent[1]) : "";
+  const isDigit = digits === "2" || digits === "3";
+  return isDigit ? base + superscript(digits) : `${base}^${enclosed(exponent, BINDS.atom)}`;
+};
 
-  /** An operand; a negative number that comes first needs no parentheses. @param {Expression} e @param {number} binding */
-  inside(e, binding, isFirst = false) {
-    const [inner, binds] = this.bound(e);
-    return binds >= binding || (isFirst && e[0] === "number") ? inner : `(${inner})`;
-  }
+/** An operand; a negative number that comes first needs no parentheses. @param {Expression} e @param {number} binding @returns {string} */
+const enclosed = (e, binding, isFirst = false) => {
+  const [inner, binds] = bound(e);
+  return binds >= binding || (isFirst && e[0] === "number") ? inner : `(${inner})`;
+};
 
-  /** a + b - c: only a long sum of plain numbers takes their signs as its own. @param {Expression[]} terms */
-  summands([first, ...others]) {
-    const plain = [first, ...others].every(([name, number]) => name === "number" && !isInfinite(number));
-    const written = [this.inside(first, BINDS_PRODUCT, true)];
-    for (const term of others) {
-      if (plain && others.length > 1 && term[1].c < 0n) {
-        written.push("-", this.write(["number", negate(term[1]), term[2]]));
-      } else {
-        written.push("+", this.inside(term, BINDS_PRODUCT));
-      }
-    }
-    return written;
-  }
-}
-
-/** Signs that occur in no text. */
-const [MARK_OPEN, MARK_BETWEEN, MARK_CLOSE] = ["\ufdd0", "\ufdd1", "\ufdd2"];
-const MARKED = new RegExp(`${MARK_OPEN}([^${MARK_CLOSE}]*)${MARK_CLOSE}`);
-
-/** Plain text with marked numbers between special signs, for `piecesOfMarked`. */
-class Marking extends Notation {
-  /** @param {(entry: TapeEntry) => string} nameOfEntry */
-  constructor(nameOfEntry) {
-    super();
-    this.nameOfEntry = nameOfEntry;
-  }
-
-  /** @param {Expression} e */
-  number(e) {
-    return this.marked(super.number(e), e[2] ? [e[2]] : []);
-  }
-
-  /** @param {Expression} e */
-  rest(e) {
-    return this.marked(super.rest(e), e[3]());
-  }
-
-  /** @param {string} written @param {TapeEntry[]} entries */
-  marked(written, entries) {
-    const names = entries.map(this.nameOfEntry);
-    return names.length ? MARK_OPEN + [written, ...names].join(MARK_BETWEEN) + MARK_CLOSE : written;
-  }
-}
-
-/** The text in pieces: text, or text that is put in from entries, whose names follow it. @param {string} marked */
-const piecesOfMarked = (marked) =>
-  marked
-    .split(MARKED)
-    .map((part, i) => (i % 2 ? part.split(MARK_BETWEEN) : part))
-    .filter((part) => part.length);
+/** a + b - c: only a long sum of plain numbers takes their signs as its own. @param {Expression[]} terms */
+const summands = ([first, ...others]) => {
+  const isPlain = [first, ...others].every(([name, number]) => name === "number" && !isInfinite(number));
+  const signed = others.flatMap((term) => {
+    const [name, number, entry] = term;
+    const takesSign = isPlain && others.length > 1 && number.c < 0n;
+    return takesSign ? ["-", written([name, negate(number), entry])] : ["+", enclosed(term, BINDS.product)];
+  });
+  return [enclosed(first, BINDS.product, true), ...signed];
+};

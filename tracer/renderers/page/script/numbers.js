@@ -59,7 +59,7 @@ let tape = null;
 
 /** A value of the tape as a source, whose entries are written when they are asked for. @param {TapeValue} value @returns {Source} */
 const sourceOnTape = ({ symbol, address, labels, operation }) => ({
-  ...{ symbol: new Notation().write(symbol), address, labels },
+  ...{ symbol: written(symbol), address, labels },
   ...{ given: operation.kind === "given", entries: {} },
 });
 

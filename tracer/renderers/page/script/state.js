@@ -71,7 +71,8 @@ const arrive = () => {
     return noteState();
   }
   stopTrying();
-  endBoard();
+  if (wanted.has("board")) takeOffBoard(); // and stay in full screen
+  else endBoard();
   if (wanted.size > (part ? 1 : 0)) {
     setChoices(wanted);
     chooseSteps((wanted.get("steps") || "").split(","));

@@ -1,4 +1,4 @@
-"""The tables of parts and of steps, held against the list of steps."""
+"""The overview, the recap and the table of all steps, held against the list of steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEVERAL = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-PARTS = "The parts, in order:"
+OVERVIEW = "From input to output:"
 FULL = ("tutorial", "--detail", "full")
 STEPS = "All steps in one table. Steps of one kind share a row, with the first one's formula."
 
@@ -36,7 +36,8 @@ def test_each_step_is_in_one_row(spec: Scenario) -> None:
     if ran.exit_code:
         return
     listed = printed("steps", "-", width=WIDE, stdin=yaml)
-    steps = re.findall(r"^  (\d+) +(\S+) +\S+ +(\S+)$", listed, re.MULTILINE)
+    listed_steps = re.findall(r"^  (\d+) +(\S+) +(\S+) +(\S+)$", listed, re.MULTILINE)
+    steps = [(number, name, address) for number, name, _, address in listed_steps]
     names = {int(number): name for number, name, _ in steps}
     found: list[int] = []
     for numbers, *_ in cells(ran.stdout, STEPS):
@@ -44,11 +45,38 @@ def test_each_step_is_in_one_row(spec: Scenario) -> None:
         assert len({names[number] for number in several}) == 1
         found += several if "…" not in numbers else every(several, steps)
     assert sorted(found) == sorted(names)
-    spans = [numbers.split(" to ") for _, numbers, _ in cells(ran.stdout, PARTS)]
+    spans = [numbers.split("–") for numbers, *_ in cells(ran.stdout, OVERVIEW)]
     in_order = [
         n for first, *last in spans for n in range(int(first), int((last or [first])[0]) + 1)
     ]
     assert in_order == sorted(names)
+    forms: dict[int, list[tuple[str, str]]] = {}
+    for _, name, shape, address in listed_steps:
+        if layer := re.match(r"layer(\d+)\.", address):
+            forms.setdefault(int(layer[1]), []).append((name, shape))
+    for *_, what in cells(ran.stdout, OVERVIEW):
+        if again := re.match(r"Layers? (\d+)(?: to (\d+))?: the same operations, ", what):
+            first, last = int(again[1]), int(again[2] or again[1])
+            assert all(forms[n] == forms[first - 1] for n in range(first, last + 1))
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3))
+def test_the_recap_has_the_numbers_of_its_steps(spec: Scenario) -> None:
+    yaml = to_yaml(spec)
+    ran = run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=yaml)
+    title = re.search("\nThe way of .* in numbers:\n", ran.stdout)
+    if title is None:
+        return
+    listed = printed("steps", "-", width=WIDE, stdin=yaml)
+    addresses = dict(re.findall(r"^  (\d+) +.* (\S+)$", listed, re.MULTILINE))
+    document = json.loads(printed("run", "-", "--format", "json", stdin=yaml))
+    values = {value["address"]: value for value in document["values"]}
+    for number, _, symbol, row in cells(ran.stdout, title[0].strip("\n")):
+        value = values[addresses[number]]
+        shown = row.strip("[]").split(" ") if row.startswith("[") else row
+        last = value["printed"][-1] if "printed" in value else value["data"][-1]
+        assert (symbol, shown) == (value["symbol"], last)
 
 
 def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
