@@ -55,19 +55,6 @@ const setChoices = (wanted) => {
   choose();
 };
 
-const SETTLED = 500; // milliseconds
-/** The part that was reached last, until the text around it is laid out. @type {Element | null} */
-let reachedPart = null;
-const whileLaidOut = new ResizeObserver(() => reachedPart?.scrollIntoView());
-
-/** Scroll to a part of the text; what comes into sight is laid out only then, and would move it. @param {Element} part */
-const reach = (part) => {
-  reachedPart = part;
-  part.scrollIntoView();
-  whileLaidOut.observe(text);
-  setTimeout(() => (reachedPart = reachedPart === part ? null : reachedPart), SETTLED);
-};
-
 /** Show what the address names: a part of the text, and unless it is a link of the text, all the rest. */
 const arrive = () => {
   noted = Date.now(); // the address stays until all of it is shown
@@ -97,7 +84,7 @@ const arrive = () => {
   if (mode && (isHidden || !wanted.has("level"))) showEverything();
   if (mode === "board") startBoard(section || sectionInView(), Number(wanted.get("line")) || 1);
   else if (mode) startTrying(section || undefined);
-  else if (part) reach(part);
+  else part?.scrollIntoView();
   if (location.hash) noteState();
 };
 
