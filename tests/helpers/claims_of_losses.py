@@ -197,7 +197,7 @@ def step_against(at: Judge, said: Said) -> None:
 
 CLAIMS: dict[str, Check] = {
     "The loss L is {n}[over:, the {how:sum|mean} over {all:int} positions].": the_loss,
-    "The backward pass begins at the logits. There, the gradient of a position's loss is p - t, where t is 1 for the correct word and 0 for every other word. For the correct word and the most probable other one after “{who:name}”:": begins_backward,
+    "The backward pass begins at the logits. The gradient of a position's loss is the probability minus t, which is 1 for the correct word and 0 for every other word. For the correct word and the most probable other one after “{who:name}”:": begins_backward,
     "A small step against this gradient raises the logit of the correct word and lowers all others.": step_against,
     "Guessing evenly among the {words:int} words of the vocabulary would give {times?:\\d+×}ln({of:int}) ≈ {even}: the model does {how:better|worse|no better}.[compared: The perplexity is {p}; that of guessing evenly is {:\\d+}.]": guessing,
     "The simplest model to compare with counts which words follow each word in the batch, and takes their shares as its probabilities:": lambda at, _: (

@@ -25,11 +25,12 @@ def test_numbers_in_plots_are_those_of_the_page(alex: Any) -> None:
 
 def test_every_mark_that_shows_a_number_shows_that_of_the_page(alex: Any) -> None:
     wrong = """() => {
-      const data = JSON.parse(document.getElementById("data").textContent).values;
+      const { values } = JSON.parse(document.getElementById("data").textContent).tape;
       const marks = [...document.querySelectorAll(".plot text[data-of]")];
       return [marks.length, marks.filter(mark => {
         const [value, at] = mark.dataset.of.split(":");
-        return data[value].entries[at].number !== mark.textContent;
+        const [row, column] = at.split(",").map(Number);
+        return decoderTrace.printed(values[value].address)[row][column] !== mark.textContent;
       }).length];
     }"""
     number, different = alex.evaluate(wrong)

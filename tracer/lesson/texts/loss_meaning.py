@@ -27,10 +27,18 @@ PAIRS: doc.Sentence = (
     "takes their shares as its probabilities:",
 )
 BACK: doc.Sentence = (
-    "The backward pass begins at the logits. There, the gradient of a position's loss is p - t, "
-    "where t is 1 for the correct word and 0 for every other word. For the correct word and the "
-    "most probable other one after ",
+    "The backward pass begins at the logits. The gradient of a position's loss is the probability "
+    "minus t, which is 1 for the correct word and 0 for every other word. For the correct word and "
+    "the most probable other one after ",
 )
+OF_LOGITS = ex.Chain(
+    (
+        ex.Partial(ex.Symbol("z"), ex.Symbol("ℓ")),
+        ex.Difference(ex.Symbol("p"), ex.Symbol("t")),
+    ),
+    ("=",),
+)
+"""∂ℓ/∂z = p - t (softmax and cross-entropy together)."""
 RAISES: doc.Sentence = (
     "A small step against this gradient raises the logit of the correct word and lowers all "
     "others.",
@@ -78,6 +86,7 @@ def where_it_goes_back(trace: Trace) -> Iterator[doc.Block]:
     likeliest = max(others, key=shares.__getitem__)
     who = doc.Name(distinct(trace.tokens)[row])
     yield doc.Paragraph((*BACK, who, ":"))
+    yield doc.Formula(OF_LOGITS)
     yield doc.Working(
         tuple(
             _difference(words[i], number(trace.pencil, probabilities, (row, i)), int(i == correct))
