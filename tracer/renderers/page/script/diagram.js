@@ -26,8 +26,7 @@ const readDiagrams = () => {
   boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
   held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
   diagrams.forEach((diagram) => reachBox(diagram.querySelector(".box")));
-  reading.disconnect();
-  sections.forEach((section) => reading.observe(section));
+  watchReading();
 };
 
 // --- the way of a number
@@ -132,10 +131,21 @@ const showRead = (diagram) => {
   if (box) center(box, "instant");
 };
 
-const reading = new IntersectionObserver(
-  (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
-  { rootMargin: "-20% 0px -79% 0px" },
-);
+/** @type {IntersectionObserver | null} */
+let reading = null;
+
+/** The section that is read is that where a link to it ends: below what stands at the top. */
+const watchReading = () => {
+  reading?.disconnect();
+  if (!sections.length) return;
+  const line = parseFloat(getComputedStyle(sections[0]).scrollMarginTop) + 4;
+  reading = new IntersectionObserver(
+    (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
+    { rootMargin: `-${line}px 0px ${line + 4 - innerHeight}px` },
+  );
+  for (const section of sections) reading.observe(section);
+};
+window.addEventListener("resize", watchReading);
 
 // --- the followed token, and where the diagram is open
 
