@@ -314,7 +314,8 @@ class HeatMaps(Illustration):
 class Box(Node):
     """A step in the picture of a model: its number, sign and result's shape.
 
-    `given`: some of it is pinned. `aside`: the heads use it, not the box above.
+    `given`: some of it is pinned. `aside`: the heads use it, not the box above. `name` says in
+    words what the sign says in symbols.
     """
 
     step: int
@@ -322,6 +323,7 @@ class Box(Node):
     shape: tuple[int, ...]
     given: bool = False
     aside: bool = False
+    name: str = ""
 
 
 Row: TypeAlias = tuple[Box, ...]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.helpers import diagram
+from tests.helpers import diagram, tiny_models
 from tests.helpers.command import printed, run_json
 from tests.helpers.diagram import SVG
 from tests.helpers.page_data import values_of_page
@@ -19,6 +19,7 @@ from tests.helpers.traces import bundled, traced
 from tests.lesson.texts.test_wires import drawn, expected
 from tests.renderers.page.conftest import Saved
 from tracer.decoder.forward import Trace
+from tracer.lesson.steps.declared import KINDS
 from tracer.lesson.texts.selection import steps
 
 PARALLEL = """\
@@ -173,6 +174,83 @@ def test_the_backward_pass_has_its_own(saved: Saved) -> None:
     assert all(y[str(source)] < y[str(reader)] for source, reader in diagram.arrows(backward))
     assert len(diagram.arrows(backward)) > len(boxes) / 2
     assert diagram.arrows(forward)
+
+
+def test_a_box_says_in_words_what_it_is(saved: Saved) -> None:
+    """Then in symbols, where there is room and they are not the same."""
+    html = saved("alex").read_text(encoding="utf-8")
+    (svg,) = diagram.diagrams(html)
+    labels = {int(b.get("data-step") or 0): "|".join(label(b)) for b in diagram.boxes(svg)}
+    assert [labels[n] for n in (1, 4, 7, 8, 9)] == [
+        *("embeddings", "query", "scores|Q · Kᵀ / √2", "mask", "attention weights")
+    ]
+    assert [labels[n] for n in (10, 20, 21)] == ["weighted sum|A · V", "residual|+", "LayerNorm"]
+    assert [labels[n] for n in (22, 23)] == ["hidden units|· W₁", "activation|ReLU"]
+    assert "embeddings and positions; input vectors" in (svg.findtext(f"{SVG}desc") or "")
+
+
+def label(box: ElementTree.Element) -> list[str]:
+    text = box.find(f"{SVG}text")
+    assert text is not None
+    return [part.strip() for part in text.itertext()]
+
+
+def test_names_of_steps_fit_into_boxes() -> None:
+    names = [kind.box_name for kind in KINDS if kind.sign is not None]
+    assert len(names) > 40 and [name for name in names if not 0 < len(name) <= 18] == []
+
+
+def test_rows_have_the_names_of_their_tokens(page: tuple[str, str, Trace]) -> None:
+    """Each in its title; in the lowest boxes also beside them, as high as a line."""
+    name, html, trace = page
+    svg = diagram.diagrams(html)[0]
+    encoder = trace.scenario.encoder
+    of_tokens = {tuple(trace.tokens), *([tuple(encoder.tokens)] if encoder else [])}
+    steps_of = {step.number: step for step in steps(trace.records)}
+    beside = set()
+    for box in diagram.boxes(svg):
+        rows = [g for g in box.iter(f"{SVG}g") if g.find(f"{SVG}title") is not None]
+        names = tuple(unescape(row.findtext(f"{SVG}title") or "") for row in rows)
+        for i, row in enumerate(rows):
+            assert {rect.get("y") for rect in row} - {None} == {str(i)}
+        if rows and steps_of[int(box.get("data-step") or 0)].last.output.per_token:
+            assert names in of_tokens or (name == "experts" and set(names) < set(trace.tokens))
+        written = [text.text for text in box.findall(f"{SVG}text")[2:]]
+        if written:
+            assert tuple(written) == names
+            beside.add(names)
+    assert beside == of_tokens
+
+
+def test_a_layer_of_a_checkpoint_has_the_numbers_of_its_text(tmp_path: Path) -> None:
+    """Of 32 columns or more the page has some; the boxes are those of the layer that is asked."""
+    scenario, html = tiny_models.scenario(tmp_path), tmp_path / "page.html"
+    printed("page", scenario, "--layer", "2", "--head", "1", "-o", str(html))
+    text = html.read_text(encoding="utf-8")
+    known = values_of_page(text)
+    (svg,) = diagram.diagrams(text)
+    assert "layer 2" in [t.text for t in svg.iter(f"{SVG}text") if t.get("class") == "title"]
+    reduced = 0
+    for box in diagram.boxes(svg):
+        cells = [(c.get("data-number") or "").split(":") for c in diagram.cells(box)]
+        (source,) = {int(of) for of, _ in cells}
+        assert known[source]["address"].startswith("layer2.")
+        entries, (rows, columns) = known[source]["entries"], map(len, known[source]["labels"])
+        whole = [j for j in range(columns) if all(f"{i},{j}" in entries for i in range(rows))]
+        left_out = f"without {columns - len(whole)} columns that the text leaves out"
+        assert (left_out in words_of(box)) == (len(whole) < columns)
+        reduced += len(whole) < columns
+        shown = {f"{i},{j}" for i in range(rows) for j in whole}
+        largest = max(shown, key=lambda at: abs(float(readable(entries[at]["number"]))))
+        deepest = [c.get("data-number") for c in diagram.cells(box) if c.get("fill-opacity") == "1"]
+        assert f"{source}:{largest}" in deepest
+        assert {int(at.split(",")[1]) for _, at in cells} <= set(whole)
+    assert reduced > 5
+
+
+def readable(number: str) -> str:
+    """A number as Python reads it; −∞ and those that are written with a power of ten are small."""
+    return "0" if "×" in number or "∞" in number else number
 
 
 TOKENS = 18

@@ -93,6 +93,7 @@ SCORES_STEP = InnerKind(
     },
     gradient=Gradient("at the attention scores", "each score and at its dot product"),
     sign=_scores_sign,
+    short="scores",
     reasons=why.why_scaled,
     claim=attention_claims.best_key,
     illustrate=illustrations.query_and_keys,
@@ -197,6 +198,7 @@ SOFTMAX_STEP = InnerKind(
     softmax_roles(roles.ATTENTION_SOFTMAX, head_symbol("A"), _weights_caption),
     gradient=Gradient("at the attention weights", "each attention weight", reasons=_of_softmax),
     sign=("softmax",),
+    short="attention weights",
     reasons=why.why_exponential,
     claim=attention_claims.largest_shares,
     picture="Attention weights",
@@ -281,6 +283,7 @@ WEIGHTED_SUM_STEP = InnerKind(
     {roles.HEAD_OUTPUT: RoleText(head_symbol("O"))},
     gradient=Gradient("at the weighted sum of the values", COLUMNS),
     sign=_weighted_sign,
+    short="weighted sum",
     reasons=why.why_weighted_sum,
     claim=attention_claims.main_value,
 )
@@ -293,6 +296,7 @@ CONCAT_STEP = InnerKind(
     {roles.CONCAT: RoleText(_side_by_side)},
     gradient=Gradient("at the concatenated heads", "the concatenated heads"),
     sign=_concat_sign,
+    short="concatenated heads",
     reasons=why.why_concatenated,
     illustrate=illustrations.heads,
 )

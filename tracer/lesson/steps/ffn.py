@@ -185,6 +185,7 @@ HIDDEN_STEP = InnerKind(
     {roles.HIDDEN: RoleText(head_symbol("h"))},
     gradient=Gradient("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
     sign=linear_sign,
+    short="hidden units",
     reasons=why_hidden,
 )
 
@@ -217,6 +218,7 @@ ACTIVATION_STEP = InnerKind(
         own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES},
     ),
     sign=_activation_sign,
+    short="activation",
     reasons=_why_bent,
     claim=_activation_claim,
     illustrate=activation,
@@ -235,6 +237,7 @@ GATE_STEP = InnerKind(
         "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
     ),
     sign=(Symbol("W", "3"), ", gate"),
+    short="gate",
     reasons=_why_gated,
     claim=_largest_behind_gate,
 )
@@ -254,6 +257,7 @@ FFN_OUTPUT_STEP = InnerKind(
         "at the FFN output", "the FFN output", (roles.W_2, roles.B_2), reasons=of_weights
     ),
     sign=_output_sign,
+    short="FFN output",
     reasons=_of_rows,
     claim=main_column,
 )

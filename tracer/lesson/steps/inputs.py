@@ -265,6 +265,7 @@ EMBEDDING_STEP = StepKind(
         "at the embeddings", _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row
     ),
     sign=(ex.Symbol("X"),),
+    short="embeddings",
     reasons=_why_vectors,
     outcome=_looked_up,
 )
@@ -388,6 +389,7 @@ ENCODER_STEP = StepKind(
     {roles.ENCODER_OUTPUT: RoleText(ex.Symbol("E"))},
     gradient=Gradient("at the encoder output", _at_the_encoder),
     sign=("encoder ", ex.Symbol("E")),
+    short="encoder output",
     reasons=(
         (
             "An encoder's tokens may attend to the whole input, because all of it is known from "

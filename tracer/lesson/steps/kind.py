@@ -113,6 +113,8 @@ class StepKind:
     _: KW_ONLY
     gradient: Gradient | None
     sign: SignOf | None
+    short: str = ""
+    """What it is called in the diagram of a page, if its title is too long for a box."""
     reasons: ReasonsOf = ()
     """Why the step exists, and why in this form; each reason is printed once."""
     claim: Claim | None = None
@@ -141,6 +143,11 @@ class StepKind:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
         goal = self.words_of(step, ctx).goal
         return goal(step, ctx) if callable(goal) else goal
+
+    @property
+    def box_name(self) -> str:
+        """Return what it is called in the diagram of a page."""
+        return self.short or (self.title if "Norm" in self.title else self.title.lower())
 
     def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
         """Return its sign in the diagram of the model."""

@@ -73,6 +73,7 @@ RESIDUAL_STEP = StepKind(
     {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     gradient=Gradient("at the residual connection", summed_at("the sum"), reasons=(OF_A_SUM,)),
     sign=("+",),
+    short="residual",
     reasons=why_added,
     claim=_changes_most,
 )

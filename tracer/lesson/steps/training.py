@@ -128,6 +128,7 @@ LOSS_STEP = StepKind(
     },
     gradient=None,
     sign=("loss",),
+    short="loss",
     reasons=_why_cross_entropy,
     outcome=_outcome,
     only_with="decoder-trace loss",
@@ -217,6 +218,7 @@ SQUARED_STEP = StepKind(
         ),
     ),
     sign=("loss",),
+    short="loss",
     reasons=(
         (
             "A square is never negative, so errors in both directions raise the loss. Twice the "
@@ -259,6 +261,7 @@ BINARY_STEP = StepKind(
         ),
     ),
     sign=("loss",),
+    short="loss",
     reasons=(
         (
             "Each logit has a probability of its own, so that several targets of a position can "

@@ -131,6 +131,7 @@ OUTPUT_STEP = StepKind(
     {roles.OUTPUT: RoleText(Symbol("y"))},
     gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
+    short="output",
     reasons=_in_one_vector,
     claim=_compared_with_the_input,
 )
@@ -299,6 +300,7 @@ PROBABILITIES_STEP = StepKind(
     softmax_roles(roles.WORD_SOFTMAX, Symbol("p")),
     gradient=None,
     sign=("softmax",),
+    short="probabilities",
     reasons=_why_probabilities,
 )
 
@@ -363,6 +365,7 @@ SAMPLING_STEP = StepKind(
     },
     gradient=None,
     sign=("draw",),
+    short="next word",
     reasons=lambda step, ctx: (SELDOM,) if _can_be_drawn(step) > 1 else (),
     outcome=_drawn,
     only_with="decoder-trace generate --seed 1",

@@ -363,7 +363,8 @@ def _box(step: Step, ctx: LessonContext) -> doc.Box:
         sign: doc.Sign = (ctx.symbols[value.address], " given")
     else:
         sign = (*_sign(step, ctx), *([", in part given"] if pinned else []))
-    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind.aside)
+    is_given, kind = bool(pinned), step.kind
+    return doc.Box(step.number, sign, value.shape, is_given, kind.aside, kind.box_name)
 
 
 def _sign(step: Step, ctx: LessonContext) -> doc.Sign:

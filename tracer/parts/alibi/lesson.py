@@ -50,6 +50,7 @@ ALIBI_STEP = InnerKind(
     },
     gradient=Gradient("at the scores after ALiBi", "each score after ALiBi"),
     sign=("ALiBi",),
+    short="distance penalty",
     reasons=_reasons,
 )
 

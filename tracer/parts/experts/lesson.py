@@ -229,6 +229,7 @@ ROUTER_STEP = InnerKind(
     {decoder.ROUTER_LOGITS: RoleText(Symbol("R"))},
     gradient=Gradient("at the router logits", "each router logit", (decoder.ROUTER,)),
     sign=linear_sign,
+    short="router",
     reasons=_if_tokens_are_skipped(SPARSE),
     groups=("experts",),
 )
@@ -259,6 +260,7 @@ ROUTING_STEP = InnerKind(
         "at the experts' weights", "each weight of an expert", reasons=_of_the_choice
     ),
     sign=_top_sign,
+    short="chosen experts",
     reasons=_why_chosen,
     claim=_goes_to,
     groups=("experts",),
@@ -272,6 +274,7 @@ EXPERT_INPUT_STEP = InnerKind(
     {decoder.EXPERT_INPUT: RoleText(_marked)},
     gradient=Gradient("at the expert's tokens", "the vectors that the expert reads"),
     sign=("its tokens",),
+    short="tokens",
     reasons=_why_skipped,
     groups=("experts",),
 )
@@ -292,6 +295,7 @@ GATE_STEP = InnerKind(
         "at the gate of the shared expert", "each token's gate", (decoder.SHARED_GATE,)
     ),
     sign=("gate ", Symbol("G", "", "s")),
+    short="gate",
     groups=("experts",),
 )
 
@@ -311,6 +315,7 @@ MIXTURE_STEP = InnerKind(
     },
     gradient=Gradient("at the sum of the experts", "the sum of the experts"),
     sign=_sum_sign,
+    short="sum of experts",
     reasons=_if_tokens_are_skipped(NOTHING_ADDED),
     groups=("experts",),
 )

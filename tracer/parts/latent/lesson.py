@@ -102,6 +102,7 @@ def _norm_kind(
         {**layer_norm_roles(of, symbol), **rms_norm_roles(of, symbol), **rows},
         gradient=through_norm(f" of {what}", of, of.gain, of.shift),
         sign=("norm ", C if of is decoder.NORM else C_Q),
+        short="latent norm" if of is decoder.NORM else "latent query norm",
         reasons=lambda step, ctx: tuple(why_epsilon(step)),
         groups=("norm",),
     )
@@ -137,6 +138,7 @@ QUERY_LATENT_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=_product_sign,
+    short="latent query",
     reasons=_why_queries,
     groups=("qkv",),
 )
@@ -207,6 +209,7 @@ ROTARY_KEY_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=lambda step, ctx: ("turn ", *_product_sign(step, ctx)),
+    short="rotary part",
     reasons=_why_rotary_key,
     groups=("rotary",),
 )
@@ -227,6 +230,7 @@ ROTARY_QUERY_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=(Symbol("Q", "R"),),
+    short="rotary part",
     groups=("rotary",),
 )
 
@@ -255,6 +259,7 @@ def _joined_kind(name: str, what: str, role: Role) -> InnerKind:
         {role: RoleText(_side_by_side)},
         gradient=Gradient(f"at the {what} with its rotary part", f"each joined {what}"),
         sign=(Brackets((Symbol(letter), Symbol(letter, "R"))),),
+        short=f"joined {what}",
         groups=("rotary",),
     )
 

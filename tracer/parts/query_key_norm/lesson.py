@@ -81,6 +81,7 @@ def _kinds(what: str, several: str, of: decoder.HeadNormRoles) -> tuple[InnerKin
         },
         gradient=sub_layers.through_norm(f" of the {several}", of.norm),
         sign=("norm ", Symbol(letter)),
+        short=f"{what} norm",
         reasons=_reasons,
         claim=lambda step, ctx: reused(step),
         groups=("norm",),

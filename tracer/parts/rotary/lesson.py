@@ -140,6 +140,7 @@ ANGLES_STEP = StepKind(
     },
     gradient=None,
     sign=_angles_sign,
+    short="angles",
     reasons=_why_angles,
     outcome=_both_waves,
     illustrate=waves_of(WAVES),

@@ -42,7 +42,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 def image_of(picture: doc.Picture) -> str:
     """The drawing, with a description in words."""
-    drawn = InPixels(picture, lambda box, _: (words_of(box) + 2 * INSIDE, HEIGHT))
+    drawn = InPixels(picture, lambda box, _: (words_of(box, sign(box)) + 2 * INSIDE, HEIGHT))
     size = drawn.width, drawn.height
     return image(picture.figure.title, description(picture), size, STYLE, drawn.lines())
 
@@ -114,7 +114,8 @@ class InPixels:
 
     def box(self, spot: Spot) -> str:
         """A box with its words."""
-        return f'<g class="{sort_of(spot)}" {self.at(spot)}>{words_in(spot)}</g>'
+        words = words_in(spot, escape(sign(spot.box)))
+        return f'<g class="{sort_of(spot)}" {self.at(spot)}>{words}</g>'
 
     def at(self, spot: Spot) -> str:
         """Where a box is."""
@@ -187,9 +188,9 @@ def _kind(frame: Frame) -> tuple[str, float, str]:
     return "layer", 0, title
 
 
-def words_of(box: doc.Box) -> float:
-    """The width of the words of a box."""
-    return max(LETTER * cells(sign(box)), SMALL * cells(shape_and_step(box)))
+def words_of(box: doc.Box, label: str) -> float:
+    """The width of the words of a box with a label."""
+    return max(LETTER * cells(label), SMALL * cells(shape_and_step(box)))
 
 
 def shape_and_step(box: doc.Box) -> str:
@@ -202,11 +203,11 @@ def sort_of(spot: Spot) -> str:
     return f"box{' given' * spot.box.given}{' sum' * spot.adds}"
 
 
-def words_in(spot: Spot) -> str:
-    """The edge of a box, its sign at the top, its shape and step at the bottom."""
+def words_in(spot: Spot, label: str) -> str:
+    """The edge of a box, its label at the top, its shape and step at the bottom."""
     return (
         f'<rect class="edge" width="{spot.width:g}" height="{spot.height:g}" rx="5"/>'
-        f'<text x="{INSIDE}" y="{LINE}">{escape(sign(spot.box))}</text>'
+        f'<text x="{INSIDE}" y="{LINE}">{label}</text>'
         f'<text class="small" x="{INSIDE}" y="{spot.height - 7:g}">'
         f"{shape_and_step(spot.box)}</text>"
     )

@@ -26,8 +26,7 @@ const readDiagrams = () => {
   boxOf = new Map(boxes.flatMap((box) => namesIn(box.dataset.sections).map((id) => [id, box])));
   held = new Map(boxes.map((box) => [box, namesIn(box.dataset.values).map(Number)]));
   diagrams.forEach((diagram) => reachBox(diagram.querySelector(".box")));
-  reading.disconnect();
-  sections.forEach((section) => reading.observe(section));
+  watchReading();
 };
 
 // --- the way of a number
@@ -112,25 +111,41 @@ const markIn = (section) => {
   boxes.forEach((other) => other.removeAttribute("aria-current"));
   box.setAttribute("aria-current", "step");
   reachBox(box);
-  for (const diagram of diagrams) {
-    const here = diagram.contains(box);
-    diagram.classList.toggle("beside", here);
-    if (here && besideText.matches) center(box, diagram);
-  }
+  for (const diagram of diagrams) diagram.classList.toggle("beside", diagram.contains(box));
+  center(box);
 };
 
-/** Scroll a diagram, and not the page, unless a box is in view. @param {Element} box @param {Element} diagram */
-const center = (box, diagram) => {
-  const [inner, outer] = [box, diagram].map((each) => each.getBoundingClientRect());
+/** Scroll the drawing, and not the page, unless a box is in view. @param {Element} box @param {ScrollBehavior} [behavior] */
+const center = (box, behavior = "auto") => {
+  const drawing = /** @type {Element} */ (box.closest(".drawing"));
+  const [inner, outer] = [box, drawing].map((each) => each.getBoundingClientRect());
   const inView = inner.top > outer.top && inner.bottom < outer.bottom - inner.height;
   const left = inner.left < outer.left || inner.right > outer.right ? inner.left - outer.left - outer.width / 3 : 0;
-  diagram.scrollBy({ top: inView ? 0 : inner.top - outer.top - outer.height / 2, left });
+  drawing.scrollBy({ top: inView ? 0 : inner.top - outer.top - outer.height / 2, left, behavior });
 };
 
-const reading = new IntersectionObserver(
-  (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
-  { rootMargin: "-20% 0px -79% 0px" },
-);
+/** Show the step that is read; before the first, the input of the followed token. @param {Element} diagram */
+const showRead = (diagram) => {
+  const at = [".box[aria-current]", ".box:has(.followed)", ".box"].map((each) => diagram.querySelector(each));
+  const box = at.find(Boolean);
+  if (box) center(box, "instant");
+};
+
+/** @type {IntersectionObserver | null} */
+let reading = null;
+
+/** The section that is read is that where a link to it ends: below what stands at the top. */
+const watchReading = () => {
+  reading?.disconnect();
+  if (!sections.length) return;
+  const line = parseFloat(getComputedStyle(sections[0]).scrollMarginTop) + 4;
+  reading = new IntersectionObserver(
+    (seen) => seen.filter((each) => each.isIntersecting).forEach((each) => markIn(each.target)),
+    { rootMargin: `-${line}px 0px ${line + 4 - innerHeight}px` },
+  );
+  for (const section of sections) reading.observe(section);
+};
+window.addEventListener("resize", watchReading);
 
 // --- the followed token, and where the diagram is open
 
@@ -148,6 +163,7 @@ select("token")?.addEventListener("change", () => markRow(select("token")?.value
 const openDiagrams = (open) => all("details.diagram", text).forEach((each) => each.toggleAttribute("open", open));
 
 openDiagrams(!matchMedia("(max-width: 40rem)").matches);
-all(".diagram", text).forEach((diagram) => diagram.scrollTo({ top: diagram.scrollHeight, behavior: "instant" })); // it begins below
+all(".diagram", text).forEach(showRead);
+text.addEventListener("toggle", ({ target }) => target instanceof Element && target.matches(".diagram") && showRead(target), true);
 besideText.addEventListener("change", ({ matches }) => matches && openDiagrams(true));
 window.addEventListener("beforeprint", () => openDiagrams(true));

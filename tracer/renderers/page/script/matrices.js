@@ -16,7 +16,7 @@ const reachScrolled = (area) => {
 
 const reachScrollAreas = () => {
   resized.disconnect();
-  for (const area of all(".scroll, .code pre, #operands", text)) resized.observe(area);
+  for (const area of all(".scroll, .drawing, .code pre, #operands", text)) resized.observe(area);
 };
 
 const reachCells = () => {
