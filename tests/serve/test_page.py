@@ -253,5 +253,5 @@ def test_a_page_without_an_engine_has_none_of_it(tmp_path: Any) -> None:
     html = tmp_path / "page.html"
     printed("page", "science", "-o", str(html))
     written = html.read_text(encoding="utf-8")
-    for part in ("engine", "sessionKey", "connect-src", "fetch("):
+    for part in ("sessionKey", "requestPage", "connect-src", "fetch("):
         assert part not in written
