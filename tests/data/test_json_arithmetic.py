@@ -226,6 +226,7 @@ def test_every_operation_can_be_done_again() -> None:
     unnamed = (Elementwise, Activate, GradientOf, Contract, Gather)
     known = {*get_args(Recorded), *Elementwise.__subclasses__()}
     known |= {*rows_of(Contract), *rows_of(Gather)}
+    known = {each for each in known if each.__module__.startswith("tracer.decoder")}
     names = {operation.name for operation in known if operation not in unnamed}
     assert done - {"given"} == names | set(ACTIVATIONS) | {"softcap_gradient"}
 

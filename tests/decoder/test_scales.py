@@ -6,6 +6,7 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.scaled import SCALED
+from tests.helpers.sentences import unbroken
 
 
 @pytest.mark.parametrize(("number", "message"), [
@@ -20,7 +21,7 @@ def test_the_divisor_is_a_positive_number(number: str, message: str) -> None:
 
 
 def test_the_lines_of_a_divided_logit() -> None:
-    text = printed("step", "logits", "-s", "-", stdin=SCALED)
+    text = unbroken(printed("step", "logits", "-s", "-", stdin=SCALED))
     assert "All logits are divided by 8, a constant of the model." in text
     assert "z (2 × 2) = z_raw / 8" in text
 

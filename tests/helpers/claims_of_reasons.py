@@ -232,7 +232,9 @@ def of_a_head(at: Judge, said: Said) -> None:
         assert (said["weights"] is None) == (at.result["operation"] == "given")
     crosses = "cross_attention" in at.address
     own = said[""].startswith("A separate")  # the keys and values of cross-attention are others'
-    if "who" in said:
+    if "who" in said and own and at.heading.startswith("1. Layer"):
+        assert said["who"] in at.tokens  # the token that a trained head reads
+    elif "who" in said:
         assert said["who"] == (None if own and crosses else at.who)
     if "n" in said:
         assert int(said["n"]) == at.result["shape"][1]

@@ -269,7 +269,7 @@ def test_another_form_of_the_ffn_is_computed_and_drawn(tmp_path: Path, linear: s
     done = run_with(tmp_path, "linear", LINEAR, "tutorial", linear)
     assert done.returncode == 0, done.stderr
     assert re.search(r"· W_L 2×3 +│ +3\nFFN", done.stdout)
-    assert "x₁ = X′ + FFN(X′)" in done.stdout
+    assert re.search(r"\| x₁ \| X′ \+ FFN\(X′\) \|", done.stdout)
     done = run_with(tmp_path, "linear", LINEAR, "value", "layer1.ffn.output[b,d₀]", "-s", linear)
     assert done.stdout.split()[-1] == "1.500"  # -0.5 × 1 + 2 × 0 + 1 × 2
 
@@ -283,7 +283,7 @@ def test_another_form_of_the_ffn_is_attributed(tmp_path: Path, linear: str) -> N
 
 def test_another_form_of_the_ffn_is_counted_and_trained(tmp_path: Path, linear: str) -> None:
     done = run_with(tmp_path, "linear", LINEAR, "shapes", linear)
-    assert re.search(r"linear +W_L +\[3, 3\] +9 ", done.stdout)
+    assert re.search(r"W_L +learned +\[3, 3\] +9 ", done.stdout)
     saved = tmp_path / "trained.yaml"
     done = run_with(tmp_path, "linear", LINEAR, "train", linear, "--save", str(saved))
     assert "∂L/∂W_L" in done.stdout

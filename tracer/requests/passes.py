@@ -188,7 +188,7 @@ class ForwardRequest(PassRequest):
                 chosen = steps(found.records)
             return program(found, chosen, self.code)
         if whole and found.scenario.on_demand and not self.format.is_binary:
-            from tracer.lesson.texts.model_summary import summarized_records
+            from tracer.lesson.texts.model_summary import model_summary, summarized_records
             from tracer.lesson.texts.untrained import text_of_model
 
             if self.format.is_data:
@@ -201,7 +201,8 @@ class ForwardRequest(PassRequest):
                 from tracer.lesson.texts.model_tutorial import model_tutorial
 
                 return model_tutorial(found, token, full=full, terms=terms, detail=detail)
-            return text_of_model(found, token, full=full, terms=terms)
+            written = text_of_model if self.is_tutorial else model_summary
+            return written(found, token, full=full, terms=terms)
         if self.format.is_data:
             shown = None if whole else [record for step in chosen for record in step.records]
             of = None if self.token is None else token

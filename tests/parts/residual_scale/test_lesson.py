@@ -14,7 +14,7 @@ def test_the_lines_of_a_scaled_sum() -> None:
     assert "The sub-layer's output is multiplied by 0.25, a constant of the model; then" in text
     assert "s₂ (2 × 2) = 0.25×FFN(x₁)" in text
     assert "x₂ (2 × 2) = x₁ + s₂" in text
-    assert "x₁ = X′ + 0.5×Attention(X′)" in printed("tutorial", "-", stdin=SCALED)
+    assert "| x₁ | X′ + 0.5×Attention(X′) |" in printed("tutorial", "-", stdin=SCALED)
 
 
 def test_a_factor_of_1_or_more_is_not_said_to_make_anything_smaller() -> None:
