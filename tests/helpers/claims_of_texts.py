@@ -163,8 +163,20 @@ def one_of_a_batch(at: Judge, said: Said) -> None:
 def as_in(at: Judge, said: Said) -> None:
     assert int(said["n"]) < int(at.heading.partition(".")[0])
     assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
+    own = parameters_of_norm(at, f"{'encoder.' * bool(at.outside)}{at.address}")
+    steps = at.steps[int(said["n"]) - 1 : int(said["n"])]  # those of a text in normal length
+    before = parameters_of_norm(at, steps[0]["address"]) if steps else own
+    lacks = [letter for letter in before if letter not in own]
+    assert said.get("lacks") == (" and ".join(lacks) or None) and {*own} <= {*before}
     if said.get("parts"):
         takes(at, said)
+
+
+def parameters_of_norm(at: Judge, address: str) -> list[str]:
+    """γ and β, as far as they are operands of a value."""
+    operands = (at.outside or (at.values,))[0].get(address, {}).get("operands", ())
+    names = {operand.rpartition(".")[2] for operand in operands}
+    return [letter for name, letter in (("gain", "γ"), ("shift", "β")) if name in names]
 
 
 def the_same(at: Judge, said: Said) -> None:
@@ -427,7 +439,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "It is one sequence of a batch. All have the same length[: what is shorter is filled up with “{padding:name}”].": one_of_a_batch,
     "As in step {n:int}.": as_in,
-    r"{:\S.*} is computed as in step {n:int}[, from {parts:.+ \(step .+\)}].": as_in,
+    r"{:\S.*} is computed as in step {n:int}[, but without {lacks:γ|β|γ and β}][, from {parts:.+ \(step .+\)}].": as_in,
     r"The same as {steps:step \d.*}, with other numbers.": the_same,
     "Each of these steps is computed like an earlier one, with other numbers.": the_same,
     r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
@@ -442,7 +454,7 @@ CLAIMS: dict[str, Check] = {
     "Each token is represented by a vector, its embedding.": embedded,
     "[pieces:A token, such as “{such:name}”, is a piece of text, often a word. ]The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
-    "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
+    "Without rounding, the dot product of two position vectors depends only on their distance. Counted from “{who:name}”, it is:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
         "sampling.draw" in at.values
         and not (said["most"] and len(at.values["sampling.logits"]["data"][0]) <= 8)

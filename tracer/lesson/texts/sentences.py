@@ -267,10 +267,17 @@ def _with_phi(ctx: LessonContext) -> str:
 
 
 def references(
-    made: Expression, sources: Sequence[tuple[Expression, int]], before: Step | None
+    made: Expression,
+    sources: Sequence[tuple[Expression, int]],
+    before: Step | None,
+    lacks: str = "",
 ) -> Sentence:
-    """Say from which steps the operands come, and that it is computed as in a step `before`."""
+    """Say from which steps the operands come, and that it is computed as in a step `before`.
+
+    What it `lacks` of that step's parameters is said, too.
+    """
     how: Sentence = (" as in ", Reference(before.number)) if before else ()
+    how += (f", but without {lacks}",) if lacks else ()
     if not sources:
         return (made, " is computed", *how, ".")
     parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])
