@@ -288,3 +288,23 @@ def test_the_shapes_of_all_queries_in_gpt2_are_those_of_side_by_side_and_split_h
     assert note.endswith(
         f"Side by side, the queries of all heads make {shapes[0]}; split by head, {shapes[1]}."
     )
+
+
+@pytest.mark.parametrize(
+    "given, lost",
+    [
+        ("encoder.output=0", ["la", "<END>"]),
+        ("layer1.cross_attention.head1.output=0", ["gusta", "la", "<END>"]),
+    ],
+)
+def test_what_the_summary_of_pizza_says_of_removed_parts(given: str, lost: list[str]) -> None:
+    """The words that no longer come out; after “Me”, without the head, the end token does."""
+    before, after = predicted("pizza"), predicted("pizza", "--given", given)
+    assert [was for was, now in zip(before, after, strict=True) if was != now] == lost
+    assert "gusta" not in lost or after[1] == "<END>"
+
+
+def predicted(*asked: str) -> list[str]:
+    values = json.loads(printed("run", *asked, "-f", "json"))["values"]
+    [words] = [each["data"] for each in values if each["address"] == "prediction"]
+    return list(words)
