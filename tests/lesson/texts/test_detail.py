@@ -180,3 +180,11 @@ def test_a_norm_says_which_parameters_it_lacks_beside_the_one_it_refers_to(
     """1 + γ is not γ: such a norm is worked anew."""
     text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
     assert re.findall(r"(x\S) is computed as in step (\d+)(.*)", text) == said
+
+
+def test_a_layer_behind_layers_that_are_alike_is_drawn_above_them() -> None:
+    norms = ("{gain: [2, 3]}", "{}", "{}", "{kind: rms_norm}")
+    text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
+    drawing = text.partition("Read the diagram")[2].partition("Its sizes")[0]
+    names = re.findall(r"LayerNorm|RMSNorm|layers? \d[^│┄]*", drawing)
+    assert names[0] == "RMSNorm" and "LayerNorm" in names and "layers 2 to 3" not in drawing

@@ -128,10 +128,15 @@ def overview(teacher: Teacher) -> Iterator[doc.Block]:
 def as_boxes(teacher: Teacher) -> list[Step]:
     """The steps of a small diagram.
 
-    An encoder is one box, and so are a sub-layer's function, and layers like the one before them.
+    An encoder is one box, and so are a sub-layer's function, and the last layers if they are like
+    the one before them. Such a box is drawn behind all layers, so it stands for no others.
     """
     drawn: list[Step] = []
-    repeated = {station.steps[-1]: station for station in _stations(teacher) if station.repeats}
+    repeated = {
+        station.steps[-1]: station
+        for station in _stations(teacher)
+        if station.repeats and station.steps[-1].place.layer == teacher.ctx.layers
+    }
     again = {step for station in repeated.values() for step in station.steps}
 
     def of(step: Step) -> tuple[roles.Place, bool, bool]:
