@@ -62,6 +62,7 @@ FORMS = [
 
 UNNUMBERED = {
     **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
+    "Must training go word by word?": "loss",
     **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
     **{"What is left out": "own", "Stacking layers": "own", "No cross-attention": "own"},
     **{"Padding": "own", "What the given values change": "own"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 
 from tests.helpers.claims_of_steps import prediction
@@ -42,15 +44,24 @@ def nearest(at: Judge, said: Said) -> None:
     words = {at.tokens[at.names.index(name)] for name in same}
     assert told == (len(same) == len(differ) == len(words) == 2)
     assert not at.heading and said["who"] == at.who and "probabilities" not in at.values
-    for address, name in (("input", said["near"]), ("output", said["then"] or said["near"])):
+    ends = (("input", said["near"], "first"), ("output", said["then"] or said["near"], "last"))
+    for address, name, end in ends:
         rows = np.array(at.values[address]["data"], dtype=float)
         distances = np.sqrt(((rows - rows[at.followed]) ** 2).sum(axis=1))
+        if told:
+            is_rounded(said[f"own_{end}"], distances[at.names.index(said["twin"])])
         distances[at.followed] = np.inf
+        is_rounded(said[end], distances.min())
         assert at.names[int(distances.argmin())] == name and not at.pinned(address)
-    assert (said["then"] is None) == (said["same"] is not None)
     assert said["then"] != said["near"]
     if said["feature"] is not None:
         largest(at, said)
+
+
+def is_rounded(shown: str, distance: float) -> None:
+    unit = Decimal(shown.partition("×")[0]).as_tuple().exponent if "×" not in shown else None
+    room = 0.51 * 10.0**unit if isinstance(unit, int) else 0.1 * distance
+    assert abs(number(shown) - distance) <= room + 1e-9
 
 
 def largest(at: Judge, said: Said) -> None:
@@ -68,7 +79,7 @@ LARGEST = (
 )
 CLAIMS: dict[str, Check] = {
     "After “{who:name}”, the model predicts “{word:name}”[ ({p} %)][; the next most probable word is “{next:name}” ({q} %)].": predicted_first,
-    "[equal:The embeddings of “{own:name}” and “{twin:name}” are equal; their positions tell them apart. ]The vector of “{who:name}” is closest to that of “{near:name}”[same:, at the input of the first layer and at the output][ at the input of the first layer and to that of “{then:name}” at the output]."
+    "[equal:The embeddings of “{own:name}” and “{twin:name}” are equal; their positions tell them apart. Their distance is {own_first:word} at the input of the first layer and {own_last:word} at the output. ]The vector of “{who:name}” is closest to that of “{near:name}” at the input of the first layer (Euclidean distance {first:word}) and [to that of “{then:name}” ]at the output ({last:word})."
     f"[ {LARGEST}]": nearest,
     LARGEST: largest,
 }

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from tests.helpers.claims_of_reasons import inside
-from tests.helpers.judge import Check, Judge, Said, told_apart
+from tests.helpers.judge import Check, Judge, Said, number, told_apart
 
 AVERAGED = "The losses are {how:averaged|added up} over all "
 NUMBERS = AVERAGED + "numbers and all positions with a target."
@@ -134,10 +134,13 @@ def guessing(at: Judge, said: Said) -> None:
     shown = at.values["loss"]["printed"]
     alike = abs(float(shown) - even) <= 0.5 * 10.0 ** -len(shown.partition(".")[2])
     assert said["how"] == ("no better" if alike else "better" if loss < even else "worse")
-    assert bool(said["compared"]) == ("loss.perplexity" in at.values)
-    if said["compared"]:
-        assert said["p"] == at.values["loss.perplexity"]["printed"]
-        assert int(said["compared"].rpartition(" ")[2].rstrip(".")) == words
+
+
+def perplexities(at: Judge, said: Said) -> None:
+    words, own = len(at.spec["vocabulary"]), at.values["loss.perplexity"]["printed"]
+    assert said["p"] == own and int(said["even"]) == int(said["words"]) == words
+    sign = (number(own) > words) - (number(own) < words)
+    assert said["than"] == {-1: "better than", 0: "equal to", 1: "worse than"}[sign]
 
 
 def pairs_of(at: Judge) -> list[tuple[str, str]]:
@@ -199,7 +202,7 @@ CLAIMS: dict[str, Check] = {
     "The loss L is {n}[over:, the {how:sum|mean} over {all:int} positions].": the_loss,
     "The backward pass begins at the logits. The gradient of a position's loss is the probability minus t, which is 1 for the correct word and 0 for every other word. For the correct word and the most probable other one after “{who:name}”:": begins_backward,
     "A small step against this gradient raises the logit of the correct word and lowers all others.": step_against,
-    "Guessing evenly among the {words:int} words of the vocabulary would give {times?:\\d+×}ln({of:int}) ≈ {even}: the model does {how:better|worse|no better}.[compared: The perplexity is {p}; that of guessing evenly is {:\\d+}.]": guessing,
+    "Guessing evenly among the {words:int} words of the vocabulary would give {times?:\\d+×}ln({of:int}) ≈ {even}: the model does {how:better|worse|no better}.": guessing,
     "The simplest model to compare with counts which words follow each word in the batch, and takes their shares as its probabilities:": lambda at, _: (
         len(at.spec["training"]) > 1
     ),
@@ -215,9 +218,7 @@ CLAIMS: dict[str, Check] = {
         bool(asked(at)["smoothing"]) and len(at.spec["vocabulary"]) > 1
     ),
     "The perplexity:": perplexity,
-    "With a perplexity of {p:word}, the model does as well as one that guesses evenly among so many words.": lambda at, said: (
-        said["p"] == at.values["loss.perplexity"]["printed"]
-    ),
+    "The perplexity of {p:word} is {than:better than|worse than|equal to} {even:int}, that of guessing evenly among the {words:int} words.": perplexities,
     "The square of each difference, times {factor}:": multiplied,
     "The loss of a number ŷ is {factor}×(ŷ - t)², where t is the correct number. "
     + NUMBERS: squared,

@@ -718,7 +718,7 @@ CLAIMS: dict[str, Check] = {
         said["function"] == FUNCTIONS[network_of(at).get("activation", "relu")]
         and not partly_given(at)
     ),
-    "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}].": normalized,
+    "{which:LayerNorm|RMSNorm} brings large numbers back to a moderate size[ before {names:γ|β|γ and β}]. Each vector is normalized by itself, so the other tokens and the batch do not matter.": normalized,
     "With learned {names:γ|β|γ and β}, a model can choose {what:a scale|an offset|a scale and an offset} for each feature.": normalized,
     "A dot product is at most the product of both vectors' lengths. Therefore, dot products of normalized queries and keys are of a moderate size, unless γ or β is large.": norms_of_heads,
     "All heads use the same learned numbers here.": norms_of_heads,
@@ -748,8 +748,10 @@ CLAIMS: dict[str, Check] = {
     "To predict the word after “{who:name}”, a model reads only the hidden state of “{=who}”.": lambda at, said: (
         said["who"] == at.who and at.address == "output" and gathers(at, at.spec["layers"])
     ),
-    "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.": lambda at, _: (
-        at.heading == "Stacking layers" and gathers(at, at.spec["layers"][:1])
+    "A second layer reads vectors that hold what the first layer gathered, so it can follow relations that the first cannot. {known:The smallest GPT-2 has 12 layers, the largest GPT-3 has 96|The original transformer, which translates, has 6 layers in its encoder and 6 in its decoder}.": lambda at, said: (
+        at.heading == "Stacking layers"
+        and gathers(at, at.spec["layers"][:1])
+        and said["known"].startswith("The original") == bool(at.spec.get("encoder"))
     ),
     "{numbers:Training can adjust these numbers; each|These numbers are learned; training would adjust those that the scenario names. Each} row names a step that uses them.": lambda at, said: (
         at.heading == ""

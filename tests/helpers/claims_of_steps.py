@@ -54,9 +54,16 @@ def hidden(at: judge.Judge, said: judge.Said) -> None:
         expected = judge.listed(unseen, "or").replace(f"“{at.who}”", "itself")
         assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == expected
     else:
-        is_nothing = said[""].endswith("can attend to every token.")
+        is_nothing = "can attend to every token." in said[""]
         assert len(unseen) == (0 if is_nothing else len(at.tokens))
         assert at.only_hides() or not is_nothing
+        if said.get("other"):
+            i = at.names.index(said["other"])
+            rows = zip(at.names, at.result["data"][i], at.result["printed"][i], strict=True)
+            scores = [(name, judge.number(str(x)), shown) for name, x, shown in rows]
+            assert said["unseen"] == judge.listed([n for n, x, _ in scores if x < -1e300])
+            left = [shown for _, x, shown in scores if x > -1e300]
+            assert said["scores"] == re.sub(r", (?=[^,]+$)", " and ", ", ".join(left))
 
 
 def shares(at: judge.Judge, said: judge.Said) -> None:
@@ -176,7 +183,7 @@ def leak(at: judge.Judge, said: judge.Said) -> None:
     hidden = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
     later = [i for i in hidden if shares[i] > 0]
     assert said["who"] == at.who and said["later"] == judge.listed([at.names[i] for i in later])
-    assert (said["tokens"] == "token") == (len(later) == 1)
+    assert (said["tokens"] == "token") == (len(later) == 1) == (said["zero"] == "this weight")
     share = sum(shares[i] for i in later)
     if said["share"] is not None:
         shown = [x.partition(".")[2] for x in at.row(at.result).shown if "×" not in x]
@@ -360,14 +367,14 @@ CLAIMS: dict[str, judge.Check] = {
     + judge.AHEAD
     + "."
     + MOST_OF_IT: best_key,
-    "“{who:name}” can attend to every token.": hidden,
+    "“{who:name}” can attend to every token.[ {unseen:“.+”} {be:is|are} hidden from “{other:name}”; its scores {scores:.+} remain.]": hidden,
     "“{who:name}” cannot attend to any token, not even to itself.": hidden,
     "“{who:name}” cannot attend to {hidden:(?:“|itself).*}.": hidden,
     r"[In {place:text}, ]“{who:name}” gives {share} % of its attention to {first:name}{: and (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token}."
     + WITHOUT_IT: shares,
     "[In {place:text}, ]“{who:name}” gives nearly all of its attention to {first:itself|the sink|(?:the encoder's )?“.+?”}."
     + WITHOUT_IT: shares,
-    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}. This is data leakage when the model is trained to predict what follows “{again:name}”.": leak,
+    r"Without the mask, “{who:name}” would {:give (?P<share>\S+) % of its attention|also attend} to the later {tokens:tokens?} {later:“.+”}; the mask makes {zero:this weight|these weights} 0. This is data leakage when the model is trained to predict what follows “{again:name}”.": leak,
     "The softmax of the scores of “{who:name}” is computed again, without the mask.": lambda at, said: (
         said["who"] == at.who and at.address.endswith("unmasked.weights")
     ),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention, partly_given, plan
+from tests.helpers.command import run
 from tests.helpers.judge import Check, Judge, Said, address_of, listed, number, told_apart
+from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.typed_heads import written_tokens
 
 LOSSES = ("Cross-entropy loss", "Squared error loss", "Binary cross-entropy loss")
@@ -44,6 +47,28 @@ def forcing(at: Judge, said: Said) -> None:
         of_heads = re.compile(r"layer\d+\.attention\.(.*\.)?weights")
         heads = sum(bool(of_heads.fullmatch(address)) for address in at.values)
         assert bool(said["hides"]) == bool(len(masked) == heads > 0 and kept)
+
+
+def misled(at: Judge, said: Said) -> None:
+    """A pass over the correct words, and a wrong one at their end, predicts a wrong word again."""
+    targets = at.values["loss.target"]["data"]
+    wrong, after = said["wrong"] or said["own"], said["after"] or said["begin"]
+    begins = [" ".join(at.tokens[: i + 1]) for i in range(len(at.tokens))]
+    i = begins.index(after)
+    shares = dict(zip(*_words_and_shares(at, i), strict=True))
+    rank = sorted(shares, key=lambda word: -shares[word]).index(wrong)
+    assert rank == (1 if said["wrong"] else 0) and wrong != targets[i]
+    tokens = [*at.tokens[: i + 1], wrong]
+    assert said["read"] == " ".join(tokens) and said["correct"] == targets[i + 1]
+    spec = {key: v for key, v in at.spec.items() if key not in ("targets", "notes", "summary")}
+    ran = run("run", "-", "-f", "json", stdin=to_yaml({**spec, "tokens": tokens}))
+    found = {value["address"]: value for value in json.loads(ran.stdout)["values"]}
+    assert found["prediction"]["data"][-1] == said["then"] != said["correct"]
+
+
+def _words_and_shares(at: Judge, i: int) -> tuple[list[str], list[float]]:
+    shares = at.values["probabilities"]
+    return shares["axes"][1]["labels"], [float(share) for share in shares["data"][i]]
 
 
 def batch(at: Judge, said: Said) -> None:
@@ -163,8 +188,20 @@ def one_of_a_batch(at: Judge, said: Said) -> None:
 def as_in(at: Judge, said: Said) -> None:
     assert int(said["n"]) < int(at.heading.partition(".")[0])
     assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
+    own = parameters_of_norm(at, f"{'encoder.' * bool(at.outside)}{at.address}")
+    steps = at.steps[int(said["n"]) - 1 : int(said["n"])]  # those of a text in normal length
+    before = parameters_of_norm(at, steps[0]["address"]) if steps else own
+    lacks = [letter for letter in before if letter not in own]
+    assert said.get("lacks") == (" and ".join(lacks) or None) and {*own} <= {*before}
     if said.get("parts"):
         takes(at, said)
+
+
+def parameters_of_norm(at: Judge, address: str) -> list[str]:
+    """γ and β, as far as they are operands of a value."""
+    operands = (at.outside or (at.values,))[0].get(address, {}).get("operands", ())
+    names = {operand.rpartition(".")[2] for operand in operands}
+    return [letter for name, letter in (("gain", "γ"), ("shift", "β")) if name in names]
 
 
 def the_same(at: Judge, said: Said) -> None:
@@ -226,6 +263,10 @@ def embedded(at: Judge, said: Said) -> None:
     if "who" in said:
         assert said["who"] == at.who and int(said["n"] or 1) == at.result["shape"][0]
         assert said["such"] in (None, at.who)
+        assert bool(said["has_ids"]) == ("token_ids" in at.values)
+        assert said["has_ids"] or said["rows"] is None
+        if said["has_ids"]:
+            ids(at, said)
 
 
 def positions(at: Judge, said: Said) -> None:
@@ -394,6 +435,31 @@ def own_probabilities(at: Judge, said: Said) -> None:
     assert recorded & {"sampling.scaled", "sampling.candidates"}
 
 
+def in_short(at: Judge, said: Said) -> None:
+    """Each part that a layer has, and no other."""
+    assert at.heading == "Summary"
+    every = " ".join(at.values)
+    kinds = {
+        str(norm.get("kind", "layer_norm"))
+        for layer in at.spec["layers"]
+        for part in (layer, *(each for each in layer.values() if isinstance(each, dict)))
+        for norm in (part.get("norm"), part.get("norm_after"))
+        if isinstance(norm, dict)
+    }
+    forms = {
+        "attention collects from the tokens that it may see": r"(?<!\S)layer\d+\.attention\.",
+        "cross-attention collects from the encoder": r"(?<!\S)layer\d+\.cross_attention\.",
+        "the residual connection keeps what was there": r"(?<!\S)layer\d+\.\w+\.residual\b",
+        "the FFN works on each token by itself": r"(?<!\S)layer\d+\.ffn\.",
+    }
+    parts = said["parts"].split("; ")
+    for words, form in forms.items():
+        assert (words in parts) == bool(re.search(form, every))
+    norms = [part.split(" ")[0] for part in parts if part.endswith("evens out the scale")]
+    assert all(("rms_norm" if norm == "RMSNorm" else "layer_norm") in kinds for norm in norms)
+    assert len(parts) == len(set(parts)) > 1
+
+
 def name_of_the_text(at: Judge) -> str:
     """The token that the whole text follows."""
     tokens = at.values["tokens"]["data"] if "tokens" in at.values else written_tokens(at.spec)
@@ -407,6 +473,7 @@ CLAIMS: dict[str, Check] = {
     "At each position[asked: with a target], the model is trained to predict the target beside it. One pass computes all positions.": forcing,
     "Teacher forcing: at each position, the model reads the correct tokens, not its own predictions, and predicts the next token. A wrong prediction therefore does not affect later positions, and one pass computes all positions.[hides: The mask hides the later tokens, which contain the answers.]": forcing,
     "The batch has {n:int} example[s].[shifted: Each target is its input, shifted by one token: the text itself has the correct words (self-supervised learning).]": batch,
+    "For example, {:“(?P<wrong>.+?)” is the second most probable word after “(?P<after>.+?)”. If the model chose it, word by word, it|the model predicts “(?P<own>.+?)” after “(?P<begin>.+?)”, which is wrong. Word by word, it} would next read “{read:name}” and predict “{then:name}”, not “{correct:name}”.": misled,
     "The worked example is “{example:text}”.": example_followed,
     "The model is trained on other texts than the tokens above.": other_texts,
     "The calculation follows the token “{who:name}”, position {i:int} of {n:int}.": followed,
@@ -427,7 +494,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "It is one sequence of a batch. All have the same length[: what is shorter is filled up with “{padding:name}”].": one_of_a_batch,
     "As in step {n:int}.": as_in,
-    r"{:\S.*} is computed as in step {n:int}[, from {parts:.+ \(step .+\)}].": as_in,
+    r"{:\S.*} is computed as in step {n:int}[, but without {lacks:γ|β|γ and β}][, from {parts:.+ \(step .+\)}].": as_in,
     r"The same as {steps:step \d.*}, with other numbers.": the_same,
     "Each of these steps is computed like an earlier one, with other numbers.": the_same,
     r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
@@ -440,9 +507,9 @@ CLAIMS: dict[str, Check] = {
         and int(said["n"]) == at.values["embedding"]["shape"][1]
     ),
     "Each token is represented by a vector, its embedding.": embedded,
-    "[pieces:A token, such as “{such:name}”, is a piece of text, often a word. ]The model looks up the {:(?P<n>\\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.": embedded,
+    r"[pieces:A token, such as “{such:name}”, is a piece of text, often a word. ][has_ids:In the model, a number stands for each token, its id[: {tokens:“[^→]+”} → \[{ids:text}\]]. ]The model looks up the {:(?P<n>\d+) tokens|token} in a table; the row of “{who:name}” is a vector, its embedding.[ Only {rows:int} rows of the table are listed here, each by its token.]": embedded,
     "Each position has its own vector.[ Its numbers are waves: {:.+} d is the number of features, {d:int} here, and k counts the pairs of columns from 0. “{who:name}” is at position {position:int}[, counted from {start:int}].]": positions,
-    "Before rounding, the dot product of two position vectors depends only on their distance. Here it is, counted from “{who:name}”:": depends_on_the_distance,
+    "Without rounding, the dot product of two position vectors depends only on their distance. Counted from “{who:name}”, it is:": depends_on_the_distance,
     "At several temperatures T, the[most: most probable] words[kept: that are kept] have these probabilities, and the same random number selects the words in the last row:": lambda at, said: (
         "sampling.draw" in at.values
         and not (said["most"] and len(at.values["sampling.logits"]["data"][0]) <= 8)
@@ -457,7 +524,6 @@ CLAIMS: dict[str, Check] = {
     "If the numbers of the embeddings are drawn with a standard deviation of 1 / √d_model, it is 1 after this step.": lambda at, _: (
         at.spec["embedding_scale"] == "sqrt" and not partly_given(at)
     ),
-    r"The id of a token is the number that stands for it in the model[: {tokens:“.+”} → \[{ids:text}\]].[ Only {rows:int} rows of the table are listed here, each by its token.]": ids,
     "All sequences of a batch have the same length: shorter ones are filled up with “{token:text}”. This padding has no meaning, so the mask hides it from every token.": padded,
     "In sequence {i:int}[, {where:text}], the mask and the weights:": in_sequence,
     r"For all {examples:int} examples, the model's output has the shape \[{shape:text}\]: a probability for each of {words:int} words at each of {n:int} positions.": shape_of_all,
@@ -486,6 +552,7 @@ CLAIMS: dict[str, Check] = {
     "“{text:text}”": read_only,
     "After “{start:text}”, the model writes “{words:text}”.": written,
     "The table shows the model's own probabilities, before the next word is drawn from some of them or with another temperature.": own_probabilities,
+    "In short: {parts:text}.": in_short,
     "The way of “{token:any}” in numbers:": lambda at, said: (
         at.heading == "Summary" and said["token"] == name_of_the_text(at)
     ),

@@ -56,10 +56,10 @@ CLAIMS: dict[str, Check] = {
         and said["who"] == at.who
         and any(address.endswith(".weights") for address in at.values)
     ),
-    "A row of more than {long:int} numbers is cut to {columns:int} numbers: the largest in magnitude for “{who:any}”; for words of the vocabulary, the highest; in a row that belongs to no token, the first.[rows: With more than {tokens:int} tokens, a matrix shows only the row of “{one:any}”.] A sum of more than {most:int} terms is cut to {terms:int} term[s]: the {:first|largest} products, or the largest numbers of a row. The brackets after them contain the number of the other terms and their sum; for a maximum, the largest of the others.": lambda at, said: (
+    "A row of more than {long:int} numbers is cut to {columns:int} numbers: the largest in magnitude for “{who:any}”; for words of the vocabulary, the highest; in a row that belongs to no token, the first.[rows: With more than {tokens:int} tokens, a matrix shows only the row of “{one:any}”.][sums: A sum of more than {most:int} terms is cut to {terms:int} term[s]: the {:first|largest} products, or the largest numbers of a row. The brackets after them contain the number of the other terms and their sum; for a maximum, the largest of the others.]": lambda at, said: (
         (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
         and bool(said["rows"]) == (len(at.tokens) > LONG)
-        and int(said["terms"]) <= int(said["most"])
+        and (not said["sums"] or int(said["terms"]) <= int(said["most"]))
     ),
     "[adds:Every layer adds to the same vector, so the vector can be read before the last layer. ]The logit lens treats the output of each layer as if it were that of the last one.[found: This shows in which layer a word appears.]": through_the_lens,
     "The weights of these steps are {n:int} parameters.": lambda at, said: int(said["n"]) > 0,

@@ -343,7 +343,7 @@ REASONS: dict[str, Condition] = {
     "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
     "The merges in the order in which they are learned:": of_a_text,
     "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
-    "Large models also have parts of words and single bytes as tokens, so that they can represent any text.": lambda at: (
+    "Large models cut rare words into known pieces, down to single bytes, so that they can represent any text; byte-pair encoding (BPE) is one way.": lambda at: (
         "embeddings" in at.spec
     ),
     "An encoder's tokens need not be text: they can also be regions of a picture.": lambda at: (

@@ -33,7 +33,7 @@ OF_ANOTHER_STEP = (
     r"Each of these steps is computed like an earlier one, with other numbers\.",
     r"Steps \d+ to \d+ are computed like earlier ones, with other numbers\.",
     r"From the backward pass, without worked lines:",
-    r".* is computed as in step \d+(, from .*)?\.",
+    r".* is computed as in step \d+(, but without [γβ and]+)?(, from .*)?\.",
     r"(This is a part of the calculation\. )?A step of a new kind is worked; a step that repeats "
     r"another shows its result\.",
     r"As in step \d+\.",

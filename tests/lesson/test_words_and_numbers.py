@@ -173,12 +173,15 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("to the later token “c”. This is data leakage", "is trained to predict what follows “b”."),
+        (
+            "to the later token “c”; the mask makes this weight 0. This is data leakage",
+            "is trained to predict what follows “b”.",
+        ),
     ),
     "a leak to one of two": (
         numbers("a, b, c", a="30", b="-30", c="30") + FLOATS,
         ("run", "--token", "1", "--no-mask"),
-        ("“a” would give 50 % of its attention to the later token “c”.",),
+        ("“a” would give 50 % of its attention to the later token “c”;",),
     ),
     "no leak": (
         numbers("a, b", a="30", b="-30") + FLOATS,

@@ -7,7 +7,9 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
@@ -21,6 +23,7 @@ from tracer.lesson.texts import author_text
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import load
 
+SCENARIOS = Path(__file__).parent.parent.parent.parent / "scenarios"
 A_GIVES_B = "layer1.attention.head1.weights[b,a]"
 
 SMALL = """
@@ -273,3 +276,35 @@ def test_what_pizza_predicts_without_a_part(
     found = next(value["data"] for value in values if value["address"] == "prediction")
     assert words.items() <= dict(enumerate(found)).items()
     assert len(words) == 1 or (found[2] != "la" and found[4] != "<END>")
+
+
+def test_the_shapes_of_all_queries_in_gpt2_are_those_of_side_by_side_and_split_heads() -> None:
+    scenario = yaml.safe_load((SCENARIOS / "gpt2-small.yaml").read_text())
+    heads, width = (scenario["dimensions"][key] for key in ("heads", "width"))
+    queries = np.zeros((1, heads, len(scenario["tokens"].split()), width // heads))
+    note = " ".join(scenario["notes"]["layer1.attention.head1.query"].split())
+    side_by_side = np.concatenate([*queries.swapaxes(0, 1)], axis=-1)
+    shapes = [list(side_by_side.shape), list(queries.shape)]
+    assert note.endswith(
+        f"Side by side, the queries of all heads make {shapes[0]}; split by head, {shapes[1]}."
+    )
+
+
+@pytest.mark.parametrize(
+    "given, lost",
+    [
+        ("encoder.output=0", ["la", "<END>"]),
+        ("layer1.cross_attention.head1.output=0", ["gusta", "la", "<END>"]),
+    ],
+)
+def test_what_the_summary_of_pizza_says_of_removed_parts(given: str, lost: list[str]) -> None:
+    """The words that no longer come out; after “Me”, without the head, the end token does."""
+    before, after = predicted("pizza"), predicted("pizza", "--given", given)
+    assert [was for was, now in zip(before, after, strict=True) if was != now] == lost
+    assert "gusta" not in lost or after[1] == "<END>"
+
+
+def predicted(*asked: str) -> list[str]:
+    values = json.loads(printed("run", *asked, "-f", "json"))["values"]
+    [words] = [each["data"] for each in values if each["address"] == "prediction"]
+    return list(words)

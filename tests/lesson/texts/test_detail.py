@@ -146,3 +146,45 @@ def misplaced_references(detail: str, stdin: str) -> list[str]:
             assert int(end or start) < int(first)
         found += [f"{first}: {said}"] if own != meant else []
     return found
+
+
+NORMS = """
+title: norms with fewer parameters than one before them
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [0, 1]}
+layers:
+"""
+FFN = "  - ffn: {{W_1: identity, W_2: identity, norm: {}}}\n"
+
+
+@pytest.mark.parametrize(
+    "norms, said",
+    [
+        (
+            ("{gain: [2, 3], shift: [1, 0]}", "{gain: [2, 3]}", "{}"),
+            [("x₂", "7", ", but without β."), ("x₃", "7", ", but without γ and β.")],
+        ),
+        (
+            (
+                "{kind: rms_norm, gain: [2, 3], unit_offset: true}",
+                "{kind: rms_norm, gain: [2, 3]}",
+                "{kind: rms_norm}",
+            ),
+            [("x₃", "7", ", but without γ.")],
+        ),
+    ],
+)
+def test_a_norm_says_which_parameters_it_lacks_beside_the_one_it_refers_to(
+    norms: tuple[str, ...], said: list[tuple[str, str, str]]
+) -> None:
+    """1 + γ is not γ: such a norm is worked anew."""
+    text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
+    assert re.findall(r"(x\S) is computed as in step (\d+)(.*)", text) == said
+
+
+def test_a_layer_behind_layers_that_are_alike_is_drawn_above_them() -> None:
+    norms = ("{gain: [2, 3]}", "{}", "{}", "{kind: rms_norm}")
+    text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
+    drawing = text.partition("Read the diagram")[2].partition("Its sizes")[0]
+    names = re.findall(r"LayerNorm|RMSNorm|layers? \d[^│┄]*", drawing)
+    assert names[0] == "RMSNorm" and "LayerNorm" in names and "layers 2 to 3" not in drawing

@@ -108,6 +108,10 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     return (*best, " Most of the dot product comes from ", *source)
 
 
+MOST_NAMED = 3
+"""So many scores are repeated in a sentence."""
+
+
 def names_hidden_tokens(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say which tokens are hidden from the followed one."""
     if len(ctx.names) < 2:
@@ -116,11 +120,27 @@ def names_hidden_tokens(step: Step, ctx: LessonContext) -> Sentence | None:
     if not unseen and not only_hides(ctx.mask_at(step.place)):
         return None  # a score may have become as small as if it were hidden
     if not unseen:
-        return (ctx.name, " can attend to every token.")
+        return (ctx.name, " can attend to every token.", *_hidden_from_another(step, ctx))
     if len(unseen) == len(ctx.names):
         return (ctx.name, " cannot attend to any token, not even to itself.")
     names: list[Sentence] = [_itself_or_name(i, ctx) for i in unseen]
     return (ctx.name, " cannot attend to ", *joined(names, "or"), ".")
+
+
+def _hidden_from_another(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what is hidden from the first token that sees some tokens, but not all."""
+    scores, names, hides = step.last.output, ctx.names, -Decimal("Infinity")
+    if scores.shape != (len(names), len(names)):
+        return ()
+    for i, row in enumerate(scores.numbers):
+        seen = [j for j, score in enumerate(row) if score != hides]
+        unseen = [j for j, score in enumerate(row) if score == hides]
+        if 1 < len(seen) <= MOST_NAMED and unseen:
+            hidden: Sentence = (" ", *listed([names[j] for j in unseen]))
+            are = " is hidden from " if len(unseen) == 1 else " are hidden from "
+            left = joined([(ctx.number(scores, i, j),) for j in seen])
+            return (*hidden, are, Name(names[i]), "; its scores ", *left, " remain.")
+    return ()
 
 
 def _itself_or_name(index: int, ctx: LessonContext) -> Sentence:
@@ -202,6 +222,7 @@ def leak_without_mask(step: Step, ctx: LessonContext) -> Sentence | None:
     return (
         *("Without the mask, ", ctx.name, " would ", *much, which),
         *listed([ctx.names[i] for i in later]),
+        f"; the mask makes {'this weight' if len(later) == 1 else 'these weights'} 0",
         *(". This is data leakage when the model is trained to predict what follows ", ctx.name),
         ".",
     )

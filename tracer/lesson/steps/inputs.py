@@ -27,31 +27,31 @@ ROOT = ex.Root(D_MODEL)
 
 
 PIECES: doc.Sentence = (
-    "Large models also have parts of words and single bytes as tokens, so that they can represent "
-    "any text.",
+    "Large models cut rare words into known pieces, down to single bytes, so that they can "
+    "represent any text; byte-pair encoding (BPE) is one way.",
 )
 
 REGIONS: doc.Sentence = (
     "An encoder's tokens need not be text: they can also be regions of a picture.",
 )
 
-IDS = "The id of a token is the number that stands for it in the model"
+IDS = "In the model, a number stands for each token, its id"
 MOST_IDS = 12
 """So many ids are listed in a sentence."""
 
 
-def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    """What an id is, the ids of a short text, and that the table has more rows than are listed."""
+def _ids(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, doc.Sentence]:
+    """What an id is, with those of a short text; that the table has more rows than are listed."""
     read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
     ids = [str(int(number)) for value in read for number in value.numbers]
     if not ids:
-        return ()
+        return (), ()
     table = ctx.tower.embeddings
     rows = len(table) if isinstance(table, Mapping) else len(ids)
     few = f" Only {rows} rows of the table are listed here, each by its token."
     is_part = isinstance(table, Mapping) and any(int(each) > rows for each in ids)
     known = () if len(ids) > MOST_IDS else (": ", *listed(ctx.names), f" → [{', '.join(ids)}]")
-    return ((IDS, *known, f".{few * is_part}"),)
+    return (IDS, *known, ". "), (few,) * is_part
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -63,7 +63,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         f"single feature rarely has a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
-    return (what, *_ids(step, ctx), vectors)
+    return (what, vectors)
 
 
 WAVE = ex.Call(
@@ -79,7 +79,9 @@ def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     such: doc.Sentence = ("A token, such as ", ctx.name, ", is a piece of text, often a word. ")
     tokens = the_counted(step.last.output.shape[0], "token")
     row: doc.Sentence = (" in a table; the row of ", ctx.name, " is a vector, its embedding.")
-    return (*(() if ctx.in_encoder else such), "The model looks up ", *tokens, *row)
+    ids, few = _ids(step, ctx)
+    begins = () if ctx.in_encoder else such
+    return (*begins, *ids, "The model looks up ", *tokens, *row, *few)
 
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:

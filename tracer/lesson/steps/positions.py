@@ -54,7 +54,7 @@ def _heat_map(step: Step, ctx: LessonContext, value: Value) -> Found:
 
 
 ONLY_THEIR_DISTANCE = (
-    "Before rounding, the dot product of two position vectors depends only on their distance. "
+    "Without rounding, the dot product of two position vectors depends only on their distance. "
 )
 
 
@@ -62,20 +62,22 @@ DOT_PRODUCT = MatrixProduct(Symbol("P", "i"), Symbol("P", "j"))
 
 
 def _dot_products(step: Step, ctx: LessonContext, value: Value) -> Iterator[doc.Block]:
-    """The followed position's vector times another one, for each distance.
+    """The dot product of two position vectors at each distance from the followed one.
 
     Only where each pair of columns has sine and cosine of one angle: for positions i and j and the
-    frequencies ω, the dot product is then the sum of cos(ω (i − j)).
+    frequencies ω, the dot product is then the sum of cos(ω (i − j)). It is computed so, because
+    rounded vectors do not have these products.
     """
     in_pairs = isinstance(step.last.operation, Interleave) and not value.shape[1] % 2
     if not in_pairs or step.is_partly_given:
         return
     here, last = ctx.row(value), value.shape[0] - 1
     distances = range(max(here, last - here) + 1)
-    others = [here - far if far <= here else here + far for far in distances]
-    products = ((value.numbers[here] * value.numbers[other]).sum() for other in others)
+    [frequencies] = (r.output for r in step.records if r.output.role is roles.ADDED_WAVES.div_term)
+    exact = frequencies.computed.astype(np.float64)
+    products = (np.cos(exact * far).sum() for far in distances)
     numbers = tuple(rounded_like(value, product, ctx) for product in products)
-    yield doc.Paragraph((ONLY_THEIR_DISTANCE, "Here it is, counted from ", ctx.name, ":"))
+    yield doc.Paragraph((ONLY_THEIR_DISTANCE, "Counted from ", ctx.name, ", it is:"))
     rows = zip(map(str, distances), numbers, strict=True)
     yield doc.Table.of(("distance", "dot product"), rows)
     own = figure(

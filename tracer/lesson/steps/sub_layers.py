@@ -126,7 +126,8 @@ def _why_normalized(step: Step, norm: str) -> Iterator[Sentence]:
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
     before = f" before {names}" * bool(names)
-    yield (f"{norm} brings large numbers back to a moderate size{before}.",)
+    alone = "Each vector is normalized by itself, so the other tokens and the batch do not matter."
+    yield (f"{norm} brings large numbers back to a moderate size{before}. {alone}",)
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)

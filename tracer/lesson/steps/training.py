@@ -83,13 +83,14 @@ NONE_AT_0: Sentence = (
 
 
 def _outcome(step: Step, ctx: LessonContext) -> list[Block]:
-    """Return what the perplexity means, and how many positions have no target."""
-    perplexity = ctx.value(step.place, roles.PERPLEXITY)
-    if perplexity is None or step.is_partly_given:
+    """Return how the perplexity compares with guessing, and how many positions have no target."""
+    perplexity, words = ctx.value(step.place, roles.PERPLEXITY), ctx.trace.scenario.vocabulary
+    if perplexity is None or step.is_partly_given or not words:
         return _not_counted(step, ctx)
-    does = ", the model does as well as one that guesses evenly among so many words."
-    meaning: Sentence = ("With a perplexity of ", ctx.number(perplexity), does)
-    return [Paragraph(meaning), *_not_counted(step, ctx)]
+    own, even = ctx.number(perplexity), len(words)
+    than = "equal to" if own.value == even else "worse than" if own.value > even else "better than"
+    guess = f" is {than} {even}, that of guessing evenly among the {even} words."
+    return [Paragraph(("The perplexity of ", own, guess)), *_not_counted(step, ctx)]
 
 
 def _not_counted(step: Step, ctx: LessonContext) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Pinned
@@ -14,6 +15,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention_claims import largest_shares
 from tracer.lesson.steps.claims import FollowedRow, is_named
+from tracer.lesson.steps.illustrations import rounded_like
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.before_and_after import before_and_after
@@ -116,12 +118,12 @@ def _changed(ctx: LessonContext) -> doc.Sentence | None:
     if not all(_is_computed(ctx, value) for value in (before, after)):
         return None
     nearest = _nearest(ctx, before, after)
-    equal = _equal(ctx, before) if nearest else ()
+    equal = _equal(ctx, before, after) if nearest else ()
     return (*equal, *nearest, *_largest(ctx, before, after))
 
 
-def _equal(ctx: LessonContext, before: Value) -> doc.Sentence:
-    """Which other token has the same embedding, if one has, and that positions tell them apart."""
+def _equal(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
+    """Which other token has the same embedding, if one has, and how far apart the two are."""
     embedding = ctx.trace.values.get(roles.EMBEDDING.name)
     if embedding is None or len(embedding.numbers) != len(ctx.names):
         return ()
@@ -132,7 +134,10 @@ def _equal(ctx: LessonContext, before: Value) -> doc.Sentence:
     if (before.numbers[alike[0]] == before.numbers[ctx.token]).all():
         return ()
     both: doc.Sentence = (ctx.name, " and ", doc.Name(ctx.names[alike[0]]))
-    return ("The embeddings of ", *both, " are equal; their positions tell them apart. ")
+    first, last = (rounded_like(v, _distances(ctx, v)[alike[0]], ctx) for v in (before, after))
+    apart: doc.Sentence = ("Their distance is ", first, f" {AT_THE_INPUT} and ", last)
+    equal = " are equal; their positions tell them apart. "
+    return ("The embeddings of ", *both, equal, *apart, " at the output. ")
 
 
 def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
@@ -142,20 +147,29 @@ def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
         return ()
     starts: doc.Sentence = ("The vector of ", ctx.name, " is closest to that of ")
     was, now = doc.Name(ctx.names[first]), doc.Name(ctx.names[last])
+    near = rounded_like(before, _distances(ctx, before)[first], ctx)
+    end: doc.Sentence = (rounded_like(after, _distances(ctx, after)[last], ctx), "). ")
+    begins: doc.Sentence = (f" {AT_THE_INPUT} (Euclidean distance ", near, ") and ")
     if first == last:
-        return (*starts, now, f", {AT_THE_INPUT} and at the output. ")
-    return (*starts, was, f" {AT_THE_INPUT} and to that of ", now, " at the output. ")
+        return (*starts, now, *begins, "at the output (", *end)
+    return (*starts, was, *begins, "to that of ", now, " at the output (", *end)
 
 
 def _nearest_row(ctx: LessonContext, value: Value) -> int | None:
     """The row at the smallest Euclidean distance; None if there are fewer than two, or a tie."""
-    rows = value.array.astype(float)
+    rows = value.array
     if len(rows) != len(ctx.names) or len(rows) < 3 or not np.isfinite(rows).all():
         return None
-    distances = np.linalg.norm(rows - rows[ctx.token], axis=1)
+    distances = _distances(ctx, value)
     first, second = sorted((i for i in range(len(rows)) if i != ctx.token), key=distances.item)[:2]
     is_tie = np.isclose(distances[first], distances[second], rtol=1e-6)
     return None if is_tie else first
+
+
+def _distances(ctx: LessonContext, value: Value) -> NDArray[np.float64]:
+    """The Euclidean distance of each row from the followed token's."""
+    rows = value.array
+    return np.asarray(np.linalg.norm(rows - rows[ctx.token], axis=1))
 
 
 def _largest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:

@@ -33,9 +33,13 @@ STACKED = (
     "Layers can be stacked because each returns vectors of the same shape as it reads, here {}. "
     "Each has its own weights. Positions are added only once, before the first layer."
 )
-MANY: doc.Sentence = (
+MANY = (
     "A second layer reads vectors that hold what the first layer gathered, so it can follow "
-    "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+    "relations that the first cannot. "
+)
+OF_GPT = "The smallest GPT-2 has 12 layers, the largest GPT-3 has 96."
+OF_TRANSLATION = (
+    "The original transformer, which translates, has 6 layers in its encoder and 6 in its decoder."
 )
 DECODER_ONLY: doc.Sentence = (
     "This model has no cross-attention, because it has no encoder to attend to. Models that only "
@@ -68,7 +72,8 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
     ctx = teacher.ctx
     if layers := _layers(teacher):
         shape = " × ".join(map(str, ctx.trace[roles.INPUT.name].shape))
-        several = MANY if _first_gathers(ctx) else None
+        known = OF_TRANSLATION if ctx.trace.scenario.encoder else OF_GPT
+        several = (f"{MANY}{known}",) if _first_gathers(ctx) else None
         stacked = doc.paragraphs((f"{STACKED.format(shape)} ", *_chain(layers)), several)
         yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
     if ctx.trace.scenario.has_typed_heads:

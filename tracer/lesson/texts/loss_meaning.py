@@ -10,7 +10,7 @@ from tracer.decoder.elementwise import DivideByRowSum
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET, ROLES, targets_of
 from tracer.decoder.operations import MeanOf, SumOf
-from tracer.decoder.roles import LOSS, PERPLEXITY, PROBABILITIES, TARGET, TOKEN_LOSS
+from tracer.decoder.roles import LOSS, PROBABILITIES, TARGET, TOKEN_LOSS
 from tracer.formula import expression as ex
 from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
@@ -128,9 +128,6 @@ def _guessing(trace: Trace) -> Iterator[doc.Block]:
         *(product if factor > 1 else logarithm, " ≈ ", _rounded(even, trace)),
         f": the model does {does}.",
     )
-    if perplexity := trace.values.get(PERPLEXITY.name):
-        own = number(trace.pencil, perplexity, ())
-        said = (*said, " The perplexity is ", own, f"; that of guessing evenly is {words}.")
     yield doc.Paragraph(said)
 
 

@@ -21,6 +21,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import SCORES_STEP, SOFTMAX_STEP
 from tracer.lesson.steps.inputs import ENCODER_STEP
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import summands
@@ -127,10 +128,15 @@ def overview(teacher: Teacher) -> Iterator[doc.Block]:
 def as_boxes(teacher: Teacher) -> list[Step]:
     """The steps of a small diagram.
 
-    An encoder is one box, and so are a sub-layer's function, and layers like the one before them.
+    An encoder is one box, and so are a sub-layer's function, and the last layers if they are like
+    the one before them. Such a box is drawn behind all layers, so it stands for no others.
     """
     drawn: list[Step] = []
-    repeated = {station.steps[-1]: station for station in _stations(teacher) if station.repeats}
+    repeated = {
+        station.steps[-1]: station
+        for station in _stations(teacher)
+        if station.repeats and station.steps[-1].place.layer == teacher.ctx.layers
+    }
     again = {step for station in repeated.values() for step in station.steps}
 
     def of(step: Step) -> tuple[roles.Place, bool, bool]:
@@ -181,6 +187,23 @@ def recap(teacher: Teacher) -> Iterator[doc.Block]:
     if rows and not ctx.is_padding:
         yield doc.Paragraph((RECAP, ctx.name, " in numbers:"))
         yield doc.Table.of(("step", "what", "symbol", "numbers"), rows)
+    yield from doc.paragraphs(_in_short(teacher))
+
+
+def _in_short(teacher: Teacher) -> doc.Sentence | None:
+    """What each part of the decoder's layers does, in one sentence."""
+    own = [step for step in teacher.steps if step.place.layer and not step.place.encoder]
+    titles = {step.kind.title for step in own}
+    parts = {step.place.sub_layer for step in own}
+    norms = [name for name in ("LayerNorm", "RMSNorm") if name in titles]
+    said = [
+        *["attention collects from the tokens that it may see"] * ("attention" in parts),
+        *["cross-attention collects from the encoder"] * ("cross_attention" in parts),
+        *["the residual connection keeps what was there"] * (RESIDUAL_STEP.title in titles),
+        *[f"{name} evens out the scale" for name in norms],
+        *["the FFN works on each token by itself"] * ("ffn" in parts),
+    ]
+    return (f"In short: {'; '.join(said)}.",) if len(said) > 1 else None
 
 
 def _numbers(value: Value, ctx: LessonContext) -> doc.Cell | None:

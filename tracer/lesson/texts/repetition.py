@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tracer.lesson import document as doc
 from tracer.lesson.context import joined
 from tracer.lesson.detail import Detail
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
 
@@ -54,7 +56,7 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
     first, last = run[0], run[-1]
     ctx = teacher.ctx.at(first.place)
     names = list(dict.fromkeys(sentences.within(step, ctx)[0] for step in run))
-    words = names[0] if len(names) == 1 else _from_to(names[0], names[-1])
+    words = names[0] if len(names) == 1 else _from_to(names)
     if first is last:
         title, within = sentences.title(first, ctx), sentences.within(first, ctx)
     else:
@@ -73,10 +75,15 @@ def _repeated(teacher: Teacher, run: Sequence[Step]) -> doc.Section:
     )
 
 
-def _from_to(first: str, last: str) -> str:
+def _from_to(names: Sequence[str]) -> str:
     """The title of several steps; that of gradients names the values that they are at."""
+    first, last = names[0], names[-1]
     of_gradient = re.compile("Gradient (at|through) ")
     if not of_gradient.match(first):
+        same = re.compile(r"(.*?)( (?:after|before) .*)")
+        own, other = same.fullmatch(first), same.fullmatch(last)
+        if own and other and own[2] == other[2] and len(names) == 2:
+            return f"{own[1]} and {last}"
         return f"{first} to {last}"
     return f"Gradients from {of_gradient.sub('', first)} to {of_gradient.sub('', last)}"
 
@@ -87,6 +94,8 @@ def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
     for step in run:
         if step.kind.picture or any(record.output in needed for record in step.records):
             yield from teacher.outcome(step, needed)
+        elif step.kind is RESIDUAL_STEP and len(run) == 2:  # the sum that is then normalized
+            yield replace(teacher.ctx, alone=True).matrix(step.last.output)
         yield from teacher.author.notes(step)
 
 

@@ -45,7 +45,7 @@ def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
     return [
         ("The calculation follows the token ", ctx.name, position),
         *([_of_encoder(ctx.of_encoder)] if ctx.has_two_towers else []),
-        *([_excerpts(ctx, terms)] if ctx.trace.scenario.on_demand else []),
+        *([(*cut_rows(ctx), *_cut_sums(terms))] if ctx.trace.scenario.on_demand else []),
     ]
 
 
@@ -65,9 +65,9 @@ def _of_encoder(ctx: LessonContext) -> Sentence:
     return ("In the encoder it follows ", ctx.name, position, *signs, *ends)
 
 
-def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
-    """What is shown of long rows and sums."""
-    columns, sums = count(COLUMNS_SHOWN, "number"), count(terms.shown, "term")
+def cut_rows(ctx: LessonContext) -> Sentence:
+    """What is shown of long rows."""
+    columns = count(COLUMNS_SHOWN, "number")
     rows = f" With more than {MOST_COLUMNS} tokens, a matrix shows only the row of "
     tokens = (rows, ctx.name, ".") if len(ctx.names) > MOST_COLUMNS else ()
     return (
@@ -76,6 +76,13 @@ def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
         *(ctx.name, "; for words of the vocabulary, the highest; in a row that belongs to no "),
         "token, the first.",
         *tokens,
+    )
+
+
+def _cut_sums(terms: Terms) -> Sentence:
+    """What is shown of long sums."""
+    sums = count(terms.shown, "term")
+    return (
         f" A sum of more than {count(terms.most, 'term')} is cut to {sums}: the "
         f"{'largest' if terms.largest else 'first'} products, or the largest numbers of a row. "
         "The brackets after them contain the number of the other terms and their sum; for a "
@@ -267,10 +274,17 @@ def _with_phi(ctx: LessonContext) -> str:
 
 
 def references(
-    made: Expression, sources: Sequence[tuple[Expression, int]], before: Step | None
+    made: Expression,
+    sources: Sequence[tuple[Expression, int]],
+    before: Step | None,
+    lacks: str = "",
 ) -> Sentence:
-    """Say from which steps the operands come, and that it is computed as in a step `before`."""
+    """Say from which steps the operands come, and that it is computed as in a step `before`.
+
+    What it `lacks` of that step's parameters is said, too.
+    """
     how: Sentence = (" as in ", Reference(before.number)) if before else ()
+    how += (f", but without {lacks}",) if lacks else ()
     if not sources:
         return (made, " is computed", *how, ".")
     parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])

@@ -165,9 +165,14 @@ def _rows(
         if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
+            symbol = survey.names_of_the_end.get(matrix.value.address, matrix.symbol)
+            symbol = matrix.symbol if matrix.place.layer else symbol
+            operation = _operation(matrix, ends.get(matrix.value.address), survey)
+            if symbol == operation:  # the decoder's output is the final norm's, and named so
+                continue
             yield (
-                matrix.symbol,
-                _operation(matrix, ends.get(matrix.value.address), survey),
+                symbol,
+                operation,
                 written_shape(matrix.shape),
                 _counted(matrix.parameters),
                 _counted(cost),
@@ -195,7 +200,9 @@ def _operation(matrix: SurveyedMatrix, step: Step | None, survey: Survey) -> str
     short = (each for each in (*words, step.kind.title.lower()) if 0 < len(each) <= MOST_WORDS)
     # One symbol stands for all experts, so that their sum would add it to itself.
     is_of_experts = isinstance(step.last.operation, MixExperts)
-    formula = None if is_of_experts else step_formula(step, {**survey.names, **together})
+    at_the_end = {} if step.place.layer else survey.names_of_the_end
+    known = {**survey.names, **together, **at_the_end}
+    formula = None if is_of_experts else step_formula(step, known)
     return formula or next(short, NONE)
 
 

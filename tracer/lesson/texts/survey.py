@@ -26,7 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import cached_by_parts, is_cached_for_part
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
-from tracer.lesson.texts.symbols import of_encoder, symbols
+from tracer.lesson.texts.symbols import of_encoder, symbols, symbols_of_the_end
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import frozen_weights, learned
@@ -168,6 +168,14 @@ class Survey:
     def names(self) -> dict[str, Expression]:
         """The symbol of each value by its address, one for all heads."""
         return {**symbols(self.trace.records, apart=False), **dict(self._concatenated())}
+
+    @cached_property
+    def names_of_the_end(self) -> dict[str, Expression]:
+        """The symbols behind the layers, if one of these stands for several."""
+        layers = self.outline.layers
+        several = any(len(each) > 1 for each in layers)
+        number = sum(map(len, layers)) if several else 0
+        return symbols_of_the_end(self.trace.records, self.names, number)
 
     @cached_property
     def matrices(self) -> tuple[SurveyedMatrix, ...]:

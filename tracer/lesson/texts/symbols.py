@@ -10,7 +10,16 @@ from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Difference, Scale
 from tracer.decoder.operations import AccumulateGradients
-from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, W_U, Derivation, Place, Role
+from tracer.decoder.roles import (
+    ENCODER_OUTPUT,
+    NORM,
+    OUTPUT,
+    RMS_NORM,
+    W_U,
+    Derivation,
+    Place,
+    Role,
+)
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
@@ -87,6 +96,27 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
             symbol = symbol(Naming(inputs, head, number, before[0] if before else x, typed, *part))
         found[value.address] = of_encoder(symbol) if tower else symbol
     return {record.output.address: found[record.output.address] for record in records}
+
+
+def symbols_of_the_end(
+    records: Sequence[Record], known: Mapping[str, Expression], layers: int
+) -> dict[str, Expression]:
+    """Return the decoder's symbols behind layers that are not all shown, by address.
+
+    x⁽¹²⁾ is what the last of 12 layers returns, and y what the decoder returns: the counted x
+    of a text that shows one layer for all would be the result of another step.
+    """
+    decoder = [r for r in records if r.inputs and not r.output.place.encoder]
+    final = [r for r in decoder if r.output.place.tower_norm == "final_norm"]
+    ends = [r for r in decoder if r.output.role is OUTPUT]
+    if not ends or not layers:
+        return {}
+    read, after = (final or ends)[0].inputs[0].address, Symbol("x", above=f"({layers})")
+    found: dict[str, Expression] = {read: after}
+    for address in (record.output.address for record in final):
+        own = known[address]
+        found[address] = rewritten(own, Symbol, lambda each: after if each == known[read] else each)
+    return found | {record.output.address: _plain(OUTPUT) for record in (*final[-1:], *ends)}
 
 
 def of_attribution(

@@ -189,9 +189,12 @@ class Teacher:
             what = [sentences.same_as_in(before)]
         if step.place.encoder:
             what = [*map(in_encoder, what)]
+        lacks = parameters_less(step, worked) if worked else ""
+        if lacks:  # the step before has said what such a norm does, and why
+            what = []
         if sources or worked:
             as_in = worked or (before if again else None)
-            what.append(sentences.references(symbol, sources, as_in))
+            what.append(sentences.references(symbol, sources, as_in, lacks))
         if worked:
             return [*doc.paragraphs(*what), *self.outcome(step, self.read_by_others([step]))]
         return [*doc.paragraphs(*what), *self.work(step, again)]
@@ -503,19 +506,32 @@ class Teacher:
 def operations_of(step: Step) -> list[Hashable]:
     """The operations that a step works out, each as one of its kind of step.
 
-    A norm without γ and β does nothing that one with them does not. Scores, weights and sums
-    between decoder and encoder are worked even if those between the decoder's tokens are.
+    A norm without γ and β does nothing that one with them does not; the text then says what it
+    lacks (`parameters_less`). Scores, weights and sums between decoder and encoder are worked even
+    if those between the decoder's tokens are.
     """
     crosses = step.place.sub_layer == "cross_attention" and step.kind in BETWEEN_TOWERS
     found: list[Hashable] = []
     for operation in (record.operation for record in step.records):
         settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
         if isinstance(operation, el.Normalize):
-            settings = [name for name, is_set in vars(operation).items() if is_set]
+            gain = [replace(operation, shift=False)] * operation.gain
+            settings = [*gain, *["shift"] * operation.shift]
         if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
             own = (step.kind, crosses, type(operation))
             found += [(*own, each) for each in (None, *settings)]
     return found
+
+
+def parameters_less(step: Step, before: Step) -> str:
+    """Name what a norm does not apply, of γ and β that the norm in a step `before` applies."""
+    own, other = (_parameters_of_norm(each) for each in (step, before))
+    return " and ".join(letter for letter in other if letter not in own)
+
+
+def _parameters_of_norm(step: Step) -> list[str]:
+    norms = [r.operation for r in step.records if isinstance(r.operation, el.Normalize)]
+    return [letter for norm in norms for letter in ["γ"] * norm.gain + ["β"] * norm.shift]
 
 
 def _words(sentences: Sequence[doc.Sentence]) -> tuple[tuple[str, ...], ...]:

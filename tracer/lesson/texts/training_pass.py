@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 
-from tracer.decoder.forward import Trace
+import numpy as np
+
+from tracer.decoder.forward import Trace, trace as run
 from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET, WEIGHTS
+from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.steps.training import KINDS
 from tracer.lesson.texts.loss_meaning import loss_meaning
@@ -35,6 +40,9 @@ COPIES = "one for each position: they repeat each other's work"
 AT_ONCE = "each position could copy its answer from the next one, but the mask prevents it"
 SEVERAL = 3
 """So many positions with targets are worth a comparison."""
+
+MOST_TRIED = 4
+"""So many wrong words are tried, each with a pass of its own."""
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
@@ -108,7 +116,57 @@ def ways_to_train(trace: Trace) -> tuple[doc.Section, ...]:
         ("all words at once", "1", AT_ONCE),
     )
     table = doc.Table.of(("way", "passes", "how, and what is wrong with it"), rows)
-    return (doc.Section(None, "Must training go word by word?", (doc.Paragraph(WAYS), table)),)
+    blocks: tuple[doc.Block, ...] = (doc.Paragraph(WAYS), table, *doc.paragraphs(_misled(trace)))
+    return (doc.Section(None, "Must training go word by word?", blocks),)
+
+
+def _misled(trace: Trace) -> doc.Sentence | None:
+    """Return what the model predicts behind a wrong word of its own, if that is wrong, too."""
+    targets = trace[TARGET.name].numbers
+    for i, word in islice(_wrong_words(trace), MOST_TRIED):
+        read = (*trace.tokens[: i + 1], word)
+        try:
+            misled = run(trace.name, trace.scenario.reading(read))
+        except TracerError:
+            continue  # as where a given value has a row for each token
+        then, correct = str(misled[PREDICTION.name].numbers[-1]), str(targets[i + 1])
+        if then == correct:
+            continue
+        after, wrong = doc.Name(" ".join(trace.tokens[: i + 1])), doc.Name(word)
+        if trace[PREDICTION.name].numbers[i] == word:
+            starts: doc.Sentence = ("For example, the model predicts ", wrong, " after ", after)
+            starts = (*starts, ", which is wrong. Word by word, it")
+        else:
+            starts = ("For example, ", wrong, " is the second most probable word after ", after)
+            starts = (*starts, ". If the model chose it, word by word, it")
+        reads: doc.Sentence = (" would next read ", doc.Name(" ".join(read)), " and predict ")
+        return (*starts, *reads, doc.Name(then), ", not ", doc.Name(correct), ".")
+    return None
+
+
+def _wrong_words(trace: Trace) -> Iterator[tuple[int, str]]:
+    """Yield wrong words that the model can read, with the positions after which it predicts them.
+
+    After these follow the second most probable words, the most probable one first.
+    """
+    if not isinstance(trace.scenario.embeddings, Mapping):
+        return
+    targets, predictions = trace[TARGET.name].numbers, trace[PREDICTION.name].numbers
+    shares = trace[PROBABILITIES.name]
+    words = shares.axes[1].labels
+    second = dict[int, tuple[float, str]]()
+    for i in range(len(targets) - 1):
+        if NO_TARGET in (targets[i], targets[i + 1]):
+            continue
+        if predictions[i] != targets[i]:
+            if predictions[i] in trace.scenario.embeddings:
+                yield i, str(predictions[i])
+        elif len(words) > 1:
+            *_, column, _ = np.argsort(shares.computed[i].astype(float), kind="stable")
+            if words[column] in trace.scenario.embeddings:
+                second[i] = float(shares.computed[i, column]), words[column]
+    for i in sorted(second, key=lambda i: -second[i][0]):
+        yield i, second[i][1]
 
 
 def _batch(trace: Trace) -> tuple[doc.Block, ...]:

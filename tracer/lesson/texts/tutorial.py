@@ -174,18 +174,19 @@ def _loss(main: Teacher) -> Iterator[doc.Section]:
         yield doc.Section(
             None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
         )
-    first, *sections = loss_sections(teacher)
-    sections = [*ways_to_train(learned), *sections]
+    # Why one pass trains all positions is asked before the targets answer it.
+    sections = [*ways_to_train(learned), *loss_sections(teacher)]
     if _predict_the_same(found, learned):  # the probabilities stand above
         sections = [each for each in sections if each.title != OF_PROBABILITIES]
     others = scenario.training and found.tokens not in [x.tokens for x in scenario.training]
     why = doc.paragraphs(OTHER_TEXTS if others else None)
-    if sections:
+    if len(sections) > 1:
         sections[-1] = replace(
             sections[-1],
             blocks=(*sections[-1].blocks, *compared_losses(learned), *where_it_goes_back(learned)),
         )
-    for section in (replace(first, blocks=(*why, *first.blocks)), *sections):
+    sections[0] = replace(sections[0], blocks=(*why, *sections[0].blocks))
+    for section in sections:
         yield replace(section, number=None, part=TRAINING)
 
 

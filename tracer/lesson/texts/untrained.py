@@ -13,6 +13,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, frozen_used, parameters_used, sizes
 from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.model_summary import model_summary
+from tracer.lesson.texts.symbols import symbols_of_the_end
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.formula_shapes import sized
 from tracer.lesson.working.formulas import formula
@@ -30,7 +31,7 @@ def text_of_model(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
     used = parameters_used(teacher), frozen_used(teacher)
     introduction = (
         *teacher.author.intro(),
-        *teacher.introduction(),
+        doc.Paragraph(sentences.cut_rows(teacher.ctx)),
         *diagram(teacher.ctx, teacher.steps),
         *(sizes(teacher.ctx, *used) if full else ()),
     )
@@ -46,6 +47,8 @@ def text_of_model(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
 def _steps(teacher: Teacher) -> Iterator[doc.Block]:
     """The steps of the first layer, with one head, and of the output: a row each, and notes."""
     ctx, symbols = teacher.ctx, dict(teacher.ctx.symbols)
+    if ctx.layers > 1:
+        symbols |= symbols_of_the_end(teacher.trace.records, symbols, ctx.layers)
     steps = [
         step
         for step in teacher.steps
