@@ -150,7 +150,7 @@ def test_each_number_is_reached_by_keyboard(alex: Any, saved: Saved) -> None:
     """From a cell, or as an operand on the way from one."""
     values = values_of_page(saved("alex"))
     assert alex.evaluate(ONLY_BY_POINTER, values) == []
-    divisor = alex.locator("#step-7 .number[tabindex='0']")
+    divisor = alex.locator("#step-7 .number[tabindex='0']").first
     divisor.focus()
     assert alex.locator("#line").text_content() == "√d_k = √2 ≈ 1.414"
     alex.keyboard.press("Enter")

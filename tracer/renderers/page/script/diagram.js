@@ -145,7 +145,6 @@ const watchReading = () => {
   );
   for (const section of sections) reading.observe(section);
 };
-window.addEventListener("resize", watchReading);
 
 // --- the followed token, and where the diagram is open
 

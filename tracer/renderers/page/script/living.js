@@ -206,15 +206,28 @@ const showChanges = (changed, before) => {
 /** Hide sentences about the numbers of the file, or show them; what is read stays where it is. @param {boolean} differs */
 const hideSentences = (differs) => {
   if (document.body.classList.contains("differs") === differs) return;
-  const kept = anchored();
-  const top = kept?.getBoundingClientRect().top || 0;
+  const find = anchor();
+  const top = find()?.getBoundingClientRect().top || 0;
   document.body.classList.toggle("differs", differs);
-  if (kept) window.scrollBy({ top: kept.getBoundingClientRect().top - top, behavior: "instant" });
+  keepAt(find(), top);
 };
 
-/** The part of the text that stays where it is on the screen. */
+/** What stays where it is on the screen, to be found again: the number that is changed, or the section. @returns {() => Element | null | undefined} */
+const anchor = () => {
+  const { key } = inField;
+  if (key) return () => cellOf(ofKey(key));
+  const id = anchored()?.id;
+  return () => (id ? document.getElementById(id) : null);
+};
+
+/** The section that is read. */
 const anchored = () =>
   sections.find((section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 3);
+
+/** Scroll so that a part of the page is as far down as it was. @param {Element | null | undefined} part @param {number} top */
+const keepAt = (part, top) => {
+  if (part) window.scrollBy({ top: part.getBoundingClientRect().top - top, behavior: "instant" });
+};
 
 /** @param {HTMLElement} place @param {string} number */
 const rewrite = (place, number) => {

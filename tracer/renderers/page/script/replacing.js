@@ -127,8 +127,8 @@ const replace = (html) => {
   const walked = way.map(keyOf);
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   const focus = focused && text.contains(focused) && focused.dataset.of ? keyOf(focused.dataset.of) : "";
-  const kept = anchored();
-  const top = kept?.getBoundingClientRect().top || 0;
+  const find = anchor();
+  const top = find()?.getBoundingClientRect().top || 0;
   const onBoard = board && staged?.id;
   stopTrying();
   takeOffBoard();
@@ -151,7 +151,6 @@ const replace = (html) => {
   walk(walked.map(ofKey).filter(Boolean));
   if (focus && !text.contains(document.activeElement)) cellOf(ofKey(focus))?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent("replaced", { detail: next }));
-  const there = kept && document.getElementById(kept.id);
   if (onBoard) putOnBoard(sections.find(({ id }) => id === onBoard) || sections[0], Infinity);
-  else if (there) window.scrollBy(0, there.getBoundingClientRect().top - top);
+  else keepAt(find(), top);
 };

@@ -14,7 +14,17 @@ const arrange = () => {
   markRow(select("token")?.value || String(data.token));
 };
 
-arrange();
+const room = new CSSStyleSheet();
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, room];
+/** Links lead to below the controls, which stay at the top. */
+const leaveRoom = () => {
+  room.replaceSync(`:root { --controls: ${controls.offsetHeight}px }`);
+  watchReading();
+};
+
 controls.hidden = false;
+leaveRoom();
+window.addEventListener("resize", leaveRoom);
+arrange();
 document.body.classList.add("ready");
 arrive();
