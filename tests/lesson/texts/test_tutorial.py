@@ -219,3 +219,21 @@ def test_the_probabilities_of_an_example_are_shown_unless_they_stand_above(detai
     assert "\nProbabilities\n" not in same
     assert "\nProbabilities\n" in other
     assert violations(other) == []
+
+
+def test_several_targets_of_each_position_are_no_words() -> None:
+    """A binary cross-entropy has a target for each logit, so its rows are not compared as words."""
+    text = printed("tutorial", "-", stdin=OF_TWO_LOGITS)
+    assert "Binary cross-entropy loss" in text and "Must training" not in text
+
+
+OF_TWO_LOGITS = """
+title: two targets at each position
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [0, 1]}
+layers: []
+vocabulary: [a, b]
+unembedding: {W_U: identity}
+targets: [a, b]
+loss: {kind: binary}
+"""

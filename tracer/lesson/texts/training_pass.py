@@ -106,6 +106,8 @@ def _hides_answers(trace: Trace) -> bool:
 
 def ways_to_train(trace: Trace) -> tuple[doc.Section, ...]:
     """Return why one pass trains all positions, if the text is the target of several."""
+    if trace.scenario.loss.kind != "cross_entropy":
+        return ()
     asked = sum(target != NO_TARGET for target in trace[TARGET.name].numbers)
     is_forced = str(_forcing(trace)[0]).startswith(FORCING)
     if asked < SEVERAL or not is_forced or not _hides_answers(trace):
