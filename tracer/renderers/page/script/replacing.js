@@ -118,7 +118,8 @@ const markChanges = (before) => {
 
 /** Show a new page in place of this one. @param {string} html */
 const replace = (html) => {
-  const next = new DOMParser().parseFromString(html, "text/html");
+  // Its style is that of this page but for the width of the diagram, and the policy allows only this one.
+  const next = new DOMParser().parseFromString(html.replace(/<style>[^]*?<\/style>/, ""), "text/html");
   const fresh = next.getElementById("text");
   /** @type {Data} */
   const its = JSON.parse(next.getElementById("data")?.textContent || "");
