@@ -15,8 +15,9 @@ const IN_WORDS = /\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|\d{3,}|\d+(
 /** The name of a question, or of the number of a line. @param {HTMLElement} place */
 const nameAsked = (place) => place.dataset.name || place.dataset.line || "";
 
-/** Whether a block asks something: a question, or lines. @param {Element} block */
-const asks = (block) => block.matches(".question") || linesOf(block).length > 0;
+/** Whether a block asks something: lines, or a question, which is about the numbers of the file. @param {Element} block */
+const asks = (block) =>
+  block.matches(".question") ? !document.body.classList.contains("differs") : linesOf(block).length > 0;
 
 /** The steps that ask something of the followed token. */
 const askable = () => sections.filter((section) => !section.hidden && blocksOf(section).some(asks));
