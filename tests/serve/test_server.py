@@ -56,7 +56,7 @@ def test_edits_that_continue_are_taken_back_together(server: Server) -> None:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        ({"number": "0.2.5"}, "science:74:11: unembedding.W_U row 1 column 2:"),
+        ({"number": "0.2.5"}, "science:72:11: unembedding.W_U row 1 column 2:"),
         ({"number": "0.2.5"}, "expected a number, got '0.2.5'"),
         ({"number": "1, 2"}, "expected a number, got '1, 2'"),
         ({"number": "1]\nmask: none #"}, "expected a number, got"),

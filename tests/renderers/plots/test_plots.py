@@ -386,13 +386,15 @@ def test_position_vectors(name: str, drawn: Any) -> None:
 
 @every_scenario
 def test_dot_products_of_positions_by_distance(name: str, drawn: Any) -> None:
-    """Of the followed position, which is the last, with each before it."""
+    """Of the followed position, which is the last, with each before it: Σ cos(ω·distance)."""
     if "position.sin" not in values(name):
         assert "distance" not in drawn(name)
         return
     (picture,) = (each for each in drawn(name)["distance"] if each.address == "position")
     rows = values(name)["position"]["data"]
-    products = [sum(a * b for a, b in zip(rows[-1], row, strict=True)) for row in rows[::-1]]
+    width = len(rows[0])
+    frequencies = [10000 ** (-k / width) for k in range(0, width, 2)]
+    products = [sum(math.cos(w * apart) for w in frequencies) for apart in range(len(rows))]
     (found,) = lengths(picture)
     assert proportional(found, products)
     said = re.findall(r"distance (\d+): (-?\d+\.?\d*)", picture.description)
