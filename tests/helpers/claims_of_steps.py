@@ -128,9 +128,9 @@ def without(at: judge.Judge, weights: str) -> dict[str, Any] | None:
     if ran.exit_code:
         return None
     found = {value["address"]: value for value in json.loads(ran.stdout)["values"]}
-    weights = [address for address in found if re.search(r"W_[QKV]$", address)]
+    matrices = [address for address in found if re.search(r"W_[QKV]$", address)]
     # With other weights, as a command has drawn them, nothing can be compared.
-    same = all(found[each]["data"] == at.values[each]["data"] for each in weights)
+    same = all(found[each]["data"] == at.values[each]["data"] for each in matrices)
     return found if same else None
 
 
