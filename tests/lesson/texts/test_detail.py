@@ -111,6 +111,23 @@ def test_a_repeated_step_shows_what_later_steps_read() -> None:
     assert (violations(text), misplaced(text)) == ([], [])
 
 
+ADDING = """
+tokens: [a, b, c]
+embeddings: {a: [1, 0.5], b: [0.2, -1], c: [0.7, 0.3]}
+mask: [[0, -99, -99], [0.5, 0, -99], [1, -0.25, 0]]
+layers:
+  - attention:
+      heads: [{W_Q: [[1, 0.2], [0, 1]], W_K: [[0.5, 1], [1, 0]], W_V: [[1, 0], [0, 1]]}]
+"""
+
+
+def test_a_short_text_shows_a_mask_that_adds_numbers() -> None:
+    """It hides no token from the last one; its lines have numbers of the mask."""
+    text = text_of("short", "-", ADDING)
+    assert "0.806 + 1 " in text
+    assert violations(text) == []
+
+
 def test_a_short_text_refers_to_no_step() -> None:
     assert not re.search(r"\bstep \d", text_of("short", "-", IN_BLOCKS))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.detail import Detail
@@ -64,10 +65,16 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
     for step in worked:
         section, title = teacher.section(step), sentences.named(step)
         blocks = section.blocks
-        if step.kind is MASK_STEP and not hidden_tokens(step, teacher.ctx):
+        if step.kind is MASK_STEP and _changes_nothing(step, teacher):
             blocks = tuple(block for block in blocks if not isinstance(block, doc.Matrix))
         new = replace(section, blocks=blocks, number=None, title=title, part=None)
         yield replace(new, layer=None, head=None)
+
+
+def _changes_nothing(mask: Step, teacher: Teacher) -> bool:
+    """Whether a mask neither hides a token from the followed one nor adds a number to a score."""
+    ctx = teacher.ctx
+    return only_hides(ctx.mask_at(mask.place)) and not hidden_tokens(mask, ctx)
 
 
 def _head_of(step: Step) -> tuple[object, ...]:
