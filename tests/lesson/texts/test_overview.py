@@ -5,19 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 
 from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
-from tests.lesson.texts.test_at_a_glance import WIDE, block
+from tests.lesson.texts.test_at_a_glance import SEVERAL, WIDE, block
 
-SEVERAL = settings(
-    phases=[Phase.generate],
-    database=None,
-    max_examples=4,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 OVERVIEW = "From input to output:"
 FULL = ("tutorial", "--detail", "full")
 STEPS = "All steps in one table. Steps of one kind share a row, with the first one's formula."

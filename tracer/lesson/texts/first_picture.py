@@ -34,12 +34,12 @@ def first_picture(teacher: Teacher) -> FirstPicture:
     """Return the head that matters most as arcs, the next words or the vector as bars."""
     ctx, head = teacher.ctx, teacher.main_head
     arcs = tuple(weight_arcs(head.softmax, ctx)) if head else ()
-    told = answer(teacher)
-    words = [block for block in told if isinstance(block, doc.Bars)]
+    blocks = answer(teacher)
+    bars = [block for block in blocks if isinstance(block, doc.Bars)]
     if ctx.trace.values.get(roles.PROBABILITIES.name) is None:
-        words = _vectors(ctx)
-    said = [block for block in told if isinstance(block, doc.Paragraph)][:2]
-    return FirstPicture((*arcs, *said), tuple(words), _number(ctx))
+        bars = _vectors(ctx)
+    sentences = [block for block in blocks if isinstance(block, doc.Paragraph)][:2]
+    return FirstPicture((*arcs, *sentences), tuple(bars), _number(ctx))
 
 
 def _vectors(ctx: LessonContext) -> list[doc.Bars]:

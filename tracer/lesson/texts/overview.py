@@ -175,13 +175,13 @@ def _layers(station: Station) -> str:
 def recap(teacher: Teacher) -> Iterator[doc.Block]:
     """The followed token's numbers at each station, unless they are too many to read."""
     ctx = teacher.ctx
-    told: list[Value] = []
+    listed: list[Value] = []
     rows: list[tuple[str | doc.Cell, ...]] = []
     for step in (each for station in _stations(teacher) for each in station.recalled):
         value, operation = step.last.output, step.last.operation
-        is_told = isinstance(operation, Copy) and step.last.inputs[0] in told
-        if not is_told and (cell := _numbers(value, ctx)):
-            told.append(value)
+        is_repeated = isinstance(operation, Copy) and step.last.inputs[0] in listed
+        if not is_repeated and (cell := _numbers(value, ctx)):
+            listed.append(value)
             title = sentences.title(step, ctx.at(step.place))
             rows.append((str(step.number), title, ctx.symbols[value.address], cell))
     if rows and not ctx.is_padding:

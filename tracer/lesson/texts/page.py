@@ -236,7 +236,7 @@ def page(
     pictures: tuple[FirstPicture, ...] = ()
     if written and whole:
         pictures = tuple(first_picture(Teacher(found, t)) for t in range(len(found.tokens)))
-        documents = [_without(d, p.blocks) for d, p in zip(documents, pictures, strict=True)]
+        documents = [_without_blocks(d, p.blocks) for d, p in zip(documents, pictures, strict=True)]
     shown = [*documents, *(replace(documents[token], introduction=p.blocks) for p in pictures)]
     sources = sources_of(shown, whole=whole_pass, drawn=drawn, on_tape=on_tape)
     return Page(
@@ -245,9 +245,9 @@ def page(
     )
 
 
-def _without(document: doc.Document, told: Sequence[doc.Block]) -> doc.Document:
-    """Leave out what the first picture has told."""
-    kept = tuple(block for block in document.introduction if block not in told)
+def _without_blocks(document: doc.Document, shown: Sequence[doc.Block]) -> doc.Document:
+    """Return the document without the blocks that the first picture shows."""
+    kept = tuple(block for block in document.introduction if block not in shown)
     return replace(document, introduction=kept)
 
 

@@ -87,7 +87,6 @@ const evaluated = (e, context) => {
     case "negative":
       return negate(of(parts[0]));
     case "call":
-      if (parts[0] === "max") return parts.slice(1).map(of).reduce(larger); // of a row
       return called(parts[0], parts.slice(1).map(of), context);
     default:
       throw new Error(`${name} has no value`);

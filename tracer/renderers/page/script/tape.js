@@ -473,7 +473,7 @@ const quotient = (over, under, context) => (isInfinite(under) ? ZERO : divide(ov
 const called = (name, of, context) => {
   switch (name) {
     case "max":
-      return larger(of[0], of[1]);
+      return of.reduce(larger); // of two numbers, or of a row
     case "min":
       return compare(of[0], of[1]) <= 0 ? of[0] : of[1];
     case "ReLU′":
