@@ -45,6 +45,8 @@ OF_SHORT = (
     # A short text asks, and shows numbers of the first steps where these are read.
     r"(Which word comes next|What does).*",
     r"Only the gradient of one parameter is worked, for one token\.",
+    # The full text goes on with a token from which others are hidden.
+    r"“.+” can attend to every token\.",
 )
 
 

@@ -128,6 +128,11 @@ def test_a_short_text_shows_a_mask_that_adds_numbers() -> None:
     assert violations(text) == []
 
 
+def test_a_short_text_has_no_score_of_a_row_that_it_does_not_show() -> None:
+    assert "its scores 14.121 and 10.150 remain" in text_of("normal", "alex", "")
+    assert "14.121" not in text_of("short", "alex", "")
+
+
 def test_a_short_text_refers_to_no_step() -> None:
     assert not re.search(r"\bstep \d", text_of("short", "-", IN_BLOCKS))
 

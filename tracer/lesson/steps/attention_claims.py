@@ -128,9 +128,12 @@ def names_hidden_tokens(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _hidden_from_another(step: Step, ctx: LessonContext) -> Sentence:
-    """Say what is hidden from the first token that sees some tokens, but not all."""
+    """Say what is hidden from the first token that sees some tokens, but not all.
+
+    Nothing where only the followed token's row is shown: the numbers would stand nowhere else.
+    """
     scores, names, hides = step.last.output, ctx.names, -Decimal("Infinity")
-    if scores.shape != (len(names), len(names)):
+    if ctx.alone or scores.shape != (len(names), len(names)):
         return ()
     for i, row in enumerate(scores.numbers):
         seen = [j for j, score in enumerate(row) if score != hides]
