@@ -88,3 +88,10 @@ def unfold(page: Any) -> None:
     folded = page.locator("details.fold:not([open]) > summary")
     while folded.count():
         folded.first.click()
+
+
+def show_without_mask(page: Any) -> None:
+    """Show the sections without the mask, as a reader does."""
+    page.locator("#options > summary").click()
+    page.check("#unmasked")
+    page.locator("#options > summary").click()

@@ -218,6 +218,7 @@ def test_the_page_beside_shows_the_same_part(page: Any, lab: Server) -> None:
 
 
 def test_settings_and_tokens(page: Any, lab: Server) -> None:
+    page.locator("#options > summary").click()
     page.locator("#lab summary").first.click()
     page.locator("#lab summary").last.click()
     choose = "[name='layer1.ffn.activation']"

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 import pytest
 
+from tests.helpers import tiny_models
 from tests.helpers.browser import focused, opened, unfold, violations
 from tests.helpers.command import printed
 from tests.helpers.page_data import values_of_page
@@ -49,13 +50,16 @@ def go_to(page: Any, mode: str) -> None:
         page.locator("#try").press("Enter")
         page.locator(".working input").first.fill("1")
         page.keyboard.press("Enter")
-    else:
+    elif mode == "handed in":
         page.locator("#try").press("Enter")
         for summary in page.locator("#trying summary").all():
             summary.click()
+    elif page.locator("#options").count():
+        for summary in page.locator("#options summary").all():
+            summary.click()
 
 
-MODES = ("0", "1", "2", "pointed", "board", "asked", "handed in")
+MODES = ("0", "1", "2", "pointed", "board", "asked", "handed in", "more")
 VIEWS = [(390, "dark"), (768, "light"), (1280, "dark"), (1920, "light")]
 VIEWS += [(width, "light" if scheme == "dark" else "dark") for width, scheme in VIEWS]
 
@@ -76,6 +80,16 @@ def test_nothing_is_in_the_way_of_readers_of_other_pages(
     name: str, width: int, scheme: str, browser: Any, saved: Saved
 ) -> None:
     assert in_the_way(browser, saved(name, "--detail", "normal"), width, scheme) == {}
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("width", "scheme"), VIEWS[:4])
+def test_nothing_is_in_the_way_of_readers_of_a_trained_model(
+    width: int, scheme: str, browser: Any, tmp_path: Path
+) -> None:
+    html = tmp_path / "page.html"
+    printed("page", tiny_models.scenario(tmp_path), "-o", str(html))
+    assert in_the_way(browser, html, width, scheme) == {}
 
 
 def in_the_way(browser: Any, html: Path, width: int, scheme: str) -> dict[str, list[str]]:

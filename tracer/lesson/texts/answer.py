@@ -40,9 +40,9 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
         return ()
     predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
     head = teacher.main_head
-    outcome = doc.paragraphs(_predicted(ctx, predicts) if predicts else _changed(ctx))
+    outcome = doc.paragraphs(predicted(ctx, predicts) if predicts else _changed(ctx))
     attends = doc.paragraphs(_attention(head, ctx) if head else None)
-    picture = _bars(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
+    picture = next_words(ctx, predicts) if predicts else before_and_after(ctx) if ctx.layers else ()
     if teacher.detail is not Detail.FULL:
         last = [step for step in teacher.steps if step.kind is PREDICTION_STEP]
         said = [
@@ -53,24 +53,27 @@ def answer(teacher: Teacher) -> tuple[doc.Block, ...]:
     return (*outcome, *attends, *picture)
 
 
-def _attention(head: MainHead, ctx: LessonContext) -> doc.Sentence | None:
+def attention(head: MainHead, ctx: LessonContext) -> doc.Sentence | None:
     """`In head 1, Alex gives 96.4 % of its attention to Frank and 2.6 % to Emma.`"""
     step = head.softmax
     if isinstance(step.last.operation, Pinned):
         return None
     shares, where = largest_shares(step, ctx), sentences.where(step, ctx)
-    if not shares:
-        return None
-    without: doc.Sentence = ()
-    if head.word_without is not None:
-        without = (WITHOUT_IT, doc.Name(head.word_without), ".")
-    return (*([f"In {where}, "] if where else []), *shares, *without)
+    return (*([f"In {where}, "] if where else []), *shares) if shares else None
+
+
+def _attention(head: MainHead, ctx: LessonContext) -> doc.Sentence | None:
+    """Where the token attends in a head, and what the model predicts without the head."""
+    attends = attention(head, ctx)
+    if attends is None or head.word_without is None:
+        return attends
+    return (*attends, WITHOUT_IT, doc.Name(head.word_without), ".")
 
 
 # --- words ---------------------------------------------------------------------------------------
 
 
-def _predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
+def predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
     """Which word is the most probable next one, and which follows it."""
     if not _is_computed(ctx, probabilities):
         return None
@@ -86,7 +89,7 @@ def _predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
     return (*predicted, *_with_share(row, first), *chain(*then), ".")
 
 
-def _bars(ctx: LessonContext, probabilities: Value) -> tuple[doc.Block, ...]:
+def next_words(ctx: LessonContext, probabilities: Value) -> tuple[doc.Bars, ...]:
     """The probabilities of the most probable words."""
     if not _is_computed(ctx, probabilities):
         return ()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from tracer.decoder import roles
 from tracer.decoder.value import Entry, Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps.illustrations import weight_arcs
-from tracer.lesson.texts.answer import answer
+from tracer.lesson.steps.illustrations import figure, followed, weight_arcs
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.texts.answer import attention, next_words, predicted
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import distinct, name_text
 
@@ -18,42 +20,64 @@ MOST_BARS = 12
 
 @dataclass(frozen=True)
 class FirstPicture:
-    """What is shown of one token: attention with sentences, beside it bars; a number to change."""
+    """What is shown of one token: attention with a sentence, beside it bars; a number to change."""
 
     attention: tuple[doc.Block, ...]
+    sentence: tuple[doc.Paragraph, ...]
     bars: tuple[doc.Bars, ...]
     number: Entry | None
 
     @property
     def blocks(self) -> tuple[doc.Block, ...]:
         """All blocks."""
-        return (*self.attention, *self.bars)
+        return (*self.attention, *self.sentence, *self.bars)
 
 
 def first_picture(teacher: Teacher) -> FirstPicture:
     """Return the head that matters most as arcs, the next words or the vector as bars."""
     ctx, head = teacher.ctx, teacher.main_head
-    arcs = tuple(weight_arcs(head.softmax, ctx)) if head else ()
-    blocks = answer(teacher)
-    bars = [block for block in blocks if isinstance(block, doc.Bars)]
-    if ctx.trace.values.get(roles.PROBABILITIES.name) is None:
-        bars = _vectors(ctx)
-    sentences = [block for block in blocks if isinstance(block, doc.Paragraph)][:2]
-    return FirstPicture((*arcs, *sentences), tuple(bars), _number(ctx))
+    if ctx.is_padding:
+        return FirstPicture((), (), (), _number(ctx))
+    drawn = (*weight_arcs(head.softmax, ctx), *_in_image(head.softmax, ctx)) if head else ()
+    predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
+    said = attention(head, ctx) if head else predicted(ctx, predicts) if predicts else None
+    bars = next_words(ctx, predicts) if predicts else _vectors(ctx)
+    return FirstPicture(drawn, doc.paragraphs(said), bars, _number(ctx))
 
 
-def _vectors(ctx: LessonContext) -> list[doc.Bars]:
+def _in_image(step: Step, ctx: LessonContext) -> tuple[doc.Matrix, ...]:
+    """The weights of the parts of an image, each at its place, if their names are places.
+
+    The parts are named row by row, as in `upper-left`, `upper-right`, `lower-left`, `lower-right`.
+    """
+    weights = step.last.output
+    names = weights.axes[1].labels
+    places = [name.split("-") for name in names]
+    if any(len(place) != 2 for place in places):
+        return ()
+    rows, columns = (tuple(dict.fromkeys(axis)) for axis in zip(*places, strict=True))
+    if min(len(rows), len(columns)) < 2 or tuple(map("-".join, product(rows, columns))) != names:
+        return ()
+    row = ctx.row(weights)
+    numbers = [ctx.number(weights, row, j) for j in range(len(names))]
+    starts = range(0, len(names), len(columns))
+    cells = tuple(tuple(numbers[i : i + len(columns)]) for i in starts)
+    drawn = figure(step, ctx, weights, "image", f"Where {followed(ctx)} looks")
+    return (doc.Matrix(ctx.symbols[weights.address], rows, columns, cells, None, drawn),)
+
+
+def _vectors(ctx: LessonContext) -> tuple[doc.Bars, ...]:
     """The token's numbers at the input and at the output."""
     found = []
     for role, where in ((roles.INPUT, "at the input"), (roles.OUTPUT, "at the output")):
         value = ctx.trace.values.get(role.name)
         if value is None or not ctx.follows(value) or value.shape[1] > MOST_BARS:
-            return []
+            return ()
         row, labels = ctx.row(value), distinct(value.axes[1].labels)
         bars = tuple(doc.Bar(label, ctx.number(value, row, j)) for j, label in enumerate(labels))
         title = f"“{name_text(ctx.names[ctx.token])}” {where}"
         found.append(doc.Bars(bars, doc.Figure(f"{ctx.trace.name}.{role.name}", title)))
-    return found
+    return tuple(found)
 
 
 def _number(ctx: LessonContext) -> Entry | None:

@@ -28,7 +28,7 @@ from tracer.renderers.page.live import LiveState
 
 HERE = Path(__file__).parent
 STYLE = (
-    *("colors", "layout", "text", "tables", "bars", "plots", "lines"),
+    *("colors", "layout", "text", "tables", "bars", "plots", "first", "lines"),
     *("diagram", "choosing", "pointing", "practice", "embedded", "media"),
 )
 """The files of the style, in the order in which they are put together."""
@@ -79,6 +79,7 @@ def render(
     text = _Text(page, blocks)
     introduction = text.blocks([document.introduction for document in page.documents], -1)
     attention = text.blocks([each.attention for each in page.pictures], -1)
+    sentence = text.blocks([each.sentence for each in page.pictures], -1)
     bars = text.blocks([each.bars for each in page.pictures], -1)
     first_numbers = [numbers.name(each.number) for each in page.pictures]
     parts = text.parts()
@@ -106,7 +107,9 @@ def render(
         levels=LEVELS if any(text.levels) else (),
         without_mask=bool(page.without_mask),
         introduction=introduction,
-        picture=(attention, bars),
+        attention=attention,
+        sentence=sentence,
+        bars=bars,
         first_numbers=first_numbers,
         beside=bool(blocks.widest),
         contents=text.contents(),

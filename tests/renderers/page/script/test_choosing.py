@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.browser import opened, unfold
+from tests.helpers.browser import opened, show_without_mask, unfold
 from tests.helpers.command import printed
 from tests.renderers.page.conftest import Saved
 
@@ -32,7 +32,7 @@ def test_heads_and_the_mask_are_chosen(alex: Any) -> None:
     alex.select_option("#head", "2")
     assert alex.locator("section[data-head='1']:visible").count() == 0
     assert alex.locator("section[data-head='2']:visible").count() > 5
-    alex.check("#unmasked")
+    show_without_mask(alex)
     without = alex.locator("section[data-unmasked]:visible")
     assert without.count() == 1
     assert "Without the mask" in without.text_content()

@@ -82,7 +82,7 @@ def test_it_opens_where_the_reader_is(name: str, width: int, browser: Any, saved
     size = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}
     first = {"alex": 1, "pizza": 2}[name]  # step 1 of pizza is of the encoder
     places = [("", f".box[data-step='{first}']"), ("#step-25", ".box[data-step='25']")]
-    for at, box in places[: 1 + (width >= 1280)]:  # on narrow screens text or diagram is seen
+    for at, box in places:
         with opened(browser, saved(name), at, everything=False, **size) as page:
             if at:
                 page.wait_for_selector(f"{box}[aria-current]", state="attached")

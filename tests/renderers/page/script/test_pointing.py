@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.browser import opened, unfold
+from tests.helpers.browser import opened, show_without_mask, unfold
 from tests.helpers.truth import false_equations, unreadable
 from tests.renderers.page.conftest import Saved
 
@@ -65,7 +65,7 @@ def assert_worked(pointed: list[dict[str, Any]]) -> int:
 
 
 def test_every_fourth_number_of_alex_has_its_line(alex: Any) -> None:
-    alex.check("#unmasked")
+    show_without_mask(alex)
     unfold(alex)
     assert assert_worked(alex.evaluate(POINT_AT_EACH, ["main", 4])) > 100
 

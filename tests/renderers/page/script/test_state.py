@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.browser import opened
+from tests.helpers.browser import opened, show_without_mask
 from tests.helpers.small_scenario import SMALL
 from tests.renderers.page.conftest import SIZE, Saved
 
@@ -63,7 +63,7 @@ def other_token(page: Any) -> None:
 
 def one_head(page: Any) -> None:
     page.select_option("#head", "2")
-    page.check("#unmasked")
+    show_without_mask(page)
     scroll_to(page, "step-15")
 
 

@@ -97,7 +97,9 @@ more?.addEventListener("click", (event) => {
   showLevel(Number(level));
   choose();
   const added = sections.find((section) => !section.hidden && !before.includes(section));
-  (added?.closest("details") || added)?.scrollIntoView();
+  const part = added?.closest(".part-of-text");
+  const opens = part?.querySelector(".step:not([hidden])") === added;
+  (added?.closest("details") || (opens && part?.querySelector("h2")) || added)?.scrollIntoView();
   text.focus({ preventScroll: true });
 });
 select("level")?.addEventListener("change", resetLayerAndHead);

@@ -212,10 +212,11 @@ const hideSentences = (differs) => {
   keepAt(find(), top);
 };
 
-/** What stays where it is on the screen, to be found again: the number that is changed, or the section. @returns {() => Element | null | undefined} */
+/** What stays where it is on the screen, to be found again: the number that is changed, the first picture, or the section. @returns {() => Element | null | undefined} */
 const anchor = () => {
   const { key } = inField;
   if (key) return () => cellOf(ofKey(key));
+  if (dragged && dragged.getBoundingClientRect().bottom > 0) return () => dragged;
   const id = anchored()?.id;
   return () => (id ? document.getElementById(id) : null);
 };
@@ -334,7 +335,9 @@ const offerNumber = () => {
   slider.addEventListener("input", () => change(place, Number(slider.value).toFixed(decimals), true));
   document.addEventListener("changed", () => (slider.value = textOf(numberAt(place))));
   all(".number", dragged).forEach(discard);
-  dragged.replaceChildren(`Drag ${nameOf(of)}: `, slider, " ", shown);
+  const { labels } = sourceOf(of);
+  const [token, feature] = of.split(":")[1].split(",").map((i, axis) => labels[axis][Number(i)]);
+  dragged.replaceChildren(`Drag “${feature}” of “${token}”:`, slider, shown);
   dragged.hidden = false;
 };
 if (tape) {

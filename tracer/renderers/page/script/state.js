@@ -78,6 +78,7 @@ const arrive = () => {
     chooseSteps((wanted.get("steps") || "").split(","));
   }
   if (part) uncover(part);
+  if (section) markIn(section, part?.id);
   lineByLine.checked = wanted.get("board") === "lines";
   const mode = ["board", "try"].find((each) => wanted.has(each));
   const isHidden = sections.some((each) => each.hidden && chosenSteps.has(stepName(each)));
