@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,38 +12,36 @@ from tests.renderers.page.conftest import Saved
 
 SIZES = [(390, 844), (768, 1024), (1280, 720), (1920, 1080)]
 
-PARTS = "h1", "#question", "#picture .plot", "#dragged input", "#picture p:not(#dragged)", ".bars"
-
-
-def places(page: Any) -> dict[str, Any]:
-    """Where the parts of the first screen that are shown stand in the window."""
-    found = {part: page.locator(f"{part}:visible") for part in PARTS}
-    return {part: [each.bounding_box() for each in shown.all()] for part, shown in found.items()}
+SENTENCE = "#picture p:not(#dragged)"
+PARTS = ["h1", "#question", "#picture .plot", "#dragged input", SENTENCE, ".bars"]
+PLACES = """parts => Object.fromEntries(parts.map(part => [part,
+  [...document.querySelectorAll(part)].filter(e => e.checkVisibility({visibilityProperty: true}))
+    .map(e => e.getBoundingClientRect())
+    .map(({left, top, right, bottom}) => [left, top, right, bottom])]))"""
+"""Where the parts of the first screen that are shown stand in the window."""
 
 
 @pytest.mark.parametrize("name", ["alex", "pizza", "picture"])
 def test_the_first_screen_is_one_picture(name: str, browser: Any, saved: Saved) -> None:
     """At each size of a window; nothing moves while the number is dragged."""
-    sentence = "#picture p:not(#dragged)"
-    with opened(browser, saved(name), everything=False) as page:
+    with opened(browser, saved(name, "--detail", "normal"), everything=False) as page:
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            first = places(page)
+            first = page.evaluate(PLACES, PARTS)
             assert all(first.values())
-            assert len(first["#dragged input"]) == len(first[sentence]) == 1
-            for part, boxes in first.items():
-                for box in boxes:
-                    assert box["x"] >= 0 and box["x"] + box["width"] <= width, (part, width)
-                    assert box["y"] >= 0 and box["y"] + box["height"] <= height, (part, width)
+            assert len(first["#dragged input"]) == len(first[SENTENCE]) == 1
+            for left, top, right, bottom in chain(*first.values()):
+                assert left >= 0 and right <= width
+                assert top >= 0 and bottom <= height
             page.locator("#dragged input").press("ArrowRight")
-            assert {**places(page), sentence: first[sentence]} == first
+            assert page.evaluate(PLACES, PARTS) == {**first, SENTENCE: []}
             page.locator("#undo").click()
             assert page.locator("#undo").is_hidden()
 
 
 def test_a_picture_shows_where_a_word_looks(browser: Any, saved: Saved) -> None:
     """The weights of its parts, each where the part is, also of another token."""
-    with opened(browser, saved("picture")) as page:
+    with opened(browser, saved("picture", "--detail", "normal")) as page:
         for token in ("under", "dog"):
             page.select_option("#token", label=token)
             grid = page.locator("#picture table:not(.bars):visible")
