@@ -11,6 +11,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.illustrations import weight_arcs
 from tracer.lesson.texts.answer import answer
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.what_if import WhatIf, what_if
 from tracer.names import distinct, name_text
 
 MOST_BARS = 12
@@ -18,11 +19,15 @@ MOST_BARS = 12
 
 @dataclass(frozen=True)
 class FirstPicture:
-    """What is shown of one token: attention with sentences, beside it bars; a number to change."""
+    """What is shown of one token: attention with sentences, beside it bars; a number to change.
+
+    Below it are `questions` about changes.
+    """
 
     attention: tuple[doc.Block, ...]
     bars: tuple[doc.Bars, ...]
     number: Entry | None
+    questions: tuple[WhatIf, ...]
 
     @property
     def blocks(self) -> tuple[doc.Block, ...]:
@@ -39,7 +44,7 @@ def first_picture(teacher: Teacher) -> FirstPicture:
     if ctx.trace.values.get(roles.PROBABILITIES.name) is None:
         bars = _vectors(ctx)
     sentences = [block for block in blocks if isinstance(block, doc.Paragraph)][:2]
-    return FirstPicture((*arcs, *sentences), tuple(bars), _number(ctx))
+    return FirstPicture((*arcs, *sentences), tuple(bars), _number(ctx), tuple(what_if(teacher)))
 
 
 def _vectors(ctx: LessonContext) -> list[doc.Bars]:
