@@ -115,7 +115,8 @@ def about(page: Any, kind: str) -> Asked:
     return next(each for each in questions(page) if each.kind == kind)
 
 
-Numbers: TypeAlias = Mapping[str, list[Decimal | str]]
+Numbers: TypeAlias = Mapping[str, list[Any]]
+"""Decimals, or words, by address."""
 
 
 def as_number(text: str) -> Decimal | str:
@@ -142,6 +143,13 @@ def leaves(tree: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...],
         return
     for key, each in tree.items() if isinstance(tree, dict) else enumerate(tree):
         yield from leaves(each, *path, key)
+
+
+def groups(form: str, text: str) -> list[str]:
+    """The groups of a text that has a form."""
+    found = re.fullmatch(form, text)
+    assert found, text
+    return [*found.groups()]
 
 
 def assert_is_changed(asked: Asked, before: str, after: str, run: Trace) -> None:
@@ -177,14 +185,12 @@ def assert_is_answered(asked: Asked, answer: str, before: Numbers, run: Trace) -
     flat = int(np.ravel_multi_index(place, value.shape))
     labels = [distinct(axis.labels)[i] for axis, i in zip(value.axes, place, strict=True)]
     if value.role is roles.PREDICTION:
-        assert [*re.fullmatch(SUBJECT["word"], asked.subject).groups()] == labels
+        assert groups(SUBJECT["word"], asked.subject) == labels
         return assert_word(asked, answer, before, now, flat)
     kind = "output" if value.role is roles.OUTPUT else "weight"
-    found = re.fullmatch(SUBJECT[kind], asked.subject)
-    assert [*found.groups()] == (labels[::-1] if kind == "output" else labels)
-    said = re.fullmatch(rf"(.*?) {MOVES}\.", answer)
-    assert said[1] == asked.subject
-    return assert_moves(said.groups()[1:], before[address][flat], now[address][flat])
+    assert groups(SUBJECT[kind], asked.subject) == (labels[::-1] if kind == "output" else labels)
+    said = groups(rf"{re.escape(asked.subject)} {MOVES}\.", answer)
+    return assert_moves(said, before[address][flat], now[address][flat])
 
 
 def assert_word(asked: Asked, answer: str, before: Numbers, now: Numbers, row: int) -> str:
@@ -193,13 +199,13 @@ def assert_word(asked: Asked, answer: str, before: Numbers, now: Numbers, row: i
     place = [len(vocabulary) * row + vocabulary.index(word) for word in words]
     if words[0] == words[1]:
         form = rf"{re.escape(asked.subject)} is still “(.*)”\. Its probability {MOVES}\."
-        word, *moves = re.fullmatch(form, answer).groups()
+        word, *moves = groups(form, answer)
         assert word == words[0]
         assert_moves(moves, *(each["probabilities"][place[0]] for each in (before, now)))
     else:
         share = rf"“(.*)” \({NUMBER}\)\."
         form = rf"{re.escape(asked.subject)} is {share} Before, it was {share}"
-        is_now, its, was, earlier = re.fullmatch(form, answer).groups()
+        is_now, its, was, earlier = groups(form, answer)
         assert [was, is_now] == words
         assert exact(its) == now["probabilities"][place[1]]
         assert exact(earlier) == before["probabilities"][place[0]]
