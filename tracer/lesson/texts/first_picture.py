@@ -13,6 +13,7 @@ from tracer.lesson.steps.illustrations import figure, followed, weight_arcs
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.answer import attention, next_words, predicted
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.what_if import WhatIf, what_if
 from tracer.names import distinct, name_text
 
 MOST_BARS = 12
@@ -20,12 +21,16 @@ MOST_BARS = 12
 
 @dataclass(frozen=True)
 class FirstPicture:
-    """What is shown of one token: attention with a sentence, beside it bars; a number to change."""
+    """What is shown of one token: attention with a sentence, beside it bars; a number to change.
+
+    Below it are `questions` about changes.
+    """
 
     attention: tuple[doc.Block, ...]
     sentence: tuple[doc.Paragraph, ...]
     bars: tuple[doc.Bars, ...]
     number: Entry | None
+    questions: tuple[WhatIf, ...]
 
     @property
     def blocks(self) -> tuple[doc.Block, ...]:
@@ -37,12 +42,12 @@ def first_picture(teacher: Teacher) -> FirstPicture:
     """Return the head that matters most as arcs, the next words or the vector as bars."""
     ctx, head = teacher.ctx, teacher.main_head
     if ctx.is_padding:
-        return FirstPicture((), (), (), _number(ctx))
+        return FirstPicture((), (), (), _number(ctx), ())
     drawn = (*weight_arcs(head.softmax, ctx), *_in_image(head.softmax, ctx)) if head else ()
     predicts = ctx.trace.values.get(roles.PROBABILITIES.name)
     said = attention(head, ctx) if head else predicted(ctx, predicts) if predicts else None
     bars = next_words(ctx, predicts) if predicts else _vectors(ctx)
-    return FirstPicture(drawn, doc.paragraphs(said), bars, _number(ctx))
+    return FirstPicture(drawn, doc.paragraphs(said), bars, _number(ctx), tuple(what_if(teacher)))
 
 
 def _in_image(step: Step, ctx: LessonContext) -> tuple[doc.Matrix, ...]:

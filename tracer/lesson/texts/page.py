@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,6 +67,14 @@ class PageTape:
 
     data: Mapping[str, Any]
     places: Mapping[Value, int]
+
+    @cached_property
+    def _by_address(self) -> dict[str, int]:
+        return {value.address: place for value, place in self.places.items()}
+
+    def name(self, entry: Entry) -> str:
+        """The name of a number, a row or a matrix: `12:3,0`, `12:3`, `12:`."""
+        return f"{self._by_address[entry.value.address]}:{place_name(entry.at)}"
 
 
 WriteTape: TypeAlias = Callable[[Trace], PageTape | None]

@@ -19,7 +19,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from tracer.lesson.document import Block, Picture, Section
-from tracer.lesson.texts.page import NumberNames, Page
+from tracer.lesson.texts.page import NumberNames, Page, PageTape
 from tracer.names import name_text
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
@@ -44,6 +44,8 @@ ON_TAPE = (
 """What computes the numbers of a page that has its tape, before all others."""
 CHANGING_STYLE, CHANGING = ("live",), ("living", "fields")
 """What changes numbers, behind the others, but before the start."""
+ASKING = "what_if"
+"""The style and the script of questions what a change would do, which need no server."""
 OF_SERVER = ("server", "replacing", "settings")
 """The same of a page that asks the server that sent it."""
 SENT = "sent"
@@ -90,6 +92,10 @@ def render(
     if live or page.tape:
         styles += CHANGING_STYLE
         scripts = [*scripts[:-1], *CHANGING, scripts[-1]]
+    asks = any(picture.questions for picture in page.pictures) and not live
+    if page.tape and asks:
+        data["what_if"] = _questions(page, page.tape)
+        styles, scripts = [*styles, ASKING], [*scripts[:-1], ASKING, scripts[-1]]
     if live:
         scripts = [scripts[0], SENT, *scripts[1:-1], *OF_SERVER, scripts[-1]]
         data["live"] = live.data
@@ -111,6 +117,7 @@ def render(
         sentence=sentence,
         bars=bars,
         first_numbers=first_numbers,
+        asks=asks,
         beside=bool(blocks.widest),
         contents=text.contents(),
         parts=parts,
@@ -161,6 +168,21 @@ def _read(name: str) -> str:
 def _hash(text: str) -> str:
     """The hash by which the content policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _questions(page: Page, tape: PageTape) -> list[list[dict[str, Any]]]:
+    """The questions about each token, with the names of their numbers."""
+    return [
+        [
+            {
+                **vars(each),
+                "changed": list(map(tape.name, each.changed)),
+                "watched": tape.name(each.watched),
+            }
+            for each in picture.questions
+        ]
+        for picture in page.pictures
+    ]
 
 
 def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:

@@ -29,7 +29,7 @@ def test_it_begins_with_the_overview(fresh: Any) -> None:
     assert fresh.locator(".picture:visible, #text > p:visible").count() > 3
     fresh.locator("#more button").first.press("Enter")
     assert fresh.evaluate(SHOWN) == [*HEAD, *RESULT]
-    assert 0 <= fresh.locator("h2:visible").first.bounding_box()["y"] < 200
+    assert 0 <= fresh.locator(".part-of-text h2:visible").first.bounding_box()["y"] < 200
     assert fresh.locator("#level").input_value() == "1"
     (rest,) = fresh.locator("#more button:visible").all()
     rest.press("Enter")

@@ -3,11 +3,12 @@
 // A page whose numbers can be changed: the script computes what follows, and the page shows it.
 
 /**
- * A change of the number at a place of the scenario, or of a setting.
- * @typedef {{of: number | Setting, before: string, after: string}} Change
+ * Numbers by their places in the scenario, and settings, each as it is typed.
+ * @typedef {Map<number | Setting, string>} State
+ * @typedef {{before: State, after: State}} Change
  */
 
-/** The numbers and settings of the file that were changed. @type {Map<number | Setting, string>} */
+/** The numbers and settings of the file that were changed. @type {State} */
 const ofFile = new Map();
 /** The changes that can be undone, and those that can be made again. @type {Change[]} */
 const done = [];
@@ -54,26 +55,33 @@ const setOnTape = (of, to) => {
   return changed;
 };
 
-/** Show what follows from another number or setting; where nothing does, the page stays as it is. @param {number | Setting} of @param {string} to */
-const put = (of, to) => {
-  const before = present(of);
-  if (!ofFile.has(of)) ofFile.set(of, before);
+/** What the numbers and settings of a state are now. @param {State} state @returns {State} */
+const presentOf = (state) => new Map([...state.keys()].map((of) => [of, present(of)]));
+
+/** Compute what follows from a state; return the values that changed. @param {State} state */
+const compute = (state) => tapeHere().evaluate(new Set([...state].flatMap(([of, to]) => [...setOnTape(of, to)])));
+
+/** Show what follows from other numbers or settings; where nothing does, the page stays as it is. @param {State} state */
+const put = (state) => {
+  const before = presentOf(state);
+  for (const [of, typed] of before) if (!ofFile.has(of)) ofFile.set(of, typed);
   const shown = new Map([...places.keys()].map((name) => [name, printedAt(name)]));
   try {
-    showChanges(tapeHere().evaluate(setOnTape(of, to)), shown);
+    showChanges(compute(state), shown);
   } catch (error) {
-    tapeHere().evaluate(setOnTape(of, before));
+    compute(before);
     throw error;
   }
 };
 
-/** Make a change; one that continues the change before it is undone together with it. @param {number | Setting} of @param {string} to @param {boolean} continues */
-const make = (of, to, continues) => {
-  const before = present(of);
-  put(of, to);
+/** Make a change; one that continues the change before it is undone together with it. @param {State} after @param {boolean} continues */
+const make = (after, continues) => {
+  const before = presentOf(after);
+  put(after);
   const last = done.at(-1);
-  if (continues && last?.of === of) last.after = to;
-  else done.push({ of, before, after: to });
+  const isSame = last?.after.size === after.size && [...after.keys()].every((of) => last.after.has(of));
+  if (continues && last && isSame) last.after = after;
+  else done.push({ before, after });
   undone.length = 0;
   nameChanges();
 };
@@ -82,7 +90,7 @@ const make = (of, to, continues) => {
 const change = (place, typed, continues) => {
   const hides = TYPED_INFINITY.test(typed);
   if (!hides && !TYPED_NUMBER.test(typed)) throw new NoResult(`expected a number, got ${typed}`);
-  make(place, hides ? "-inf" : typed, continues);
+  make(new Map([[place, hides ? "-inf" : typed]]), continues);
 };
 
 /** Change a setting by its name. @param {string} name @param {string} to */
@@ -91,7 +99,7 @@ const chooseSetting = (name, to) => {
   if (!setting) throw new NoResult(`no setting ${name}`);
   const fits = setting.choices.includes(to) || (setting.number && TYPED_NUMBER.test(to));
   if (!fits) throw new NoResult(`expected ${[...setting.choices, ...(setting.number ? ["a number"] : [])].join(" or ")}, got ${to}`);
-  make(setting, to, false);
+  make(new Map([[setting, to]]), false);
 };
 
 /** @param {Change[]} from @param {Change[]} to @param {"before" | "after"} which */
@@ -99,16 +107,14 @@ const stepThrough = (from, to, which) => {
   const last = from.pop();
   if (!last) return;
   to.push(last);
-  put(last.of, last[which]);
+  put(last[which]);
   nameChanges();
 };
 const undo = () => stepThrough(done, undone, "before");
 const redo = () => stepThrough(undone, done, "after");
 
-/** Go back to the file, as one change after the other. */
-const reset = () => {
-  for (const of of differing()) make(of, ofFile.get(of) || "", false);
-};
+/** Go back to the file. */
+const reset = () => make(new Map(differing().map((of) => [of, ofFile.get(of) || ""])), false);
 
 /** What is not as in the file. */
 const differing = () => [...ofFile].filter(([of, before]) => present(of) !== before).map(([of]) => of);

@@ -45,7 +45,7 @@ const speak = (words) => {
   spoken.textContent = words;
 };
 
-/** @typedef {{values: Source[], token: number, key: string, tape?: TapeOnPage, live?: Live}} Data `key` is the checksum of its numbers */
+/** @typedef {{values: Source[], token: number, key: string, tape?: TapeOnPage, what_if?: WhatIf[][], live?: Live}} Data `key` is the checksum of its numbers */
 /** @typedef {TapeData & {text: string, spans: ([number, number] | null)[], settings: Setting[], activations: Record<string, FormulaTree>}} TapeOnPage with the scenario's text, and where its numbers are typed */
 /** @typedef {{version: number, first: number, typed: string[]}} Live of a page whose numbers can be changed */
 
