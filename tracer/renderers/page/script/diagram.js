@@ -104,9 +104,11 @@ text.addEventListener("keydown", (event) => {
 
 // --- the step that is read
 
-/** Mark the box of a section, and bring it into view. @param {Element} section */
-const markIn = (section) => {
-  const box = boxOf.get(section.id);
+/** Mark the box of a section. @param {Element} section */
+const markIn = (section) => markBox(boxOf.get(section.id));
+
+/** Mark a box, and bring it into view. @param {Element} [box] */
+const markBox = (box) => {
   if (!box || box.hasAttribute("aria-current")) return;
   boxes.forEach((other) => other.removeAttribute("aria-current"));
   box.setAttribute("aria-current", "step");
