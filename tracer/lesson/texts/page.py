@@ -21,6 +21,7 @@ from tracer.lesson.steps.attention import MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.first_picture import FirstPicture, first_picture
 from tracer.lesson.texts.forward_pass import SUMMARY
+from tracer.lesson.texts.guided import Stop, stops
 from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.questions import questions
 from tracer.lesson.texts.selection import steps
@@ -93,7 +94,7 @@ class Page:
     `followed` (counted from 0) is the complete one; the others start with its sections. The
     sections `without_mask` are hidden until the reader asks for them. `results` has what each step
     computes, by its number. `tape` is the pass as data, if a script can compute it; then there is a
-    picture for each token, with which the page begins.
+    picture for each token, with which the page begins. `stops` are those of a walk for each token.
     """
 
     tokens: tuple[str, ...]
@@ -104,6 +105,7 @@ class Page:
     results: dict[int, BoxResult] = field(default_factory=dict)
     tape: PageTape | None = None
     pictures: tuple[FirstPicture, ...] = ()
+    stops: tuple[tuple[Stop, ...], ...] = ()
 
     @property
     def document(self) -> doc.Document:
@@ -242,14 +244,16 @@ def page(
     written = tape(found.unmasked if after else found)
     on_tape = written.places if written else {}
     pictures: tuple[FirstPicture, ...] = ()
+    has_walk = written or not whole
+    teachers = [Teacher(found, t) for t in range(len(found.tokens))] if has_walk else []
     if written and whole:
-        pictures = tuple(first_picture(Teacher(found, t)) for t in range(len(found.tokens)))
+        pictures = tuple(map(first_picture, teachers))
         documents = [_without_blocks(d, p.blocks) for d, p in zip(documents, pictures, strict=True)]
     shown = [*documents, *(replace(documents[token], introduction=p.blocks) for p in pictures)]
     sources = sources_of(shown, whole=whole_pass, drawn=drawn, on_tape=on_tape)
     return Page(
         *(distinct(found.tokens), token, tuple(documents), sources, added, results),
-        *(written, pictures),
+        *(written, pictures, tuple(stops(teacher, chosen) for teacher in teachers)),
     )
 
 

@@ -29,12 +29,13 @@ from tracer.renderers.page.live import LiveState
 HERE = Path(__file__).parent
 STYLE = (
     *("colors", "layout", "text", "tables", "bars", "plots", "first", "lines"),
-    *("diagram", "choosing", "pointing", "practice", "embedded", "media"),
+    *("diagram", "choosing", "pointing", "practice", "guided", "embedded", "media"),
 )
 """The files of the style, in the order in which they are put together."""
 SCRIPT = (
     *("numbers", "pointing", "walking", "matrices", "choosing"),
-    *("diagram", "staging", "board", "judging", "score", "trying", "state", "frame", "start"),
+    *("diagram", "staging", "board", "guided", "judging", "score", "trying"),
+    *("state", "frame", "start"),
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
@@ -118,6 +119,7 @@ def render(
         bars=bars,
         first_numbers=first_numbers,
         asks=asks,
+        stops=text.stops(),
         beside=bool(blocks.widest),
         contents=text.contents(),
         parts=parts,
@@ -282,6 +284,24 @@ class _Text:
                 tokens=None if len(variant.tokens) == len(there) else variant.tokens,
             )
             for variant in variants
+        ]
+
+    def stops(self) -> list[list[Any]]:
+        """The stops of a walk for each token, as far as the text has their steps."""
+        of_all = partial(self.anchor, len(self.page.document.sections))
+        return [
+            [
+                SimpleNamespace(
+                    step=stop.step,
+                    title=stop.title,
+                    goal=[self.writer.inline(part, of_all) for part in stop.goal],
+                    section=anchor,
+                    of=self.writer.numbers.name(stop.number),
+                )
+                for stop in stops
+                if (anchor := of_all(stop.step))
+            ]
+            for stops in self.page.stops
         ]
 
     def anchor(self, section: int, number: int) -> str | None:

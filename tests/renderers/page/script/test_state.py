@@ -72,7 +72,15 @@ def by_link(page: Any) -> None:
     page.locator(".diagram a[href='#step-9']").dispatch_event("click")
 
 
-WAYS = on_the_board, line_by_line, exercise, other_token, one_head, by_link
+def on_a_walk(page: Any) -> None:
+    page.select_option("#level", "0")
+    page.select_option("#token", label="Emma")
+    page.click("#walk-through")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+
+
+WAYS = on_the_board, line_by_line, exercise, other_token, one_head, by_link, on_a_walk
 
 
 @pytest.mark.parametrize("go", WAYS, ids=lambda go: go.__name__)

@@ -6,13 +6,7 @@
 /** @type {{parts: HTMLElement[][], revealed: number} | null} */
 let board = null;
 const boardButton = the("board", HTMLButtonElement);
-const next = the("next", HTMLButtonElement);
-const boardKeys = the("board-keys", HTMLElement);
 const lineByLine = the("line-by-line", HTMLInputElement);
-const boardPlace = the("board-place", HTMLElement);
-const boardMap = the("board-map", HTMLElement);
-const ONWARD = [" ", "Enter", "ArrowRight", "ArrowDown", "PageDown"];
-const BACKWARD = ["Backspace", "ArrowLeft", "ArrowUp", "PageUp"];
 
 /** The pieces to reveal in order: of each line its sides, then its result. @param {Element} section */
 const piecesOf = (section) =>
@@ -51,7 +45,7 @@ const putOnBoard = (section, revealed = 1) => {
   putOnStage(section, "board");
   const parts = boardParts(section);
   board = { parts, revealed: Math.min(revealed, parts.length) };
-  showOnMap(section);
+  showOnMap(boxOf.get(section.id));
   reveal(0);
 };
 
@@ -59,14 +53,6 @@ const takeOffBoard = () => {
   board?.parts.flat().forEach((piece) => piece.classList.remove("unrevealed", "kept"));
   leaveStage();
   board = null;
-};
-
-/** Draw the diagram small, with the box of the section marked. @param {HTMLElement} section */
-const showOnMap = (section) => {
-  markIn(section);
-  const drawing = boxOf.get(section.id)?.closest("svg") || diagrams[0]?.querySelector("svg");
-  boardMap.replaceChildren(...(drawing ? [drawing.cloneNode(true)] : []));
-  all("a", boardMap).forEach((box) => box.setAttribute("tabindex", "-1"));
 };
 
 /** `step 9 of 49, line 3 of 7`. @param {HTMLElement} section */
@@ -105,8 +91,8 @@ const reveal = (more) => {
   const { line: of } = newest.at(-1)?.closest("li")?.dataset || {};
   if (of) lightOperands(of);
   for (const piece of [newest.at(-1), newest[0]]) piece?.scrollIntoView({ block: "nearest" });
-  boardPlace.textContent = placeOnBoard(staged);
-  speak(boardPlace.textContent);
+  placeShown.textContent = placeOnBoard(staged);
+  speak(placeShown.textContent);
 };
 
 /** Reveal all of the section, or only what it begins with. @param {"Home" | "End"} key */
@@ -125,37 +111,21 @@ const startBoard = (section, revealed) => {
   walk([]);
   unfold();
   if (navigator.userActivation.isActive) document.documentElement.requestFullscreen?.().catch(() => undefined);
-  boardKeys.hidden = false;
   putOnBoard(section, revealed);
-  next.focus();
+  leadThrough({ by: reveal, to: revealTo, end: endBoard });
 };
 
 const endBoard = () => {
   if (!board) return;
   const section = staged;
   takeOffBoard();
-  boardMap.replaceChildren();
-  boardKeys.hidden = true;
+  leadThrough(null);
   if (document.fullscreenElement) document.exitFullscreen();
   section?.scrollIntoView();
   boardButton.focus({ preventScroll: true });
 };
 
-document.addEventListener("keydown", (event) => {
-  if (!board) return;
-  const { target: on, key } = event;
-  const pressed = on instanceof Element && on.matches("button, input, a") && [" ", "Enter"].includes(key);
-  if (key === "Escape") endBoard();
-  else if (key === "Home" || key === "End") revealTo(key);
-  else if (!pressed && ONWARD.includes(key)) reveal(1);
-  else if (!pressed && BACKWARD.includes(key)) reveal(-1);
-  else return;
-  event.preventDefault();
-});
 boardButton.addEventListener("click", () => startBoard(sectionToBegin()));
-next.addEventListener("click", () => reveal(1));
-the("before", HTMLButtonElement).addEventListener("click", () => reveal(-1));
-the("end", HTMLButtonElement).addEventListener("click", endBoard);
 document.addEventListener("fullscreenchange", () => {
   if (!document.fullscreenElement) endBoard();
 });

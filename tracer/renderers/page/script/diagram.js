@@ -104,12 +104,16 @@ text.addEventListener("keydown", (event) => {
 
 // --- the step that is read
 
-/** Mark the box of a section, or of one of its steps, and bring it into view. @param {Element} section @param {string} [step] */
+/** Mark the box of a section, or of one of its steps. @param {Element} section @param {string} [step] */
 const markIn = (section, step) => {
   const own = boxes.filter((each) => namesIn(each.dataset.sections).includes(section.id));
-  const box = own.find((each) => `step-${each.dataset.step}` === step) || boxOf.get(section.id);
   const isMarked = own.some((each) => each.hasAttribute("aria-current"));
-  if (!box || (isMarked && !step)) return;
+  if (step || !isMarked) markBox(own.find((each) => `step-${each.dataset.step}` === step) || boxOf.get(section.id));
+};
+
+/** Mark a box, and bring it into view. @param {Element} [box] */
+const markBox = (box) => {
+  if (!box || box.hasAttribute("aria-current")) return;
   boxes.forEach((other) => other.removeAttribute("aria-current"));
   box.setAttribute("aria-current", "step");
   reachBox(box);

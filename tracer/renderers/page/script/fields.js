@@ -215,4 +215,5 @@ document.addEventListener("replaced", () => {
   markTyped();
   placeField();
 });
+document.addEventListener("laid-out", markTyped);
 markTyped();

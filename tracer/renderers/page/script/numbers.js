@@ -165,11 +165,11 @@ const forgetInside = (part) => {
   }
 };
 
-/** The place of a number in a matrix that is told for this token. @param {string} of */
-const cellOf = (of) =>
-  (places.get(of) || []).find(
-    (place) => place.tagName === "TD" && !place.closest("[data-for][hidden]"),
-  );
+/** The place of a number in a matrix that is told for this token, on a walk in one of its matrices. @param {string} of */
+const cellOf = (of) => {
+  const cells = (places.get(of) || []).filter((place) => place.tagName === "TD" && !place.closest("[data-for][hidden]"));
+  return (stopNumber && cells.find((cell) => aside.contains(cell))) || cells[0];
+};
 
 /**
  * The pieces of a line, its numbers made with `number`.

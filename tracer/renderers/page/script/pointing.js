@@ -55,6 +55,7 @@ const show = (of) => {
   speak(told.textContent || "");
   sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
+  if (from !== of) light(from, "here");
   operands.forEach((each) => light(each, "lit", color(each)));
   lightWay(of);
 };

@@ -71,9 +71,14 @@ const valuesOf = (block) => {
 const layOut = (block) => {
   if (block === explained) return;
   explained = block;
+  putBeside(block ? valuesOf(block).map(operandsBeside) : []);
+};
+
+/** @param {HTMLElement[]} parts */
+const putBeside = (parts) => {
   forget();
   for (const part of all(":scope > *", aside)) discard(part);
-  aside.append(...(block ? valuesOf(block).map(operandsBeside) : []));
+  aside.append(...parts);
   all("[data-of]", aside).forEach(remember);
 };
 
@@ -82,11 +87,15 @@ const layOut = (block) => {
  * @param {{operands: string[], table?: HTMLElement | null}} value
  */
 const operandsBeside = ({ operands, table }) => {
-  const copy = table?.closest(".scroll")?.cloneNode(true);
-  if (!(copy instanceof HTMLElement)) {
-    const numbers = operands.map((of) => [`${nameOf(of)} = `, numberOf(of, entryOf(of).number)]);
-    return element("p", "", ...numbers.map((number) => element("span", "operand", ...number)));
-  }
+  const whole = table?.closest(".scroll");
+  if (whole instanceof HTMLElement) return copyOf(whole);
+  const numbers = operands.map((of) => [`${nameOf(of)} = `, numberOf(of, entryOf(of).number)]);
+  return element("p", "", ...numbers.map((number) => element("span", "operand", ...number)));
+};
+
+/** A table to be shown a second time. @param {HTMLElement} table */
+const copyOf = (table) => {
+  const copy = /** @type {HTMLElement} */ (table.cloneNode(true));
   copy.classList.remove("restated");
   for (const part of all("[role], [aria-hidden], [tabindex]", copy)) {
     for (const name of ["role", "aria-hidden", "tabindex"]) part.removeAttribute(name);
@@ -113,3 +122,50 @@ const sectionToBegin = () => {
   showEverything();
   return sections[0];
 };
+
+// --- the keys at the bottom, which lead on and back
+
+/**
+ * What the keys lead through: the parts of a section on the board, or the stops of a walk.
+ * @typedef {{by: (more: number) => void, to: (key: "Home" | "End") => void, end: () => void}} Pages
+ */
+/** @type {Pages | null} */
+let pages = null;
+const keysBelow = the("board-keys", HTMLElement);
+const next = the("next", HTMLButtonElement);
+const placeShown = the("board-place", HTMLElement);
+const smallMap = the("board-map", HTMLElement);
+const ONWARD = [" ", "Enter", "ArrowRight", "ArrowDown", "PageDown"];
+const BACKWARD = ["Backspace", "ArrowLeft", "ArrowUp", "PageUp"];
+
+/** Let the keys lead through something, or hide them. @param {Pages | null} its */
+const leadThrough = (its) => {
+  pages = its;
+  keysBelow.hidden = !its;
+  if (its) next.focus();
+  else smallMap.replaceChildren();
+};
+
+/** Mark a box, and draw its diagram small. @param {HTMLElement} [box] */
+const showOnMap = (box) => {
+  markBox(box);
+  const drawing = box?.closest("svg") || diagrams[0]?.querySelector("svg");
+  smallMap.replaceChildren(...(drawing ? [drawing.cloneNode(true)] : []));
+  all("a", smallMap).forEach((box) => box.setAttribute("tabindex", "-1"));
+};
+
+document.addEventListener("keydown", (event) => {
+  if (!pages || event.defaultPrevented) return;
+  const { target: on, key } = event;
+  const pressed = on instanceof Element && on.matches("button, input, a") && [" ", "Enter"].includes(key);
+  if (key === "Escape") pages.end();
+  else if (on === document.getElementById("typed")) return; // of a number that is being changed
+  else if (key === "Home" || key === "End") pages.to(key);
+  else if (!pressed && ONWARD.includes(key)) pages.by(1);
+  else if (!pressed && BACKWARD.includes(key)) pages.by(-1);
+  else return;
+  event.preventDefault();
+});
+next.addEventListener("click", () => pages?.by(1));
+the("before", HTMLButtonElement).addEventListener("click", () => pages?.by(-1));
+the("end", HTMLButtonElement).addEventListener("click", () => pages?.end());

@@ -13,9 +13,9 @@ const choiceName = (option) => (option?.parentElement?.id === "token" ? option.t
 /** What is shown, as in the address. */
 const state = () => {
   const found = new URLSearchParams();
-  const section = staged || sectionInView();
+  const section = staged || sectionOfStop() || sectionInView();
   const isRead = section && !section.hidden && section.getBoundingClientRect().top < innerHeight * 0.75;
-  if (staged || isRead) found.set(section.id, "");
+  if (staged || stopNumber || isRead) found.set(section.id, "");
   for (const id of CHOICES) {
     const name = choiceName(select(id)?.selectedOptions[0]);
     if (name) found.set(id, name);
@@ -23,6 +23,7 @@ const state = () => {
   if (unmasked?.checked) found.set("unmasked", "");
   if (board) found.set("board", lineByLine.checked ? "lines" : "");
   if (board && board.revealed > 1) found.set("line", String(board.revealed));
+  if (stopNumber) found.set("walk", String(stopNumber));
   if (isTrying()) found.set("try", "");
   if (chosenSteps.size) found.set("steps", [...chosenSteps].join());
   return `#${found}`.replace(/=(?=&|$)/g, "").replaceAll("%2C", ",");
@@ -70,14 +71,16 @@ const arrive = () => {
     next.focus();
     return noteState();
   }
+  if (part && wanted.size === 1 && stopNumber && walkTo(part)) return noteState();
   stopTrying();
+  if (!wanted.has("walk")) endWalk();
   if (wanted.has("board")) takeOffBoard(); // and stay in full screen
   else endBoard();
   if (wanted.size > (part ? 1 : 0)) {
     setChoices(wanted);
     chooseSteps((wanted.get("steps") || "").split(","));
   }
-  if (part) uncover(part);
+  if (part && !wanted.has("walk")) uncover(part);
   if (section) markIn(section, part?.id);
   lineByLine.checked = wanted.get("board") === "lines";
   const mode = ["board", "try"].find((each) => wanted.has(each));
@@ -85,6 +88,7 @@ const arrive = () => {
   if (mode && (isHidden || !wanted.has("level"))) showEverything();
   if (mode === "board") startBoard(section || sectionInView(), Number(wanted.get("line")) || 1);
   else if (mode) startTrying(section || undefined);
+  else if (wanted.has("walk")) startWalk(Number(wanted.get("walk")) || 1);
   else part?.scrollIntoView();
   if (location.hash) noteState();
 };

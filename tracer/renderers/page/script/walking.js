@@ -28,7 +28,7 @@ const crumb = (of, i) => {
 /** Go to the place of a number in its matrix, or to its name in the trail. @param {string} of */
 const goTo = (of) => {
   const cell = cellOf(of);
-  if (!cell) return all("[aria-current]", trail).forEach((current) => current.focus());
+  if (!cell || (stopNumber && !aside.contains(cell))) return all("[aria-current]", trail).forEach((current) => current.focus());
   uncover(cell);
   cell.scrollIntoView({ block: "center", inline: "center" });
   focusOn(cell);
