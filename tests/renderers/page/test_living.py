@@ -155,6 +155,20 @@ def test_edits_of_alex(browser: Any, saved: Saved) -> None:
     assert faults_of_edits(browser, saved("alex"), "alex", WAYS) == []
 
 
+def test_the_slider_says_why_there_is_no_result(browser: Any, saved: Saved) -> None:
+    slide = "(slider, to) => { slider.value = to; slider.dispatchEvent(new Event('input')) }"
+    with opened(browser, saved("experts"), viewport=SIZE) as page:
+        slider = page.locator("#dragged input")
+        first = page.evaluate(SHOWN)
+        slider.evaluate(slide, "-2")
+        said = page.locator("#problem").text_content()
+        assert said == "No result: a token goes to other experts."
+        assert page.evaluate(SHOWN) == first
+        slider.evaluate(slide, "1")
+        assert page.locator("#problem").text_content() == ""
+        assert page.evaluate(SHOWN) != first
+
+
 EDITS = 300
 
 

@@ -42,10 +42,21 @@ def script() -> Iterator[Script]:
 
 @pytest.mark.parametrize("name", TYPED)
 def test_edits_of_bundled_scenarios(name: str, script: Script) -> None:
+    assert faults_of_bundled(script, name, STATES) == []
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", TYPED)
+def test_many_edits_of_bundled_scenarios(name: str, script: Script) -> None:
+    assert faults_of_bundled(script, name, 100) == []
+
+
+def faults_of_bundled(script: Script, name: str, states: int) -> list[str]:
+    """What differs in so many states of a scenario, and in its first."""
     found = Compared()
-    compare(script, TYPED[name].read_text(encoding="utf-8"), Random(1), STATES, found)
-    assert found.faults == []
-    assert found.states == STATES + 1
+    compare(script, TYPED[name].read_text(encoding="utf-8"), Random(name), states, found)
+    assert found.states == states + 1
+    return found.faults
 
 
 def faults_of_random(script: Script, most: int, seed: int | None) -> list[str]:
