@@ -169,6 +169,26 @@ def test_the_slider_says_why_there_is_no_result(browser: Any, saved: Saved) -> N
         assert page.evaluate(SHOWN) != first
 
 
+OF_FILE = """() => {
+  const { values } = JSON.parse(document.getElementById("data").textContent).tape;
+  const places = [...document.querySelectorAll("[data-of]")];
+  const shown = places.filter((each) => each.checkVisibility());
+  return shown.map(({ dataset }) => dataset.of).filter((of) => !(of.split(":")[0] in values));
+}"""
+"""The numbers that are shown of other passes than that of the tape."""
+
+
+def test_no_line_of_another_pass_has_changed_numbers(browser: Any, saved: Saved) -> None:
+    """The loss and its gradients are those of the file, and hidden while the numbers are not."""
+    with opened(browser, saved("alex-learns", "--train"), viewport=SIZE) as page:
+        shown = page.evaluate(OF_FILE)
+        assert len(shown) > 100
+        page.evaluate("decoderTrace.edit('embedding', 1, 1, 0.7)")
+        assert page.evaluate(OF_FILE) == []
+        page.evaluate("decoderTrace.undo()")
+        assert page.evaluate(OF_FILE) == shown
+
+
 EDITS = 300
 
 

@@ -163,7 +163,10 @@ const readText = () => {
     const value = valueOf(all("[data-number]", map)[0]?.dataset.number || "");
     shownMaps.set(value, [...(shownMaps.get(value) || []), map]);
   }
-  for (const [of, list] of places) {
+  // Lines are drawn when they are shown: until then their numbers have no places.
+  const lines = all("li[data-line], ol[data-lines]", text);
+  const ofLines = lines.map((each) => [(each.dataset.line || each.dataset.lines || "").split(" ")[0], [each]]);
+  for (const [of, list] of /** @type {[string, HTMLElement[]][]} */ ([...places, ...ofLines])) {
     if (!valueOnTape(of)) list.forEach((place) => place.closest(BLOCK)?.classList.add("of-file"));
   }
   watching.disconnect();
