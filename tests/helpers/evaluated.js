@@ -1,39 +1,41 @@
-// Edits of a tape, one after the other: each is made, what is printed is written, and it is undone.
-let input = "";
-process.stdin.on("data", (part) => (input += part));
-process.stdin.on("end", () => {
-  const { tape: data, edits } = JSON.parse(input);
-  const made = ({ place, setting, to }) =>
-    setting === undefined
-      ? tape.set(place, decimal(to))
-      : applySetting(tape, data.settings[setting], to, data.activations);
-  const tape = new Tape(data);
-  const answers = [];
-  const shown = () =>
-    Object.fromEntries(
-      tape.values.map((value) => [
-        value.address,
-        value.words ? value.numbers : value.numbers.map((_, at) => textOf(tape.pencil.number(value, at))),
-      ]),
+// What is printed in some states of a tape, or why nothing is: a tape a line, and an answer a line.
+import { createInterface } from "node:readline";
+
+/** Makes the edits one after the other, as a reader does, and undoes them after the answer. */
+const inState = (tape, edits, lines, set, present) => {
+  const made = [];
+  try {
+    for (const edit of edits) {
+      made.unshift({ ...edit, to: present(edit) });
+      tape.evaluate(set(edit));
+    }
+    const printed = tape.values.map((value) =>
+      value.words ? value.numbers : value.numbers.map((_, at) => numberText(tape.pencil.number(value, at))),
     );
-  for (const edit of edits) {
-    const before = edit && (edit.setting === undefined ? textOf(numberAt(tape, edit.place)) : data.settings[edit.setting].value);
-    try {
-      if (edit) tape.evaluate(made(edit));
-      answers.push({ printed: shown() });
-    } catch (error) {
-      if (!(error instanceof NoResult)) throw error;
-      answers.push({ refused: error.message, others: error instanceof OtherSteps });
-    }
-    if (edit) {
-      made({ ...edit, to: before });
-      tape.evaluate();
-    }
+    return { printed, entries: lines.map(([of, at]) => entryToPointAt(tape, of, at)) };
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    return { refused: error.message, others: error instanceof OtherSteps, edits: made.length };
+  } finally {
+    for (const edit of made) tape.evaluate(set(edit));
   }
-  process.stdout.write(JSON.stringify(answers));
-});
+};
+
+const typedText = (number) => (isInfinite(number) ? "-inf" : textOf(number));
 
 const numberAt = (tape, place) => {
   const value = tape.values.find(({ places }) => places?.includes(place));
   return value.numbers[value.places.indexOf(place)];
 };
+
+for await (const asked of createInterface({ input: process.stdin })) {
+  const { tape: data, states } = JSON.parse(asked);
+  const tape = new Tape(data);
+  const isMask = (place) => tape.values.some(({ address, places }) => address.endsWith("mask") && places?.includes(place));
+  const set = ({ place, setting, to }) =>
+    setting === undefined
+      ? tape.set(place, to === "-inf" && isMask(place) ? HIDDEN : typedNumber(to))
+      : applySetting(tape, data.settings[setting], to, data.activations);
+  const present = ({ place, setting }) => (setting === undefined ? typedText(numberAt(tape, place)) : data.settings[setting].value);
+  console.log(JSON.stringify(states.map(({ edits, lines }) => inState(tape, edits, lines, set, present))));
+}

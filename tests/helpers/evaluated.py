@@ -2,69 +2,233 @@
 
 from __future__ import annotations
 
-import json
-import random
-import shutil
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 import numpy as np
-import pytest
 
-import tracer.renderers.page
+from tests.helpers.script_in_node import Script
+from tests.helpers.truth import false_equations
+from tests.helpers.worked_in_script import Program
 from tracer.data.as_tape import tape_of as tape_of_pass
 from tracer.decoder import operations as op
-from tracer.decoder.forward import FORWARD, Trace
+from tracer.decoder.forward import FORWARD, PassOptions, Trace
 from tracer.errors import TracerError
 from tracer.lesson import entries
-from tracer.renderers.page.as_html import ON_TAPE
+from tracer.renderers.text import number_text
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import Loaded, Origin, load_text
 
-SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
-RUNNER = Path(__file__).parent / "evaluated.js"
-FILES = ON_TAPE
-NODE = shutil.which("node")
+RUNNER = Path(__file__).with_suffix(".js")
 
-needs_node = pytest.mark.skipif(NODE is None, reason="needs Node")
+Edit: TypeAlias = Mapping[str, Any]
+"""Another number `to` at a `place` of the scenario, or another value of a `setting`."""
+
+FAR = ("1000", "-1000", "12345.678", "-1e6", "1e9", "3e-7", "-0.0000021", "1e20", "-1e-20")
+FORMS = ("+.5", "5.", "-.25", "0.5000", "1E2", "-0", "0.333333333333333333333")
+
+LINES = 40
+"""The entries of a state whose lines are compared."""
+
+WITH_LOSS = PassOptions(loss=True)
 
 
-def loaded(text: str) -> tuple[Loaded, Trace]:
+def loaded(text: str, options: PassOptions = FORWARD) -> tuple[Loaded, Trace]:
     """A scenario's text and its pass."""
     found = load_text(text, Origin("scenario", "scenario.yaml", Path()))
-    return found, run_pass(found, FORWARD)
+    return found, run_pass(found, options)
 
 
-def tape_of(text: str) -> Any:
-    """The tape of a scenario's text."""
-    found, trace = loaded(text)
+def loss_if_any(text: str) -> PassOptions:
+    """The options of a pass that ends with the loss, if the scenario has one.
+
+    Raises:
+        TracerError: the program refuses the scenario.
+    """
+    try:
+        loaded(text, WITH_LOSS)
+    except TracerError:
+        loaded(text)
+        return FORWARD
+    return WITH_LOSS
+
+
+def tape_of(text: str, options: PassOptions = FORWARD) -> Any:
+    """The tape of a scenario's text; None if a script cannot compute it."""
+    found, trace = loaded(text, options)
     tape = tape_of_pass(trace, found.text)
     return tape and tape.data
 
 
-def run_script(runner: str, given: str) -> str:
-    """What a runner prints that uses the script of a page, in Node."""
-    assert NODE
-    files = [(SCRIPT / f"{name}.js").read_text(encoding="utf-8") for name in FILES]
-    ran = subprocess.run(
-        [NODE, "--input-type=module", "-e", "\n".join([*files, runner])],
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
+# --- edits ---------------------------------------------------------------------------------------
+
+
+def random_states(tape: Any, random: Random, number: int) -> list[list[Edit]]:
+    """So many states, each with one to three edits, and some with another setting."""
+    present = numbers_of(tape)
+    places = [place for place, span in enumerate(tape["spans"]) if span]
+    if not places:
+        return []
+    states = []
+    for _ in range(number):
+        edits: list[Edit] = [
+            {"place": place, "to": other(random, present[place], list(present.values()))}
+            for place in random.sample(places, min(len(places), random.choice((1, 1, 2, 3))))
+        ]
+        if tape["settings"] and random.random() < 1 / 6:
+            i = random.randrange(len(tape["settings"]))
+            setting = tape["settings"][i]
+            typed = ["0.8", "2.5", "-1", "0.01"] if setting["number"] else []
+            edits[-1] = {"setting": i, "to": random.choice([*setting["choices"], *typed])}
+        states.append(edits)
+    return states
+
+
+def numbers_of(tape: Any) -> dict[int, str]:
+    """The number at each place of the scenario."""
+    return {
+        place: number
+        for value in tape["values"]
+        for place, number in zip(value.get("places", ()), value.get("numbers", ()), strict=False)
+    }
+
+
+def other(random: Random, present: str, others: Sequence[str]) -> str:
+    """A number as somebody types it, or reaches it by dragging far in either direction."""
+    kind = random.random()
+    if kind < 0.6:
+        places = random.choice((0, 1, 1, 2, 2, 2, 3, 5))
+        size = random.choice((1, 1, 1, 3, 10, 100))
+        return str(round(Decimal(random.uniform(-size, size)), places))
+    if kind < 0.7:
+        return "0"
+    if kind < 0.8:
+        tie = random.choice((-1, 1)) * Decimal(random.choice(others))
+        return format(tie, "f") if tie.is_finite() else "-1"
+    if kind < 0.96:
+        step = Decimal(random.choice((-1, 1))).scaleb(random.choice((-3, -2, -1, 0)))
+        return format(Decimal(present) + step, "f") if Decimal(present).is_finite() else "0.5"
+    return random.choice((*FAR, *FORMS))
+
+
+def text_after(text: str, tape: Any, edits: Sequence[Edit]) -> str:
+    """The text of a scenario with edits."""
+    changes = {}
+    for edit in edits:
+        if "setting" in edit:
+            start, end, new = tape["settings"][edit["setting"]]["change"]
+        else:
+            (start, end), new = tape["spans"][edit["place"]], "VALUE"
+        changes[start, end] = new.replace("VALUE", edit["to"])
+    for (start, end), new in sorted(changes.items(), reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+# --- comparison ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Compared:
+    """The states that were compared, and what differs; those that only the script refuses."""
+
+    states: int = 0
+    faults: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def compare(script: Script, text: str, random: Random, number: int, into: Compared) -> None:
+    """Compare random states of a scenario, and the first one; none if there is no tape.
+
+    Raises:
+        TracerError: the program refuses the scenario.
+    """
+    options = loss_if_any(text)
+    tape = tape_of(text, options)
+    if tape is None:
+        return
+    numbers = [
+        (of, at)
+        for of, value in enumerate(tape["values"])
+        if not value.get("words")
+        for at in range(int(np.prod(value["shape"])))
+    ]
+    states = [[], *random_states(tape, random, number)]
+    asked = [random.sample(numbers, min(LINES, len(numbers))) for _ in states]
+    questions = [
+        {"edits": edits, "lines": lines} for edits, lines in zip(states, asked, strict=True)
+    ]
+    answers = script.answer({"tape": tape, "states": questions})
+    for edits, lines, answer in zip(states, asked, answers, strict=True):
+        into.states += 1
+        made = edits[: answer.get("edits")]
+        try:
+            trace = loaded(text_after(text, tape, made), options)[1]
+        except TracerError as error:
+            found = [] if "refused" in answer else [f"only the program refuses: {error}"]
+        else:
+            found = judged(trace, tape, answer, lines)
+            into.refused += [answer["refused"]] if "refused" in answer else []
+        if found:
+            into.faults.append(f"{made}: {found[0]}; {len(found)} in all")
+
+
+def judged(trace: Trace, tape: Any, answer: Any, lines: Sequence[tuple[int, int]]) -> list[str]:
+    """What is wrong with the answer in a state that the program computes."""
+    if "refused" not in answer:
+        return differences(trace, tape, answer, lines)
+    is_other = answer["others"] and is_other_tape(trace, tape)
+    return [] if is_other else [f"only the script refuses: {answer['refused']}"]
+
+
+def is_other_tape(trace: Trace, tape: Any) -> bool:
+    """Whether a pass has other steps than the tape, or tokens go to other experts."""
+    values = {value["address"]: value for value in tape["values"]}
+    if [record.output.address for record in trace.records] != list(values):
+        return True
+    return any(
+        isinstance(record.operation, op.Keep)
+        and list(map(list, record.operation.columns))
+        != list(map(list, values[record.output.address]["operation"]["columns"]))
+        for record in trace.records
     )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
 
 
-def in_node(tape: Any, edits: Sequence[Any]) -> list[Any]:
-    """What the script prints, or why it refuses, after each edit alone; None is no edit."""
-    asked = json.dumps({"tape": tape, "edits": list(edits)})
-    answers: list[Any] = json.loads(run_script(RUNNER.read_text(encoding="utf-8"), asked))
-    return answers
+def differences(
+    trace: Trace, tape: Any, answer: Any, asked: Sequence[tuple[int, int]]
+) -> list[str]:
+    """The numbers and lines that the script writes and the program does not."""
+    addresses = [value["address"] for value in tape["values"]]
+    records = {record.output.address: record for record in trace.records}
+    own = dict(zip(addresses, answer["printed"], strict=True))
+    found = [
+        f"{address}: {own.get(address)} in place of {numbers}"
+        for address, numbers in printed(trace).items()
+        if own.get(address) != numbers
+    ]
+    has_names = list(records) == addresses  # of other entries, which the tape has, too
+    lines = []
+    program = Program(trace)
+    for (of, at), entry in zip(asked, answer["entries"], strict=True):
+        record = records.get(addresses[of])
+        if record is None:
+            continue
+        expected = program.entry(record, list(np.ndindex(record.output.shape))[at])
+        if entry != expected if has_names else line_of(entry) != line_of(expected):
+            found.append(f"{addresses[of]}[{at}]: {entry} in place of {expected}")
+        lines.append(f"    x: {line_of(entry)}\n" if "work" in entry else "")
+    found += [f"{each.text} is false: {why}" for each, why in false_equations("".join(lines))]
+    return found
+
+
+def line_of(entry: Any) -> str:
+    """The worked line of an entry as text; empty if it has none."""
+    work = "".join(each if isinstance(each, str) else each[0] for each in entry.get("work", ()))
+    return f"{work} {entry['sign']} {entry['result']}" if work else ""
 
 
 def printed(trace: Trace) -> dict[str, list[str]]:
@@ -76,81 +240,5 @@ def printed(trace: Trace) -> dict[str, list[str]]:
             found[value.address] = [str(word) for word in np.ravel(value.numbers).tolist()]
             continue
         numbers = [entries.number(trace.pencil, value, at) for at in np.ndindex(value.shape)]
-        found[value.address] = [format(number.value, "f") for number in numbers]
+        found[value.address] = [number_text(number) for number in numbers]
     return found
-
-
-def random_edits(tape: Any, random: random.Random, number: int) -> list[Any]:
-    """Other numbers at random places of a tape, and settings."""
-    places = [place for place, span in enumerate(tape["spans"]) if span]
-    edits = [{"place": random.choice(places), "to": other(random)} for _ in range(number) if places]
-    for i, setting in enumerate(tape["settings"]):
-        choices = [*setting["choices"], *(["0.8", "2.5"] if setting["number"] else [])]
-        if random.random() < 1 / 2:
-            edits.append({"setting": i, "to": random.choice(choices)})
-    return edits
-
-
-def other(random: random.Random) -> str:
-    """A number as somebody types or drags it."""
-    places = random.choice((0, 1, 1, 2, 2, 2, 3, 5))
-    size = random.choice((1, 1, 1, 3, 10, 100))
-    return str(round(Decimal(random.uniform(-size, size)), places))
-
-
-def after(text: str, tape: Any, edit: Any) -> Trace | None:
-    """The program's pass after an edit of the text; None if it refuses."""
-    if edit is None:
-        return loaded(text)[1]
-    if "setting" in edit:
-        start, end, new = tape["settings"][edit["setting"]]["change"]
-    else:
-        (start, end), new = tape["spans"][edit["place"]], "VALUE"
-    try:
-        return loaded(text[:start] + new.replace("VALUE", edit["to"]) + text[end:])[1]
-    except TracerError:
-        return None
-
-
-def faults(text: str, edits: Sequence[Any] | None = None, *, seed: int = 0) -> list[str]:
-    """The edits after which the script prints other numbers than the program."""
-    tape = tape_of(text)
-    if tape is None:
-        return []
-    if edits is None:
-        edits = random_edits(tape, random.Random(seed), 10)
-    found = []
-    for edit, answer in zip([None, *edits], in_node(tape, [None, *edits]), strict=True):
-        trace, got = after(text, tape, edit), answer.get("printed")
-        if trace is None:
-            if got is not None:
-                found.append(f"{edit}: only the program refuses")
-        elif got is None:
-            steps = [value["address"] for value in tape["values"]]
-            same = steps == [record.output.address for record in trace.records]
-            is_setting = edit is not None and "setting" in edit and answer["others"]
-            if same and not is_setting and not routes_differ(trace, tape):
-                found.append(f"{edit}: only the script refuses: {answer}")
-        else:
-            found += [
-                f"{edit}: {address}: {got.get(address)} in place of {numbers}"
-                for address, numbers in printed(trace).items()
-                if got.get(address) != numbers and not is_left_out(edit, address, tape)
-            ]
-    return found
-
-
-def is_left_out(edit: Any, address: str, tape: Any) -> bool:
-    """Whether a value has another form beside a setting: a scale that is typed has no root."""
-    return "setting" in edit and address not in {value["address"] for value in tape["values"]}
-
-
-def routes_differ(trace: Trace, tape: Any) -> bool:
-    """Whether tokens go to other experts than on the tape."""
-    shapes = {value["address"]: value for value in tape["values"]}
-    return any(
-        isinstance(record.operation, op.Keep)
-        and record.operation.columns
-        != tuple(map(tuple, shapes[record.output.address]["operation"]["columns"]))
-        for record in trace.records
-    )

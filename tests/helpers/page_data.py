@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.evaluated import NODE, run_script
+from tests.helpers.script_in_node import NODE, run_script
 
 ENTRIES = """
 let input = "";

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-import tracer.renderers.page
+from tests.helpers.script_in_node import Script
 from tests.helpers.traces import writer
 from tracer.data import as_tape, typed
 from tracer.decoder.forward import FORWARD, PassOptions, Trace
@@ -27,52 +21,15 @@ from tracer.lesson.texts.origins import Origins
 from tracer.lesson.texts.page import place_name
 from tracer.lesson.working.lines import is_worked
 from tracer.renderers.notation import Marking, pieces
-from tracer.renderers.page.as_html import ON_TAPE
 from tracer.renderers.text import number_text, sides, text
 from tracer.requests.resolve import run_pass
 from tracer.scenario.loading import Loaded, Origin, load_text
 from tracer.scenario.nodes import Nodes
 
-SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
-FILES = ON_TAPE
 RUNNER = Path(__file__).with_suffix(".js")
-NODE = shutil.which("node")
-
-needs_script = pytest.mark.skipif(NODE is None, reason="needs Node")
 
 Answer = Any
 """The entries of each value: a number, with its line in pieces or the entry that it copies."""
-
-
-class Script:
-    """A running script, which is asked for the lines of one tape after the other."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def answer(self, tape: Any) -> Answer:
-        """Return the lines of an evaluated tape."""
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps(tape) + "\n")
-        self.process.stdin.flush()
-        written = self.process.stdout.readline()
-        assert written, "the script has ended with an error"
-        return json.loads(written)
-
-
-@contextmanager
-def script() -> Iterator[Script]:
-    """The script in Node, as long as lines are compared."""
-    assert NODE
-    files = [*(SCRIPT / f"{name}.js" for name in FILES), RUNNER]
-    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    command = [NODE, "--input-type=module", "--eval", code]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
-        yield Script(process)
-        assert process.stdin
-        process.stdin.close()
 
 
 def evaluated(tape: Any, trace: Trace) -> Any:

@@ -81,6 +81,7 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
             "digits": _digits(trace, record.output),
             "operation": operation,
             "inputs": [index[each] for each in record.inputs],
+            **({"logits": index[logits]} if (logits := _logits(trace, record)) else {}),
             **places.of(record),
         }
         for record, operation in zip(trace.records, operations, strict=True)
@@ -91,6 +92,7 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
         "carry": pencil.carry.value,
         "trims": rounding.trailing_zeros.value == "trim",
         "floats": not pencil.decimal,
+        "shifts": trace.scenario.softmax == "shifted",
         "values": values,
         "text": typed.nodes.text,
         "spans": places.spans(),
@@ -169,6 +171,19 @@ def operation_data(record: Record) -> Data | None:
             return {"kind": operation.name, **own}
         case _:
             return None
+
+
+def _logits(trace: Trace, record: Record) -> Value | None:
+    """The logits by which columns are kept: the value whose columns they are, or those before it.
+
+    None if a record keeps no columns.
+    """
+    if not isinstance(record.operation, op.Keep):
+        return None
+    value = record.inputs[0]
+    while (before := trace.producers[value].inputs) and before[0].axes == value.axes:
+        value = before[0]
+    return value
 
 
 def _entry(operation: el.Elementwise, **more: Data) -> Data:

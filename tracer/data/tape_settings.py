@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tracer.decoder import elementwise as el, roles
+from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
 from tracer.errors import TracerError
@@ -20,6 +20,7 @@ def settings(trace: Trace, text: str) -> Iterator[dict[str, Any]]:
         kind, values = _about(trace, control.path)
         if not values:
             continue
+        choices = [each for each in control.choices if _keeps_steps(trace, kind, values, each)]
         try:
             start, end, new = _change(text, with_value(text, control.path, VALUE))
         except TracerError:
@@ -28,12 +29,32 @@ def settings(trace: Trace, text: str) -> Iterator[dict[str, Any]]:
             "name": control.name,
             "label": control.label,
             "value": control.value,
-            "choices": control.choices,
+            "choices": choices,
             "number": control.number,
             "kind": kind,
             "values": values,
             "change": (start, end, new),
         }
+
+
+def _keeps_steps(trace: Trace, kind: str, values: list[int], choice: str) -> bool:
+    """Whether the tape computes a pass with a choice.
+
+    Without a mask there are no masked scores, which may have digits of their own, and what is given
+    behind them has no place.
+    """
+    match kind, choice:
+        case "mask", "none":
+            return not any(
+                isinstance(record.operation, op.Pinned)
+                or (value.role is roles.MASKED and trace.pencil.chosen(value.base_address))
+                for record in trace.records
+                for value in [record.output]
+            )
+        case "scale", "sqrt":
+            return all(isinstance(trace.records[i].operation, el.SquareRoot) for i in values)
+        case _:
+            return choice != "none"
 
 
 VALUE = "VALUE"
@@ -44,7 +65,8 @@ def _about(trace: Trace, path: YamlPath) -> tuple[str, list[int]]:
     """The kind of a setting, and the values on the tape that it is about."""
 
     def values(test: Callable[[Record], bool]) -> list[int]:
-        return [i for i, record in enumerate(trace.records) if test(record)]
+        computed = enumerate(trace.records)
+        return [i for i, r in computed if test(r) and not isinstance(r.operation, op.Pinned)]
 
     match path:
         case ("mask",):

@@ -84,6 +84,8 @@ class TypedNumbers:
             return (*self._of_layer(self.parameters[value.address]), *at)
         if value.role is roles.ENCODER_OUTPUT:
             return ("encoder", "vectors", *at)
+        if value.role is roles.MASK and scenario.tokens[at[1]] == scenario.padding:
+            return None  # hidden, whatever is typed
         if value.role in KEYS:
             return (*value.place.yaml_path, *KEYS[value.role], *at)
         return None

@@ -10,11 +10,12 @@ import pytest
 from tests.helpers.bundled import TYPED
 from tests.helpers.fuzzed import faults_of_all
 from tests.helpers.random_scenarios import to_yaml
+from tests.helpers.script_in_node import Script, needs_node, running
 from tests.helpers.whole_scenarios import whole_scenarios
-from tests.helpers.worked_in_script import Script, compare, needs_script, script
+from tests.helpers.worked_in_script import RUNNER, compare
 from tracer.errors import TracerError
 
-pytestmark = needs_script
+pytestmark = needs_node
 
 TERMS = 17
 """One more than a sum may have that is written out whole."""
@@ -22,8 +23,8 @@ TERMS = 17
 
 @pytest.fixture(scope="module")
 def asked() -> Iterator[Script]:
-    with script() as running:
-        yield running
+    with running(RUNNER) as script:
+        yield script
 
 
 @pytest.mark.parametrize("name", sorted(TYPED))

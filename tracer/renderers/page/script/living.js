@@ -3,7 +3,7 @@
 // A page whose numbers can be changed: the script computes what follows, and the page shows it.
 
 /**
- * Numbers by their places in the scenario, and settings, each as it is typed.
+ * What some numbers, by their places in the scenario, and some settings are.
  * @typedef {Map<number | Setting, string>} State
  * @typedef {{before: State, after: State}} Change
  */
@@ -19,7 +19,6 @@ const chosen = new Map();
 
 const problemText = the("problem", HTMLParagraphElement);
 
-const TYPED_NUMBER = /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?$/i;
 const TYPED_INFINITY = /^-(\.?inf|∞)$/i;
 
 /** The tape, which a page with changing numbers has. */
@@ -55,51 +54,68 @@ const setOnTape = (of, to) => {
   return changed;
 };
 
-/** What the numbers and settings of a state are now. @param {State} state @returns {State} */
-const presentOf = (state) => new Map([...state.keys()].map((of) => [of, present(of)]));
+/** Set numbers and settings on the tape, and compute what follows; return what has changed. @param {State} to */
+const evaluateAt = (to) =>
+  tapeHere().evaluate(new Set([...to].flatMap(([of, each]) => [...setOnTape(of, each)])));
 
-/** Compute what follows from a state; return the values that changed. @param {State} state */
-const compute = (state) => tapeHere().evaluate(new Set([...state].flatMap(([of, to]) => [...setOnTape(of, to)])));
+/** What the numbers and settings of a state are now. @param {State} of @returns {State} */
+const presentOf = (of) => new Map([...of.keys()].map((each) => [each, present(each)]));
 
-/** Show what follows from other numbers or settings; where nothing does, the page stays as it is. @param {State} state */
-const put = (state) => {
-  const before = presentOf(state);
-  for (const [of, typed] of before) if (!ofFile.has(of)) ofFile.set(of, typed);
+/** Show what follows from a state; where nothing does, the page stays as it is. @param {State} to */
+const put = (to) => {
+  const before = presentOf(to);
+  for (const [of, each] of before) if (!ofFile.has(of)) ofFile.set(of, each);
   const shown = new Map([...places.keys()].map((name) => [name, printedAt(name)]));
   try {
-    showChanges(compute(state), shown);
+    showChanges(evaluateAt(to), shown);
   } catch (error) {
-    compute(before);
+    evaluateAt(before);
     throw error;
   }
 };
 
-/** Make a change; one that continues the change before it is undone together with it. @param {State} after @param {boolean} continues */
-const make = (after, continues) => {
-  const before = presentOf(after);
-  put(after);
+/** Make a change; one that continues the change before it is undone together with it. @param {State} to @param {boolean} continues */
+const make = (to, continues) => {
+  const before = presentOf(to);
+  put(to);
   const last = done.at(-1);
-  const isSame = last?.after.size === after.size && [...after.keys()].every((of) => last.after.has(of));
-  if (continues && last && isSame) last.after = after;
-  else done.push({ before, after });
+  const isSame = last?.after.size === to.size && [...to.keys()].every((of) => last.after.has(of));
+  if (continues && last && isSame) last.after = to;
+  else done.push({ before, after: to });
   undone.length = 0;
   nameChanges();
 };
 
+/** Whether a number of a mask, which alone can be -∞, is at a place. @param {number} place */
+const isOfMask = (place) => {
+  const { values } = tapeHere();
+  return values.some(({ operation, inputs }) => operation.name === "mask" && values[inputs[1]].places?.includes(place));
+};
+
 /** Change a number. @param {number} place @param {string} typed @param {boolean} continues */
 const change = (place, typed, continues) => {
-  const hides = TYPED_INFINITY.test(typed);
-  if (!hides && !TYPED_NUMBER.test(typed)) throw new NoResult(`expected a number, got ${typed}`);
-  make(new Map([[place, hides ? "-inf" : typed]]), continues);
+  const hides = TYPED_INFINITY.test(typed) && isOfMask(place);
+  make(new Map([[place, hides ? "-inf" : textOf(typedNumber(typed))]]), continues);
 };
 
 /** Change a setting by its name. @param {string} name @param {string} to */
 const chooseSetting = (name, to) => {
   const setting = data.tape?.settings.find((each) => each.name === name);
   if (!setting) throw new NoResult(`no setting ${name}`);
-  const fits = setting.choices.includes(to) || (setting.number && TYPED_NUMBER.test(to));
-  if (!fits) throw new NoResult(`expected ${[...setting.choices, ...(setting.number ? ["a number"] : [])].join(" or ")}, got ${to}`);
   make(new Map([[setting, to]]), false);
+};
+
+/** Make a change in a field, or say why it has no result. @param {HTMLElement} field @param {() => void} makes */
+const tryChange = (field, makes) => {
+  let problem = "";
+  try {
+    makes();
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    problem = `No result: ${error.message}.`;
+  }
+  field.setAttribute("aria-invalid", String(!!problem));
+  problemText.textContent = problem;
 };
 
 /** @param {Change[]} from @param {Change[]} to @param {"before" | "after"} which */
@@ -113,7 +129,7 @@ const stepThrough = (from, to, which) => {
 const undo = () => stepThrough(done, undone, "before");
 const redo = () => stepThrough(undone, done, "after");
 
-/** Go back to the file. */
+/** Go back to the file, in one change. */
 const reset = () => make(new Map(differing().map((of) => [of, ofFile.get(of) || ""])), false);
 
 /** What is not as in the file. */
@@ -147,7 +163,10 @@ const readText = () => {
     const value = valueOf(all("[data-number]", map)[0]?.dataset.number || "");
     shownMaps.set(value, [...(shownMaps.get(value) || []), map]);
   }
-  for (const [of, list] of places) {
+  // Lines are drawn when they are shown: until then their numbers have no places.
+  const lines = all("li[data-line], ol[data-lines]", text);
+  const ofLines = lines.map((each) => [(each.dataset.line || each.dataset.lines || "").split(" ")[0], [each]]);
+  for (const [of, list] of /** @type {[string, HTMLElement[]][]} */ ([...places, ...ofLines])) {
     if (!valueOnTape(of)) list.forEach((place) => place.closest(BLOCK)?.classList.add("of-file"));
   }
   watching.disconnect();
@@ -338,7 +357,9 @@ const offerNumber = () => {
   slider.value = textOf(numberAt(place));
   slider.setAttribute("aria-label", nameOf(of));
   const shown = inText(of, printedAt(of));
-  slider.addEventListener("input", () => change(place, Number(slider.value).toFixed(decimals), true));
+  slider.addEventListener("input", () =>
+    tryChange(slider, () => change(place, Number(slider.value).toFixed(decimals), true)),
+  );
   document.addEventListener("changed", () => (slider.value = textOf(numberAt(place))));
   all(".number", dragged).forEach(discard);
   const { labels } = sourceOf(of);
@@ -396,15 +417,7 @@ if (tape && !data.live) {
   document.getElementById("settings")?.addEventListener("change", (event) => {
     const field = event.target;
     if (!(field instanceof HTMLInputElement || field instanceof HTMLSelectElement)) return;
-    try {
-      chooseSetting(field.name, field.value.trim());
-      field.removeAttribute("aria-invalid");
-      problemText.textContent = "";
-    } catch (error) {
-      if (!(error instanceof NoResult)) throw error;
-      field.setAttribute("aria-invalid", "true");
-      problemText.textContent = `No result: ${error.message}.`;
-    }
+    tryChange(field, () => chooseSetting(field.name, field.value.trim()));
   });
   document.addEventListener("changed", () => {
     for (const field of all("#settings [name]")) {

@@ -15,6 +15,7 @@
  * @property {Digits | null} digits those that the author sets
  * @property {Operation} operation
  * @property {number[]} inputs
+ * @property {number} [logits] the value by which columns are chosen
  * @property {any[]} numbers
  * @property {any[]} computed the numbers before rounding
  * @property {boolean} asTheyAre whether the numbers are printed with their own digits
@@ -22,7 +23,7 @@
  * @property {boolean} [rounded] whether given numbers are rounded for print
  * @property {number[]} [places] the places in the scenario where its numbers are typed, or -1
  * @property {boolean} [typed]
- * @typedef {{decimals: number, working: number, carry: "line" | "step" | "never", trims: boolean, floats: boolean, values: TapeValue[]}} TapeData
+ * @typedef {{decimals: number, working: number, carry: "line" | "step" | "never", trims: boolean, floats: boolean, shifts: boolean, values: TapeValue[]}} TapeData
  */
 
 const LARGEST_EXPONENT = 2_000_000;
@@ -119,7 +120,24 @@ class Tape {
 const withDecimals = (e) =>
   e[0] === "number" ? ["number", decimal(e[1])] : e.map((part) => (Array.isArray(part) ? withDecimals(part) : part));
 
-// --- settings ------------------------------------------------------------------------------------
+// --- typed numbers, and settings -----------------------------------------------------------------
+
+const TYPED_NUMBER = /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?$/i;
+const LARGEST_TYPED = decimal("1e12");
+const SMALLEST_TYPED = decimal("1e-40");
+const MOST_TYPED_DIGITS = 20;
+
+/** A number as a scenario can hold it; 1e3 is 1000. @param {string} text */
+const typedNumber = (text) => {
+  if (!TYPED_NUMBER.test(text)) throw new NoResult(`expected a number, got ${text}`);
+  const number = decimal(text);
+  const digits = String(number.c).replace("-", "").length;
+  if (digits > MOST_TYPED_DIGITS) throw new NoResult(`expected a number of at most ${MOST_TYPED_DIGITS} digits`);
+  if (compare(absolute(number), LARGEST_TYPED) > 0) throw new NoResult("expected a number of at most 10^12");
+  const isSmall = compare(absolute(number), SMALLEST_TYPED) < 0;
+  if (isSmall && !isZero(number)) throw new NoResult("expected a number of at least 10^-40, or 0");
+  return decimal(textOf(number));
+};
 
 /**
  * @typedef {{name: string, label: string, value: string, choices: string[], number: boolean, kind: string, values: number[], change: [number, number, string]}} Setting
@@ -127,21 +145,22 @@ const withDecimals = (e) =>
  */
 
 /** Change a setting; return the values on the tape that change with it. @param {Tape} tape @param {Setting} setting @param {string} to @param {Record<string, FormulaTree>} activations */
-const applySetting = ({ values }, { kind, values: about }, to, activations) => {
-  for (const value of about.map((i) => values[i])) {
-    if (kind === "mask") maskWith(value, to);
-    else if (kind === "divisor") value.operation = { ...value.operation, formula: ["quotient", value.operation.formula[1], ["number", to]] };
-    else if (kind === "activation") value.operation = { ...value.operation, formula: activationNamed(activations, to) };
-    else setScale(value, to);
+const applySetting = ({ values }, { kind, values: about, value, choices, number }, to, activations) => {
+  if (![value, ...choices].includes(to) && !(number && isPositive(to))) {
+    const expected = [...choices, ...(number ? ["a number more than 0"] : [])];
+    throw new NoResult(`expected ${expected.join(" or ")}, got ${to}`);
+  }
+  for (const each of about.map((i) => values[i])) {
+    if (kind === "mask") maskWith(each, to);
+    else if (kind === "divisor") each.operation = { ...each.operation, formula: ["quotient", each.operation.formula[1], ["number", textOf(typedNumber(to))]] };
+    else if (kind === "activation") each.operation = { ...each.operation, formula: activations[to] };
+    else setScale(each, to);
   }
   return new Set(about);
 };
 
-/** @param {Record<string, FormulaTree>} activations @param {string} name */
-const activationNamed = (activations, name) => {
-  if (!(name in activations)) throw new OtherSteps("without an activation there is one step less");
-  return activations[name];
-};
+/** @param {string} text */
+const isPositive = (text) => TYPED_NUMBER.test(text) && compare(typedNumber(text), ZERO) > 0;
 
 /** Hide what a mask hides, and padding. @param {TapeValue} value @param {string} to */
 const maskWith = (value, to) => {
@@ -160,10 +179,11 @@ const maskWith = (value, to) => {
 
 /** The root of d_k, or a number in its place. @param {TapeValue & {root?: Operation}} value @param {string} to */
 const setScale = (value, to) => {
-  if (to === "none") throw new OtherSteps("without a scale there is one step less");
   value.root ??= value.operation;
   value.operation = to === "sqrt" ? value.root : { kind: "given" };
-  if (to !== "sqrt") Object.assign(value, { numbers: [decimal(to)], computed: [decimal(to)], asTheyAre: true });
+  if (to === "sqrt") return;
+  const numbers = [typedNumber(to)];
+  Object.assign(value, { numbers, computed: numbers, asTheyAre: true });
 };
 
 /** @param {any} a @param {any} b */
@@ -182,7 +202,7 @@ const result = (tape, value, inputs, x) => {
     case "contract":
       return contracted(tape, value, inputs, x);
     case "gather":
-      if (operation.columns) checkRouting(tape, operation.columns, inputs[0]);
+      if (operation.columns) checkRouting(operation.columns, tape.values[value.logits ?? 0]);
       return gathered(operation, size(shape), x);
     case "max":
       return rowsOf(x[0], shape[0]).map((row) => orZero(row.reduce(larger)));
@@ -240,21 +260,13 @@ const largest = (p, z) => {
   return [...p.keys()].sort(before)[0];
 };
 
-/** Refuse a state in which tokens go to other networks, which is another tape. @param {Tape} tape @param {number[][]} columns @param {TapeValue} input */
-const checkRouting = (tape, columns, input) => {
-  const logits = routerOf(tape, input);
+/** Refuse a state in which tokens go to other networks, which is another tape. @param {number[][]} columns @param {TapeValue} logits */
+const checkRouting = (columns, logits) => {
   rowsOf(logits.computed, columns.length).forEach((row, i) => {
     const order = [...row.keys()].sort((a, b) => compare(row[b], row[a]) || a - b);
     const chosen = order.slice(0, columns[i].length).sort((a, b) => a - b);
     if (chosen.some((column, j) => column !== columns[i][j])) throw new OtherSteps("a token goes to other experts");
   });
-};
-
-/** The logits behind the shares of a softmax. @param {Tape} tape @param {TapeValue} value @returns {TapeValue} */
-const routerOf = (tape, value) => {
-  const { kind, name } = value.operation;
-  const isSoftmax = kind === "max" || (kind === "entry" && ["share", "exp", "subtract"].includes(name || ""));
-  return isSoftmax ? routerOf(tape, tape.values[value.inputs[0]]) : value;
 };
 
 // --- sums of products, and moves -----------------------------------------------------------------
@@ -367,6 +379,9 @@ const entries = (tape, value, inputs, x) => {
         const maximum = x[1].length === x[0].length ? x[1][at] : x[1][Math.floor(at / width)];
         return isHidden(maximum) || isHidden(x[0][at]) ? HIDDEN : compute(at);
       });
+    case "subtract":
+      checkShift(tape, tape.values[value.inputs[1]], x[0]);
+      return every.map((at) => compute(at));
     case "neg_log": {
       const across = inputs[0].shape[1];
       return columns.map((/** @type {number | null} */ column, /** @type {number} */ row) => {
@@ -391,11 +406,20 @@ const minusLog = (tape, p) => {
   return negate(logarithm(p, tape.context));
 };
 
+/** Whether e^a is neither too large nor too small to compute with, for all of these. @param {Tape} tape @param {Decimal[]} x */
+const hasPowers = ({ largestExponent }, x) => x.every((a) => isInfinite(a) || compare(absolute(a), largestExponent) < 0);
+
+/** Refuse a state in which the largest score of a row need not be subtracted. @param {Tape} tape @param {TapeValue} largest @param {Decimal[]} x */
+const checkShift = (tape, largest, x) => {
+  if (largest.operation.kind !== "max" || tape.data.shifts || !hasPowers(tape, x)) return;
+  throw new OtherSteps("the largest score is not subtracted");
+};
+
 /** e^a, 0 if that is too small a number; not for all scores of a row. @param {Tape} tape @param {TapeValue} value @param {Decimal[]} x */
 const exponentials = (tape, value, x) => {
   const least = negate(tape.largestExponent);
   const isShifted = ["subtract", "below_maximum"].includes(tape.values[value.inputs[0]].operation.name || "");
-  if (!isShifted && x.some((a) => !isInfinite(a) && compare(absolute(a), tape.largestExponent) >= 0)) {
+  if (!isShifted && !hasPowers(tape, x)) {
     throw new OtherSteps("the largest score is subtracted first");
   }
   const powers = x.map((a) => (isHidden(a) || compare(a, least) < 0 ? ZERO : exponential(a, tape.context)));
