@@ -17,10 +17,10 @@ process.stdin.on("end", () => {
       ]),
     );
   for (const edit of edits) {
-    const before = edit && (edit.setting === undefined ? textOf(numberAt(tape, edit.place)) : data.settings[edit.setting].value);
+    const before = edit && (edit.setting === undefined ? textOf(tape.numberAt(edit.place)) : data.settings[edit.setting].value);
     try {
       if (edit) tape.evaluate(made(edit));
-      answers.push({ printed: shown() });
+      answers.push({ printed: shown(), labels: tape.values.map(({ labels }) => [...labels]) });
     } catch (error) {
       if (!(error instanceof NoResult)) throw error;
       answers.push({ refused: error.message, others: error instanceof OtherSteps });
@@ -32,8 +32,3 @@ process.stdin.on("end", () => {
   }
   process.stdout.write(JSON.stringify(answers));
 });
-
-const numberAt = (tape, place) => {
-  const value = tape.values.find(({ places }) => places?.includes(place));
-  return value.numbers[value.places.indexOf(place)];
-};

@@ -20,8 +20,10 @@ from tracer.decoder import operations as op
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.errors import TracerError
 from tracer.lesson import entries
+from tracer.names import distinct, name_text
 from tracer.renderers.page.as_html import ON_TAPE
 from tracer.requests.resolve import run_pass
+from tracer.scenario.edits import OF_THE_AUTHOR, with_tokens, without
 from tracer.scenario.loading import Loaded, Origin, load_text
 
 SCRIPT = Path(tracer.renderers.page.__file__).parent / "script"
@@ -86,7 +88,10 @@ def random_edits(tape: Any, random: random.Random, number: int) -> list[Any]:
     edits = [{"place": random.choice(places), "to": other(random)} for _ in range(number) if places]
     for i, setting in enumerate(tape["settings"]):
         choices = [*setting["choices"], *(["0.8", "2.5"] if setting["number"] else [])]
-        if random.random() < 1 / 2:
+        if setting["kind"] == "tokens":
+            tokens = random.choices(choices, k=len(setting["value"].split()))
+            edits.append({"setting": i, "to": " ".join(tokens)})
+        elif random.random() < 1 / 2:
             edits.append({"setting": i, "to": random.choice(choices)})
     return edits
 
@@ -102,10 +107,10 @@ def after(text: str, tape: Any, edit: Any) -> Trace | None:
     """The program's pass after an edit of the text; None if it refuses."""
     if edit is None:
         return loaded(text)[1]
-    if "setting" in edit:
-        start, end, new = tape["settings"][edit["setting"]]["change"]
-    else:
-        (start, end), new = tape["spans"][edit["place"]], "VALUE"
+    setting = tape["settings"][edit["setting"]] if "setting" in edit else {}
+    if setting.get("kind") == "tokens":
+        return loaded(without(with_tokens(text, edit["to"].split()), OF_THE_AUTHOR))[1]
+    start, end, new = setting.get("change") or (*tape["spans"][edit["place"]], "VALUE")
     try:
         return loaded(text[:start] + new.replace("VALUE", edit["to"]) + text[end:])[1]
     except TracerError:
@@ -137,7 +142,23 @@ def faults(text: str, edits: Sequence[Any] | None = None, *, seed: int = 0) -> l
                 for address, numbers in printed(trace).items()
                 if got.get(address) != numbers and not is_left_out(edit, address, tape)
             ]
+            found += wrong_labels(edit, tape, answer["labels"], trace)
     return found
+
+
+def wrong_labels(edit: Any, tape: Any, labels: list[Any], trace: Trace) -> list[str]:
+    """The labels of rows and columns that are not the program's."""
+    got = {value["address"]: own for value, own in zip(tape["values"], labels, strict=True)}
+    expected = {
+        record.output.address: [list(map(name_text, distinct(axis.labels))) for axis in axes]
+        for record in trace.records
+        for axes in [record.output.axes]
+    }
+    return [
+        f"{edit}: {address}: {got[address]} in place of {own}"
+        for address, own in expected.items()
+        if address in got and got[address] != own
+    ]
 
 
 def is_left_out(edit: Any, address: str, tape: Any) -> bool:

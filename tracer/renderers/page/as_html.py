@@ -38,11 +38,11 @@ SCRIPT = (
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
-    *("decimal", "functions", "pencil", "tape", "expressions", "notation"),
+    *("decimal", "functions", "pencil", "tape", "tokens", "expressions", "notation"),
     *("sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
-CHANGING_STYLE, CHANGING = ("live",), ("living", "fields")
+CHANGING_STYLE, CHANGING = ("live",), ("living", "fields", "renaming")
 """What changes numbers, behind the others, but before the start."""
 OF_SERVER = ("server", "replacing", "settings")
 """The same of a page that asks the server that sent it."""
@@ -94,6 +94,7 @@ def render(
         data["live"] = live.data
     if page.tape:
         scripts = [*ON_TAPE, *scripts]
+    settings = page.tape.data["settings"] if page.tape and not live else ()
     # No element may have a style of its own.
     widest = f":root {{ --drawing: {blocks.widest:.0f}px }}"
     style = "\n".join([widest, *(_read(f"style/{name}.css") for name in styles)])
@@ -118,7 +119,8 @@ def render(
         script_hash=_hash(script),
         live=live,
         changes=bool(live or page.tape),
-        settings=page.tape.data["settings"] if page.tape and not live else (),
+        settings=[each for each in settings if each["kind"] != "tokens"],
+        tokens_change=any(each["kind"] == "tokens" for each in settings),
         embedded=embedded,
         theme=theme,
     )
