@@ -1,4 +1,4 @@
-"""The tokens as a setting of a page: the words that they can be, and the labels that follow them."""
+"""The tokens as a setting of a page: the words that they can be, and the labels that follow."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ FOLLOW = (roles.TOKENS.name, roles.TOKEN_IDS.name, roles.EMBEDDING.name)
 def words_of(trace: Trace, nodes: Nodes) -> dict[str, int | None]:
     """Return the words that tokens can be, each with its id; none where tokens cannot be changed.
 
-    A token does nothing but choose a row of the embeddings and, where there are ids, its id: padding
-    would change the masks, and the words of a text are joined from pieces. Words with spaces would
-    be read as several. The tokens of a block of keys are not noted with its values.
+    A token only chooses a row of the embeddings and, where there are ids, its id. So padding is no
+    such word, because it changes the masks, and the tokens of a text have none, because they are
+    joined from pieces. A word with a space would be read as two. Values about a block of keys do
+    not note which tokens these are.
     """
     scenario, node = trace.scenario, nodes.at(("tokens",))
     table, embedding = scenario.embeddings, trace.values.get(roles.EMBEDDING.name)

@@ -164,6 +164,9 @@ const readText = () => {
   for (const [of, list] of places) {
     if (!valueOnTape(of)) list.forEach((place) => place.closest(BLOCK)?.classList.add("of-file"));
   }
+  for (const line of all("ol.working > li", text)) {
+    if (!line.dataset.line || !valueOnTape(line.dataset.line)) line.classList.add("of-file");
+  }
   watching.disconnect();
   all("ol.working", text).forEach((lines) => watching.observe(lines));
 };
