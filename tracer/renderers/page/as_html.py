@@ -46,8 +46,6 @@ CHANGING_STYLE, CHANGING = ("live",), ("living", "fields", "renaming")
 """What changes numbers, behind the others, but before the start."""
 OF_SERVER = ("server", "replacing", "settings")
 """The same of a page that asks the server that sent it."""
-SENT = "sent"
-"""What notes the text of such a page, behind the first script and before all others change it."""
 
 
 class Theme(StrEnum):
@@ -90,7 +88,7 @@ def render(
         styles += CHANGING_STYLE
         scripts = [*scripts[:-1], *CHANGING, scripts[-1]]
     if live:
-        scripts = [scripts[0], SENT, *scripts[1:-1], *OF_SERVER, scripts[-1]]
+        scripts = [*scripts[:-1], *OF_SERVER, scripts[-1]]
         data["live"] = live.data
     if page.tape:
         scripts = [*ON_TAPE, *scripts]
