@@ -12,7 +12,8 @@ const inState = (tape, edits, lines, set, present) => {
     const printed = tape.values.map((value) =>
       value.words ? value.numbers : value.numbers.map((_, at) => numberText(tape.pencil.number(value, at))),
     );
-    return { printed, entries: lines.map(([of, at]) => entryToPointAt(tape, of, at)) };
+    const labels = tape.values.map((value) => [...value.labels]);
+    return { printed, labels, entries: lines.map(([of, at]) => entryToPointAt(tape, of, at)) };
   } catch (error) {
     if (!(error instanceof NoResult)) throw error;
     return { refused: error.message, others: error instanceof OtherSteps, edits: made.length };
@@ -23,11 +24,6 @@ const inState = (tape, edits, lines, set, present) => {
 
 const typedText = (number) => (isInfinite(number) ? "-inf" : textOf(number));
 
-const numberAt = (tape, place) => {
-  const value = tape.values.find(({ places }) => places?.includes(place));
-  return value.numbers[value.places.indexOf(place)];
-};
-
 for await (const asked of createInterface({ input: process.stdin })) {
   const { tape: data, states } = JSON.parse(asked);
   const tape = new Tape(data);
@@ -36,6 +32,6 @@ for await (const asked of createInterface({ input: process.stdin })) {
     setting === undefined
       ? tape.set(place, to === "-inf" && isMask(place) ? HIDDEN : typedNumber(to))
       : applySetting(tape, data.settings[setting], to, data.activations);
-  const present = ({ place, setting }) => (setting === undefined ? typedText(numberAt(tape, place)) : data.settings[setting].value);
+  const present = ({ place, setting }) => (setting === undefined ? typedText(tape.numberAt(place)) : data.settings[setting].value);
   console.log(JSON.stringify(states.map(({ edits, lines }) => inState(tape, edits, lines, set, present))));
 }

@@ -19,8 +19,10 @@ from tracer.decoder import operations as op
 from tracer.decoder.forward import FORWARD, PassOptions, Trace
 from tracer.errors import TracerError
 from tracer.lesson import entries
+from tracer.names import distinct, name_text
 from tracer.renderers.text import number_text
 from tracer.requests.resolve import run_pass
+from tracer.scenario.edits import OF_THE_AUTHOR, with_tokens, without
 from tracer.scenario.loading import Loaded, Origin, load_text
 
 RUNNER = Path(__file__).with_suffix(".js")
@@ -83,7 +85,10 @@ def random_states(tape: Any, random: Random, number: int) -> list[list[Edit]]:
             i = random.randrange(len(tape["settings"]))
             setting = tape["settings"][i]
             typed = ["0.8", "2.5", "-1", "0.01"] if setting["number"] else []
-            edits[-1] = {"setting": i, "to": random.choice([*setting["choices"], *typed])}
+            to = random.choice([*setting["choices"], *typed])
+            if setting["kind"] == "tokens":
+                to = " ".join(random.choices(setting["choices"], k=len(setting["value"].split())))
+            edits[-1] = {"setting": i, "to": to}
         states.append(edits)
     return states
 
@@ -118,15 +123,20 @@ def other(random: Random, present: str, others: Sequence[str]) -> str:
 def text_after(text: str, tape: Any, edits: Sequence[Edit]) -> str:
     """The text of a scenario with edits."""
     changes = {}
+    tokens: list[str] = []
     for edit in edits:
-        if "setting" in edit:
-            start, end, new = tape["settings"][edit["setting"]]["change"]
+        setting = tape["settings"][edit["setting"]] if "setting" in edit else {}
+        if setting.get("kind") == "tokens":
+            tokens = edit["to"].split()
+            continue
+        if setting:
+            start, end, new = setting["change"]
         else:
             (start, end), new = tape["spans"][edit["place"]], "VALUE"
         changes[start, end] = new.replace("VALUE", edit["to"])
     for (start, end), new in sorted(changes.items(), reverse=True):
         text = text[:start] + new + text[end:]
-    return text
+    return without(with_tokens(text, tokens), OF_THE_AUTHOR) if tokens else text
 
 
 # --- comparison ----------------------------------------------------------------------------------
@@ -211,6 +221,8 @@ def differences(
         if own.get(address) != numbers
     ]
     has_names = list(records) == addresses  # of other entries, which the tape has, too
+    if has_names:
+        found += wrong_labels(tape, answer["labels"], trace)
     lines = []
     program = Program(trace)
     for (of, at), entry in zip(asked, answer["entries"], strict=True):
@@ -223,6 +235,21 @@ def differences(
         lines.append(f"    x: {line_of(entry)}\n" if "work" in entry else "")
     found += [f"{each.text} is false: {why}" for each, why in false_equations("".join(lines))]
     return found
+
+
+def wrong_labels(tape: Any, labels: list[Any], trace: Trace) -> list[str]:
+    """The labels of rows and columns that are not the program's."""
+    got = {value["address"]: own for value, own in zip(tape["values"], labels, strict=True)}
+    expected = {
+        record.output.address: [list(map(name_text, distinct(axis.labels))) for axis in axes]
+        for record in trace.records
+        for axes in [record.output.axes]
+    }
+    return [
+        f"{address}: {got[address]} in place of {own}"
+        for address, own in expected.items()
+        if got[address] != own
+    ]
 
 
 def line_of(entry: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from signal import SIGINT
 from typing import Any
 
@@ -240,6 +241,25 @@ def test_settings_and_tokens(page: Any, lab: Server) -> None:
     assert "activation: gelu" in text
     assert page.locator("#without-words").is_visible()
     assert_as_new(page)
+
+
+def test_changes_are_made_again_when_the_file_has_changed(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    text = TYPED["science"].read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
+    with served(file) as server, opened(browser, server) as page:
+        number = reached(page, "like")
+        before = number.text_content()
+        page.keyboard.type("0.75")
+        assert answered(page, lambda: page.keyboard.press("Enter")) == 200
+        file.write_text(text.replace("title: ", "# by hand\ntitle: "), encoding="utf-8")
+        button = page.locator("#apply-kept:visible:text-is('Apply my 1 change again')")
+        button.wait_for()
+        assert number.text_content() == before
+        assert answered(page, button.click, "apply-kept") == 200
+        assert number.text_content() == "0.75"
+        assert button.count() == 0
+        assert "# by hand" in server.get("/scenario.yaml")
 
 
 def test_the_end_of_the_server(browser: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tracer.data.tape_settings import settings
+from tracer.data.tape_tokens import row_of, tokens_on_axes, tokens_setting, words_of
 from tracer.data.typed import TypedNumbers
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.contract import Contract
@@ -52,11 +53,15 @@ PLAIN = (op.Rotate, op.DivTerm, op.PowerOfTwo, op.MixExperts, op.Cumulate, op.Ar
 
 def tape_of(trace: Trace, text: str) -> PageTape | None:
     """Return the tape of a pass of a scenario's text; None if a script cannot compute it."""
-    data = tape_data(trace, TypedNumbers(trace, Nodes(text)))
+    nodes = Nodes(text)
+    data = tape_data(trace, TypedNumbers(trace, nodes))
     if data is None:
         return None
     places = {record.output: i for i, record in enumerate(trace.records)}
-    more = {"settings": list(settings(trace, text)), "activations": activations()}
+    offered = list(settings(trace, text))
+    if data["words"]:
+        offered.append(tokens_setting(trace, nodes, data["words"]))
+    more = {"settings": offered, "activations": activations()}
     return PageTape({**data, **more}, places)
 
 
@@ -71,6 +76,7 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
     rounding = pencil.rounding
     index = {record.output: i for i, record in enumerate(trace.records)}
     places = _Places(typed)
+    words = words_of(trace, typed.nodes)
     values = [
         {
             "address": record.output.address,
@@ -83,6 +89,7 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
             "inputs": [index[each] for each in record.inputs],
             **({"logits": index[logits]} if (logits := _logits(trace, record)) else {}),
             **places.of(record),
+            **(tokens_on_axes(record.output, trace.tokens) if words else {}),
         }
         for record, operation in zip(trace.records, operations, strict=True)
     ]
@@ -94,6 +101,10 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
         "floats": not pencil.decimal,
         "shifts": trace.scenario.softmax == "shifted",
         "values": values,
+        "words": {
+            word: {**row_of(trace, word, number), "places": places.of_word(word)}
+            for word, number in words.items()
+        },
         "text": typed.nodes.text,
         "spans": places.spans(),
     }
@@ -246,6 +257,11 @@ class _Places:
         places = [self._place(record, at) for at in np.ndindex(value.shape)]
         return {**found, "places": places} if set(places) != {NOWHERE} else found
 
+    def of_word(self, word: str) -> list[int]:
+        """Return the places of the numbers of a word in the table of embeddings."""
+        width = self.typed.trace[roles.EMBEDDING.name].shape[1]
+        return [self._place_of(("embeddings", word, column)) for column in range(width)]
+
     def spans(self) -> list[tuple[int, int] | None]:
         """Return where each number is typed in the text; None if it cannot be edited."""
         return list(map(self._span, self.found))
@@ -254,7 +270,10 @@ class _Places:
         if record.output.role is roles.TOKEN_IDS:
             return NOWHERE  # another id would be another token
         path = self.typed.source(record.output, at)
-        return NOWHERE if path is None else self.found.setdefault(path, len(self.found))
+        return NOWHERE if path is None else self._place_of(path)
+
+    def _place_of(self, path: YamlPath) -> int:
+        return self.found.setdefault(path, len(self.found))
 
     def _span(self, path: YamlPath) -> tuple[int, int] | None:
         nodes = self.typed.nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import HIDDEN, WRITTEN
@@ -126,19 +126,22 @@ def quoted(word: str) -> str:
 
 def without(text: str, keys: Iterable[str]) -> str:
     """Return the text without some keys of the scenario; they may be missing."""
-    for key in keys:
-        nodes = Nodes(text)
-        root = nodes.root
-        if not isinstance(root, MappingNode) or root.flow_style:
-            continue
-        for name, value in root.value:
-            if name.value == key:
-                start, (_, stop) = name.start_mark.index, nodes.span(value)
-                rest = (
-                    text[stop:] if text[stop - 1] in "\r\n" else REST_OF_LINE.sub("", text[stop:])
-                )
-                text = text[:start] + rest
+    for start, stop in sorted(entries_of(Nodes(text), tuple(keys)), reverse=True):
+        text = text[:start] + text[stop:]
     return text
+
+
+def entries_of(nodes: Nodes, keys: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where keys of the scenario are written, with their values and the rest of the line."""
+    root, text = nodes.root, nodes.text
+    if not isinstance(root, MappingNode) or root.flow_style:
+        return
+    for name, value in root.value:
+        if name.value in keys:
+            _, stop = nodes.span(value)
+            rest = "" if text[stop - 1] in "\r\n" else text[stop:]
+            behind = REST_OF_LINE.match(rest)
+            yield name.start_mark.index, stop + (behind.end() if behind else 0)
 
 
 def _problem(message: str, path: YamlPath, node: Node | None) -> TracerError:

@@ -62,6 +62,7 @@ class Application:
             Route("/scenario.yaml", self.scenario, methods=get),
             Route("/events", self.events, methods=get),
             Route("/edit", self.edit, methods=post),
+            Route("/apply-kept", self.apply_kept, methods=post),
             Route("/undo", self.undo, methods=post),
             Route("/reset", self.reset, methods=post),
         ]
@@ -118,6 +119,10 @@ class Application:
         except (ValueError, RecursionError):
             return _refusal(400, "the edit is not JSON")
         return await self.change(request, lambda: self.session.edit(asked))
+
+    async def apply_kept(self, request: Request) -> Response:
+        """Make the edits again that a change of the file took away."""
+        return await self.change(request, self.session.apply_kept)
 
     async def undo(self, request: Request) -> Response:
         """Return to the text before the last edit."""

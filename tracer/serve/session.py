@@ -6,7 +6,7 @@ operating system.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,6 +21,7 @@ from tracer.decoder.forward import FORWARD
 from tracer.errors import Problem, TracerError, format_problems
 from tracer.lesson.texts.page import page
 from tracer.lesson.texts.selection import steps
+from tracer.names import distinct
 from tracer.renderers import Format
 from tracer.renderers.page.as_html import render
 from tracer.renderers.page.live import Field, LiveState
@@ -76,6 +77,38 @@ class SettingEdit(_Edit):
 
 Edit: TypeAlias = NumberEdit | TokensEdit | SettingEdit
 EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
+
+
+def target(edit: Edit) -> object:
+    """Return what an edit changes."""
+    match edit:
+        case NumberEdit():
+            return edit.address, edit.labels
+        case TokensEdit():
+            return "tokens"
+        case SettingEdit():
+            return edit.control
+
+
+def written(edit: Edit) -> str:
+    """Return an edit in words: `embedding[Alex,spicy] = 0.5`."""
+    match edit:
+        case NumberEdit():
+            place = f"[{','.join(map(str, edit.labels))}]" if edit.labels else ""
+            return f"{edit.address}{place} = {edit.number}"
+        case TokensEdit():
+            return f"tokens = {' '.join(edit.tokens)}"
+        case SettingEdit():
+            return f"{edit.control} = {edit.value}"
+
+
+def latest(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return the last edit of each target, in their order."""
+    found: dict[object, Edit] = {}
+    for edit in edits:
+        found.pop(target(edit), None)
+        found[target(edit)] = edit
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -154,6 +187,38 @@ class State:
         marked = self.text.startswith(BYTE_ORDER_MARK)
         return BYTE_ORDER_MARK + new if marked else new
 
+    def after(self, edit: Edit) -> State:
+        """Return the state after an edit.
+
+        Raises:
+            TracerError: it cannot be made, or the program refuses the new text.
+        """
+        text = self.edited(edit)
+        try:
+            return State.of(text, self.origin)
+        except TracerError:
+            # The author's words may name a step or a token that is there no longer.
+            if (bare := without(text, OF_THE_AUTHOR)) == text:
+                raise
+            with suppress(TracerError):
+                return State.of(bare, self.origin)
+            raise
+
+    def named(self, edit: Edit) -> Edit:
+        """Return an edit with labels in place of indices, which another text may number anew."""
+        if not isinstance(edit, NumberEdit):
+            return edit
+        value, at = self.places.entry(edit.address, edit.labels)
+        labels = [distinct(axis.labels)[i] for axis, i in zip(value.axes, at, strict=True)]
+        places = zip(("row", "column")[-len(labels) :], labels, strict=False)
+        return edit.model_copy(update={"row": None, "column": None, **dict(places)})
+
+    def is_made(self, edit: Edit) -> bool:
+        """Whether an edit would change nothing."""
+        with suppress(TracerError):
+            return self.edited(edit) == self.text
+        return False
+
     def _edited(self, edit: Edit) -> str:
         text = self.loaded.text
         match edit:
@@ -168,19 +233,29 @@ class State:
                 return with_setting(text, self.controls[edit.control], edit.value)
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A text to return to, the edits in it, and those that a change of the file took away."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    kept: tuple[Edit, ...] = ()
+
+
 @dataclass(eq=False)
 class Session:
-    """A scenario that is being changed: its state, its page, and the texts to return to.
+    """A scenario that is being changed: its state, its page, and what it was before.
 
-    `first` is the text of the file; `earlier` has the texts before the present one.
+    `first` is the text of the file; `earlier` has the moments before the present one, `now`.
     """
 
     origin: Origin
     first: str
     state: State
+    now: Moment
     beside: bool = False
     html: str = ""
-    earlier: tuple[str, ...] = ()
+    earlier: tuple[Moment, ...] = ()
     version: int = 0
     """Grows with each change of the page."""
     first_version: int = 1
@@ -194,8 +269,8 @@ class Session:
         Raises:
             TracerError: the scenario has problems.
         """
-        session = Session(origin, text, State.of(text, origin), beside)
-        session._go(text, ())
+        session = Session(origin, text, State.of(text, origin), Moment(text), beside)
+        session._go(session.now, ())
         return session
 
     def edit(self, asked: object) -> None:
@@ -209,21 +284,26 @@ class Session:
         except ValidationError:
             message = "expected address, row, column and number; or tokens; or control and value"
             raise TracerError(Problem(message, "edit")) from None
-        target = (edit.address, edit.labels) if isinstance(edit, NumberEdit) else None
-        together = isinstance(edit, NumberEdit) and edit.continues and target == self.edited
-        earlier, text = self.earlier if together else self._pushed(), self.state.edited(edit)
-        try:
-            self._go(text, earlier)
-        except TracerError:
-            # The author's words may name a step or a token that is there no longer.
-            if (bare := without(text, OF_THE_AUTHOR)) == text:
-                raise
-            with suppress(TracerError):
-                self._go(bare, earlier)
-                self.edited = target
-                return
-            raise
-        self.edited = target
+        number = target(edit) if isinstance(edit, NumberEdit) else None
+        together = isinstance(edit, NumberEdit) and edit.continues and number == self.edited
+        state = self.state.after(edit)
+        edits = latest((*self.now.edits, self.state.named(edit)))
+        earlier = self.earlier if together else self._pushed()
+        self._go(replace(self.now, text=state.text, edits=edits), earlier, state=state)
+        self.edited = number
+
+    def apply_kept(self) -> None:
+        """Make the edits again that a change of the file took away; say which are refused."""
+        state, made, refused = self.state, list[Edit](), list[str]()
+        for edit in self.now.kept:
+            try:
+                state = state.after(edit)
+                made.append(edit)
+            except TracerError as error:
+                why = "; ".join(problem.message for problem in error.problems)
+                refused.append(f"Not made again: {written(edit)}: {why}")
+        moment = Moment(state.text, latest((*self.now.edits, *made)))
+        self._go(moment, self._pushed(), state=state, problem="\n".join(refused) or None)
 
     def undo(self) -> None:
         """Return to the text before the last change, if there was one."""
@@ -233,35 +313,47 @@ class Session:
     def reset(self) -> None:
         """Return to the text of the file; this can be undone."""
         if self.state.text != self.first:
-            self._go(self.first, self._pushed())
+            self._go(Moment(self.first), self._pushed())
 
     def follow(self, text: str) -> None:
-        """Go on with a new text of the file; if it has problems, show them beside the old state."""
+        """Go on with a new text of the file, and keep the edits of the old one.
+
+        If it has problems, show them beside the old state.
+        """
+        if text == self.first:  # it was only saved again, or has no problems any longer
+            self._go(self.now, self.earlier)
+            return
         try:
-            same = text == self.state.text
-            self._go(text, self.earlier if same else self._pushed(), first=text)
+            state = State.of(text, self.origin)
+            before = latest((*self.now.kept, *self.now.edits))
+            kept = tuple(edit for edit in before if not state.is_made(edit))
+            earlier = self.earlier if text == self.state.text else self._pushed()
+            self._go(Moment(text, kept=kept), earlier, state=state, first=text)
         except TracerError as error:
             self.refuse(error)
 
     def refuse(self, error: TracerError) -> None:
         """Show the problems of the file beside the present state."""
         problem = "\n".join(format_problems(error.problems))
-        self._go(self.state.text, self.earlier, problem=problem)
+        self._go(self.now, self.earlier, problem=problem)
 
-    def _pushed(self) -> tuple[str, ...]:
-        """The texts to return to, the present one among them."""
-        return (*self.earlier[1 - MOST_TEXTS :], self.state.text)
+    def _pushed(self) -> tuple[Moment, ...]:
+        """The moments to return to, the present one among them."""
+        return (*self.earlier[1 - MOST_TEXTS :], self.now)
 
     def _go(
         self,
-        text: str,
-        earlier: tuple[str, ...],
+        moment: Moment,
+        earlier: tuple[Moment, ...],
         *,
+        state: State | None = None,
         first: str | None = None,
         problem: str | None = None,
     ) -> None:
-        """Compute a text and write its page; then, if all went well, go on with it."""
-        state = self.state if text == self.state.text else State.of(text, self.origin)
+        """Write the page of a moment, whose text is computed; if all went well, go on with it."""
+        text = moment.text
+        if state is None:
+            state = self.state if text == self.state.text else State.of(text, self.origin)
         first, scenario = self.first if first is None else first, state.loaded.scenario
         live = LiveState(
             self.version + 1,
@@ -274,10 +366,11 @@ class Session:
             can_undo=bool(earlier),
             has_words=any(Nodes(first).at((key,)) for key in OF_THE_AUTHOR),
             problem=problem,
+            kept=len(moment.kept),
             beside=self.beside,
         )
         self.html = state.page(live)
-        self.state, self.first, self.earlier = state, first, earlier
+        self.state, self.first, self.earlier, self.now = state, first, earlier, moment
         self.version, self.first_version, self.edited = live.version, live.first, None
 
     @property

@@ -39,18 +39,16 @@ SCRIPT = (
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
-    *("decimal", "functions", "pencil", "tape", "expressions", "notation"),
+    *("decimal", "functions", "pencil", "tape", "tokens", "expressions", "notation"),
     *("sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
-CHANGING_STYLE, CHANGING = ("live",), ("living", "fields")
+CHANGING_STYLE, CHANGING = ("live",), ("living", "fields", "renaming")
 """What changes numbers, behind the others, but before the start."""
 ASKING = "what_if"
 """The style and the script of questions what a change would do, which need no server."""
 OF_SERVER = ("server", "replacing", "settings")
 """The same of a page that asks the server that sent it."""
-SENT = "sent"
-"""What notes the text of such a page, behind the first script and before all others change it."""
 
 
 class Theme(StrEnum):
@@ -98,10 +96,11 @@ def render(
         data["what_if"] = _questions(page, page.tape)
         styles, scripts = [*styles, ASKING], [*scripts[:-1], ASKING, scripts[-1]]
     if live:
-        scripts = [scripts[0], SENT, *scripts[1:-1], *OF_SERVER, scripts[-1]]
+        scripts = [*scripts[:-1], *OF_SERVER, scripts[-1]]
         data["live"] = live.data
     if page.tape:
         scripts = [*ON_TAPE, *scripts]
+    settings = page.tape.data["settings"] if page.tape and not live else ()
     # No element may have a style of its own.
     widest = f":root {{ --drawing: {blocks.widest:.0f}px }}"
     style = "\n".join([widest, *(_read(f"style/{name}.css") for name in styles)])
@@ -130,7 +129,8 @@ def render(
         script_hash=_hash(script),
         live=live,
         changes=bool(live or page.tape),
-        settings=page.tape.data["settings"] if page.tape and not live else (),
+        settings=[each for each in settings if each["kind"] != "tokens"],
+        tokens_change=any(each["kind"] == "tokens" for each in settings),
         embedded=embedded,
         theme=theme,
     )

@@ -31,7 +31,8 @@ class LiveState:
     """The state of a scenario that is being changed.
 
     `typed` are the addresses of the values with typed numbers, `words` those that can be tokens.
-    With `beside`, the page of the text in the file stands next to this one.
+    `kept` counts the edits that a change of the file took away, and that can be made again. With
+    `beside`, the page of the text in the file stands next to this one.
     """
 
     version: int
@@ -46,6 +47,7 @@ class LiveState:
     has_words: bool
     """Whether the scenario has an intro, notes or a summary of its author."""
     problem: str | None = None
+    kept: int = 0
     beside: bool = False
 
     @property

@@ -34,17 +34,11 @@ const placeOf = (of) => {
   return data.tape?.spans[place] ? place : undefined;
 };
 
-/** The number at a place. @param {number} place @returns {Decimal} */
-const numberAt = (place) => {
-  const value = tapeHere().values.find(({ places: own }) => own?.includes(place));
-  return value?.numbers[value.places?.indexOf(place) ?? 0];
-};
-
 /** A number as it is typed. @param {Decimal} number */
 const typedText = (number) => (isInfinite(number) ? "-inf" : textOf(number));
 
 /** What a number or a setting is now. @param {number | Setting} of */
-const present = (of) => (typeof of === "number" ? typedText(numberAt(of)) : (chosen.get(of) ?? of.value));
+const present = (of) => (typeof of === "number" ? typedText(tapeHere().numberAt(of)) : (chosen.get(of) ?? of.value));
 
 /** Set a number or a setting on the tape; return what changes with it at once. @param {number | Setting} of @param {string} to */
 const setOnTape = (of, to) => {
@@ -105,7 +99,7 @@ const chooseSetting = (name, to) => {
   make(new Map([[setting, to]]), false);
 };
 
-/** Make a change in a field, or say why it has no result. @param {HTMLElement} field @param {() => void} makes */
+/** Make a change in a field, or say why it has no result; return whether it has. @param {HTMLElement} field @param {() => void} makes */
 const tryChange = (field, makes) => {
   let problem = "";
   try {
@@ -116,6 +110,7 @@ const tryChange = (field, makes) => {
   }
   field.setAttribute("aria-invalid", String(!!problem));
   problemText.textContent = problem;
+  return !problem;
 };
 
 /** @param {Change[]} from @param {Change[]} to @param {"before" | "after"} which */
@@ -138,14 +133,24 @@ const differing = () => [...ofFile].filter(([of, before]) => present(of) !== bef
 /** The text of the scenario with its changes. */
 const scenario = () => {
   const { text: whole, spans } = /** @type {TapeOnPage} */ (data.tape);
-  const changes = differing().map((of) => {
-    if (typeof of === "number") return { at: spans[of] || [0, 0], new: present(of) };
-    const [start, end, written] = of.change;
-    return { at: [start, end], new: written.replace("VALUE", present(of)) };
+  /** @type {TextChange[]} */
+  const changes = differing().flatMap((of) => {
+    if (typeof of !== "number") return changesOfText(of, present(of));
+    const [start, end] = spans[of] || [0, 0];
+    return [[start, end, present(of)]];
   });
   const characters = [...whole]; // some take two units in a script, and count once
-  for (const { at, new: written } of changes.sort((a, b) => b.at[0] - a.at[0])) characters.splice(at[0], at[1] - at[0], written);
+  for (const [start, end, written] of changes.sort((a, b) => b[0] - a[0])) characters.splice(start, end - start, written);
   return characters.join("");
+};
+
+/** What another value of a setting changes in the text. @param {Setting} setting @param {string} to @returns {TextChange[]} */
+const changesOfText = ({ kind, change: [start, end, written], also = [] }, to) => {
+  if (kind !== "tokens") return [[start, end, written.replace("VALUE", () => to)]];
+  const rows = to.split(" ").map((word) => tapeHere().data.words[word]);
+  const ids = `[${rows.map(({ id }) => id).join(", ")}]`;
+  const others = also.map((/** @type {TextChange} */ [first, last, of]) => /** @type {TextChange} */ ([first, last, of && ids]));
+  return [[start, end, `[${rows.map((row) => row.written).join(", ")}]`], ...others];
 };
 
 // --- what the page shows -------------------------------------------------------------------------
@@ -168,6 +173,9 @@ const readText = () => {
   const ofLines = lines.map((each) => [(each.dataset.line || each.dataset.lines || "").split(" ")[0], [each]]);
   for (const [of, list] of /** @type {[string, HTMLElement[]][]} */ ([...places, ...ofLines])) {
     if (!valueOnTape(of)) list.forEach((place) => place.closest(BLOCK)?.classList.add("of-file"));
+  }
+  for (const line of all("ol.working > li", text)) {
+    if (!line.dataset.line || !valueOnTape(line.dataset.line)) line.classList.add("of-file");
   }
   watching.disconnect();
   all("ol.working", text).forEach((lines) => watching.observe(lines));
@@ -345,22 +353,26 @@ const shadeMap = (map) => {
 
 const dragged = document.getElementById("dragged");
 
-/** A slider for one number of the followed token. */
+/** The slider for one number of the followed token, and the place of the number. @type {{slider: HTMLInputElement, place: number} | null} */
+let offered = null;
+
+/** Offer a slider. */
 const offerNumber = () => {
   const of = (dragged?.dataset.numbers || "").split(" ")[Number(select("token")?.value ?? data.token)];
   const place = of && placeOf(of);
   if (!dragged || typeof place !== "number") return;
-  const size = Math.max(1, Math.ceil(Math.abs(Number(textOf(numberAt(place))))));
+  const number = tapeHere().numberAt(place);
+  const size = Math.max(1, Math.ceil(Math.abs(Number(textOf(number)))));
   const slider = document.createElement("input");
-  const decimals = Math.max(2, -numberAt(place).e);
+  const decimals = Math.max(2, -number.e);
   Object.assign(slider, { type: "range", min: -2 * size, max: 2 * size, step: 10 ** -decimals });
-  slider.value = textOf(numberAt(place));
+  slider.value = textOf(number);
   slider.setAttribute("aria-label", nameOf(of));
   const shown = inText(of, printedAt(of));
   slider.addEventListener("input", () =>
     tryChange(slider, () => change(place, Number(slider.value).toFixed(decimals), true)),
   );
-  document.addEventListener("changed", () => (slider.value = textOf(numberAt(place))));
+  offered = { slider, place };
   all(".number", dragged).forEach(discard);
   const { labels } = sourceOf(of);
   const [token, feature] = of.split(":")[1].split(",").map((i, axis) => labels[axis][Number(i)]);
@@ -371,6 +383,7 @@ if (tape) {
   offerNumber();
   select("token")?.addEventListener("change", offerNumber);
   document.addEventListener("replaced", offerNumber);
+  document.addEventListener("changed", () => offered && (offered.slider.value = textOf(tapeHere().numberAt(offered.place))));
 }
 
 // --- buttons, and other programs -----------------------------------------------------------------

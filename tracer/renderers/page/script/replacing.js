@@ -1,93 +1,33 @@
 // @ts-check
 
-// Put a new page in place of this one: only what differs is replaced, and changed numbers are marked.
+// Put the text of a new page in place of this one, and mark changed numbers.
 
-/**
- * Change an element as it was sent, and that of the page, to another form of it.
- * @param {Element} before @param {Element} next
- */
-const changeElement = (before, next) => {
-  const now = onPage.get(before);
-  if (!now || before.isEqualNode(next)) return;
-  changeAttributes(now, before, next);
-  const [old, fresh] = [before, next].map((each) => [...each.children]);
-  const there = old.map((each) => onPage.get(each));
-  const whole = now.children.length === old.length && there.every((each) => each?.parentNode === now);
-  if (!whole || hasWords(before) || hasWords(next)) {
-    now.replaceChildren(...document.importNode(next, true).childNodes);
-    before.replaceChildren(...next.cloneNode(true).childNodes);
-    match(before, now);
-    return;
+/** What scripts hold stays in the text. */
+const HELD = ["operands", "more", "dragged"];
+
+/** The name of what can be folded, the same in each page. @param {Element} fold */
+const nameOfFold = (fold) => `${fold.closest("[id]")?.id} ${fold.querySelector("summary")?.textContent}`;
+
+/** Parts of the text that may be scrolled. */
+const scrollAreas = () => all(".scroll, .drawing", text);
+
+/** Show another text; what is open or scrolled stays so. @param {Element} fresh */
+const exchangeText = (fresh) => {
+  const scrolled = scrollAreas().map(({ scrollLeft, scrollTop }) => ({ left: scrollLeft, top: scrollTop }));
+  const open = new Map(all("details", text).map((fold) => [nameOfFold(fold), fold.hasAttribute("open")]));
+  const next = document.importNode(fresh, true);
+  for (const id of HELD) {
+    const [now, then] = [document.getElementById(id), all(`#${id}`, next)[0]];
+    if (!now !== !then) return location.reload();
+    Object.assign(now?.dataset || {}, then?.dataset);
+    then?.replaceWith(/** @type {HTMLElement} */ (now));
   }
-  const kept = new Map(paired(old, fresh).map(([i, j]) => [j, old[i]]));
-  const stays = new Set(kept.values());
-  for (const each of old) if (!stays.has(each)) [each, onPage.get(each)].forEach((gone) => gone?.remove());
-  let last = /** @type {Element | null} */ (null);
-  fresh.forEach((each, j) => {
-    const same = kept.get(j);
-    if (same) changeElement(same, each);
-    last = same || insert(each, before, last);
-  });
-};
-
-/** Insert a new element, both as it was sent and into the page. @param {Element} each @param {Element} into @param {Element | null} behind */
-const insert = (each, into, behind) => {
-  const sent = /** @type {Element} */ (each.cloneNode(true));
-  const shown = document.importNode(each, true);
-  const [before, now] = behind ? [behind, onPage.get(behind)] : [null, null];
-  if (before && now) [before.after(sent), now.after(shown)];
-  else [into.prepend(sent), onPage.get(into)?.prepend(shown)];
-  match(sent, shown);
-  return sent;
-};
-
-/** Whether text stands in an element itself. @param {Element} part */
-const hasWords = (part) =>
-  [...part.childNodes].some((each) => each.nodeType === Node.TEXT_NODE && each.textContent?.trim());
-
-/**
- * The elements of two lists that are the same, by their indices: by id, or with the same content;
- * all of them where only the content differs.
- * @param {Element[]} old @param {Element[]} fresh @returns {number[][]}
- */
-const paired = (old, fresh) => {
-  const same = old.length === fresh.length && old.every((each, i) => each.tagName === fresh[i].tagName && each.id === fresh[i].id);
-  if (same) return old.map((_, i) => [i, i]);
-  const names = [old, fresh].map((list) => list.map((each) => each.id || inside(each) || each.outerHTML));
-  /** @type {number[][]} */
-  const pairs = [];
-  let i = 0;
-  names[1].forEach((name, j) => {
-    const found = names[0].indexOf(name, i);
-    if (found < 0) return;
-    pairs.push([found, j]);
-    i = found + 1;
-  });
-  return pairs;
-};
-
-/** The id of the first named element inside, which names a part of the text. @param {Element} part */
-const inside = (part) => part.querySelector("[id]")?.id;
-
-/** What the script has added to the element stays. @param {Element} now @param {Element} before @param {Element} next */
-const changeAttributes = (now, before, next) => {
-  const names = new Set([...before.getAttributeNames(), ...next.getAttributeNames()]);
-  before.classList.forEach((each) => now.classList.remove(each));
-  next.classList.forEach((each) => now.classList.add(each));
-  for (const name of names) {
-    const value = next.getAttribute(name);
-    if (value === before.getAttribute(name)) continue;
-    for (const each of name === "class" ? [before] : [before, now])
-      value === null ? each.removeAttribute(name) : each.setAttribute(name, value);
-  }
-};
-
-/** Lines are written anew from the data, also those whose text for this token was not sent. */
-const undraw = () => {
-  for (const line of all("li.drawn", text)) {
-    line.classList.remove("drawn");
-    line.replaceChildren(...all(".label, .front", line));
-  }
+  text.replaceChildren(...next.childNodes);
+  dragged?.replaceChildren(); // its number may be there no longer
+  toDraw.clear();
+  inSight.clear();
+  for (const fold of all("details", text)) fold.toggleAttribute("open", open.get(nameOfFold(fold)) ?? fold.hasAttribute("open"));
+  scrollAreas().forEach((area, i) => (scrolled[i]?.left || scrolled[i]?.top) && area.scrollTo(scrolled[i]));
 };
 
 /** Choices as in the new page; the one that is chosen stays, if it is there. @param {Document} next */
@@ -136,8 +76,7 @@ const replace = (html) => {
   outcomes.clear();
   forget();
   unmarkChanges();
-  undraw();
-  changeElement(sentText, fresh);
+  exchangeText(fresh);
   changeWidth();
   adopt(its);
   sections.splice(0, sections.length, ...all("section.step"));

@@ -7,6 +7,7 @@
  * error with the reason.
  * @typedef {object} Engine
  * @property {(edit: object) => Promise<string>} edit
+ * @property {() => Promise<string>} applyKept makes the edits again that a change of the file took away
  * @property {() => Promise<string>} undo
  * @property {() => Promise<string>} reset
  * @property {() => Promise<string>} state
@@ -33,6 +34,7 @@ const requestPage = async (method, path, body) => {
 /** @type {Engine} */
 const engine = {
   edit: (edit) => requestPage("POST", "edit", edit),
+  applyKept: () => requestPage("POST", "apply-kept"),
   undo: () => requestPage("POST", "undo"),
   reset: () => requestPage("POST", "reset"),
   state: () => requestPage("GET", "./"),

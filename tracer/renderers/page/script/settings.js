@@ -70,6 +70,7 @@ undoButton.addEventListener("click", () => {
   undo(); // at once, if the page has made the change itself
   showNext(engine.undo());
 });
+lab.addEventListener("click", (event) => under(event, "#apply-kept") && showNext(engine.applyKept()));
 resetButton.addEventListener("click", () => showNext(engine.reset()));
 lab.addEventListener("change", (event) => {
   const setting = event.target;
@@ -102,6 +103,7 @@ document.addEventListener("replaced", (event) => {
   undoButton.disabled = !!next.querySelector("#undo[disabled]");
   resetButton.disabled = !!next.querySelector("#reset[disabled]");
   problemText.textContent = next.getElementById("problem")?.textContent || "";
+  the("kept", HTMLParagraphElement).replaceWith(document.importNode(/** @type {Node} */ (next.getElementById("kept")), true));
   the("without-words", HTMLSpanElement).hidden = !!next.querySelector("#without-words[hidden]");
   the("changes", HTMLSpanElement).textContent = changesText();
   speak(changesText());

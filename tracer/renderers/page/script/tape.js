@@ -22,8 +22,9 @@
  * @property {boolean} [words]
  * @property {boolean} [rounded] whether given numbers are rounded for print
  * @property {number[]} [places] the places in the scenario where its numbers are typed, or -1
+ * @property {(boolean | (number | string)[])[]} [tokens] which tokens each axis names: all, none, or some and further names
  * @property {boolean} [typed]
- * @typedef {{decimals: number, working: number, carry: "line" | "step" | "never", trims: boolean, floats: boolean, shifts: boolean, values: TapeValue[]}} TapeData
+ * @typedef {{decimals: number, working: number, carry: "line" | "step" | "never", trims: boolean, floats: boolean, shifts: boolean, values: TapeValue[], words: Record<string, Word>}} TapeData
  */
 
 const LARGEST_EXPONENT = 2_000_000;
@@ -50,6 +51,7 @@ class Tape {
       value.computed = value.numbers;
       value.asTheyAre = !value.rounded;
     }
+    for (const word of Object.values(data.words)) word.numbers = word.numbers.map(decimal);
     this.evaluate();
   }
 
@@ -112,7 +114,15 @@ class Tape {
       value.numbers = value.computed = value.numbers.map((each, at) => (value.places?.[at] === place ? number : each));
       changed.add(i);
     });
+    for (const word of Object.values(this.data.words)) word.numbers = word.numbers.map((each, at) => (word.places[at] === place ? number : each));
     return changed;
+  }
+
+  /** The number at a place of the scenario. @param {number} place @returns {Decimal} */
+  numberAt(place) {
+    const uses = [...this.values, ...Object.values(this.data.words)];
+    const found = uses.find(({ places }) => places?.includes(place));
+    return found?.numbers[found.places?.indexOf(place) ?? 0];
   }
 }
 
@@ -140,17 +150,22 @@ const typedNumber = (text) => {
 };
 
 /**
- * @typedef {{name: string, label: string, value: string, choices: string[], number: boolean, kind: string, values: number[], change: [number, number, string]}} Setting
+ * @typedef {{name: string, label: string, value: string, choices: string[], number: boolean, kind: string, values: number[], change: TextChange, also?: TextChange[]}} Setting
  * whose place in the text is that of its change
+ * @typedef {[number, number, string]} TextChange
  */
 
 /** Change a setting; return the values on the tape that change with it. @param {Tape} tape @param {Setting} setting @param {string} to @param {Record<string, FormulaTree>} activations */
-const applySetting = ({ values }, { kind, values: about, value, choices, number }, to, activations) => {
-  if (![value, ...choices].includes(to) && !(number && isPositive(to))) {
-    const expected = [...choices, ...(number ? ["a number more than 0"] : [])];
-    throw new NoResult(`expected ${expected.join(" or ")}, got ${to}`);
+const applySetting = (tape, setting, to, activations) => {
+  const { kind, values: about, value, choices, number } = setting;
+  const isChoice = kind === "tokens" ? areTokens(setting, to) : [value, ...choices].includes(to);
+  if (!isChoice && !(number && isPositive(to))) {
+    const many = kind === "tokens" ? `${value.split(" ").length} tokens, each ` : "";
+    const expected = [...choices, ...(number ? ["a number more than 0"] : [])].join(" or ");
+    throw new NoResult(`expected ${many}${expected}, got ${to}`);
   }
-  for (const each of about.map((i) => values[i])) {
+  if (kind === "tokens") return setTokens(tape, setting, to);
+  for (const each of about.map((i) => tape.values[i])) {
     if (kind === "mask") maskWith(each, to);
     else if (kind === "divisor") each.operation = { ...each.operation, formula: ["quotient", each.operation.formula[1], ["number", textOf(typedNumber(to))]] };
     else if (kind === "activation") each.operation = { ...each.operation, formula: activations[to] };

@@ -30,8 +30,8 @@ const typedIn = (of) => {
 
 /** What the numbers at some places become, or a setting. @type {Record<WhatIf["change"], (...places: number[][]) => State>} */
 const CHANGES = {
-  exchange: (one, other) => new Map([...one, ...other].map((place, i) => [place, typedText(numberAt([...other, ...one][i]))])),
-  double: ([place]) => new Map([[place, textOf(multiply(numberAt(place), whole(2), tapeHere().context))]]),
+  exchange: (one, other) => new Map([...one, ...other].map((place, i) => [place, typedText(tapeHere().numberAt([...other, ...one][i]))])),
+  double: ([place]) => new Map([[place, textOf(multiply(tapeHere().numberAt(place), whole(2), tapeHere().context))]]),
   silence: (...matrices) => new Map(matrices.flat().map((place) => [place, "0"])),
   unmask: () => new Map((data.tape?.settings || []).flatMap((each) => (each.name === "mask" ? [[each, "none"]] : []))),
 };
