@@ -36,6 +36,14 @@ SHOWN = """() => {
 
 LINE = "([address, ...at]) => decoderTrace.line(address, ...at)"
 
+CALL = """([name, given]) => {
+  try {
+    decoderTrace[name](...given.map((each) => each ?? undefined)); // a vector has no column
+  } catch (error) {
+    return error.message;
+  }
+}"""
+
 CELL = """of => document.querySelector(`#text section:not([hidden]) td.typed[data-of="${of}"]`)"""
 
 WAYS = ("edit", "edit", "set", "type", "arrows", "drag")
@@ -67,7 +75,8 @@ class Reader:
             choices = [*setting["choices"], *(["0.7", "3"] if setting["number"] else [])]
             self.call("set", setting["name"], self.random.choice(choices))
         elif way in ("edit", "set") or not self.open_field(f"{of}:{','.join(map(str, index))}"):
-            self.call("edit", value["address"], *[i + 1 for i in index], number)
+            row, column = [*[i + 1 for i in index], None, None][:2]
+            self.call("edit", value["address"], row, column, number)
         elif way == "type":
             self.page.keyboard.type(number)
             self.page.keyboard.press("Enter")
@@ -82,8 +91,7 @@ class Reader:
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function of the page; it may say that there is no result."""
-        asked = "([name, given]) => { try { decoderTrace[name](...given) } catch (error) "
-        said = self.page.evaluate(asked + "{ return error.message } }", [name, arguments])
+        said = self.page.evaluate(CALL, [name, arguments])
         assert said is None or said[0].islower(), said
 
     def open_field(self, of: str) -> bool:
