@@ -91,7 +91,7 @@ def test_what_cannot_be_captured_is_told(own: Any, said: dict[str, Any], message
 
 
 def test_a_tensor_of_another_shape_is_told(own: Any) -> None:
-    class Wrong(nn.Module):  # type: ignore[misc, name-defined]
+    class Wrong(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.inner = nn.Identity()
@@ -106,7 +106,7 @@ def test_a_tensor_of_another_shape_is_told(own: Any) -> None:
 
 
 def test_heads_that_could_be_tokens_are_told() -> None:
-    class Square(nn.Module):  # type: ignore[misc, name-defined]
+    class Square(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.inner = nn.Identity()
@@ -164,14 +164,13 @@ def test_gradients_are_those_of_autograd() -> None:
     assert all(each.grad is before[name] for name, each in model.named_parameters())
 
     model.zero_grad()
-    held = []
-    with (
-        model.transformer["h"][1]
-        .mlp["c_fc"]
-        .register_forward_hook(
-            lambda module, args, output: (output.retain_grad(), held.append(output))[0]
-        )
-    ):
+    held: list[Any] = []
+
+    def keep(module: Any, args: Any, output: Any) -> None:
+        output.retain_grad()
+        held.append(output)
+
+    with model.transformer["h"][1].mlp["c_fc"].register_forward_hook(keep):
         model(torch.tensor([IDS]), targets)[1].backward()
     attention = model.transformer["h"][0].attn.c_attn
     np.testing.assert_allclose(found["gradient.layer2.ffn.hidden"], held[0].grad[0])
@@ -238,6 +237,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.fuzz  # each process imports PyTorch, its compiler included
 def test_a_model_over_two_processes_is_captured(tmp_path: Path) -> None:
     script, root = tmp_path / "distributed.py", Path(__file__).parents[2]
     script.write_text(DISTRIBUTED, encoding="utf-8")

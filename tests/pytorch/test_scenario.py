@@ -59,14 +59,14 @@ def test_words_of_a_scenario_are_ids() -> None:
     assert scenario.tokens == ("[3]", "[1]", "[4]", "[1]", "[5]")
 
 
-class WithoutHeads(NanoGPT):  # type: ignore[misc]
+class WithoutHeads(NanoGPT):
     def __init__(self) -> None:
         super().__init__()
         for block in self.transformer["h"]:
             del block.attn.n_head
 
 
-class WithoutActivation(NanoGPT):  # type: ignore[misc]
+class WithoutActivation(NanoGPT):
     def __init__(self) -> None:
         super().__init__()
         for block in self.transformer["h"]:
