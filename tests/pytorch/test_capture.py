@@ -203,55 +203,6 @@ def test_a_compiled_model_is_captured() -> None:
         np.testing.assert_array_equal(found[address], array)
 
 
-DISTRIBUTED = """
-import functools, os, sys
-import numpy, torch, tracer
-from torch import distributed, multiprocessing
-from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
-from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-from torch.nn.parallel import DistributedDataParallel
-from tests.helpers.torch_models import NanoBlock, NanoGPT, shaken
-
-def made():
-    torch.manual_seed(1)
-    return shaken(NanoGPT())
-
-def work(rank, folder):
-    distributed.init_process_group("gloo", f"file://{folder}/store", rank=rank, world_size=2)
-    whole = tracer.capture(made(), [3, 1, 4])
-    sharded = made()
-    for block in sharded.transformer["h"]:
-        fully_shard(block)
-    wrapped = FullyShardedDataParallel(
-        made(), device_id=torch.device("cpu"), auto_wrap_policy=ModuleWrapPolicy({NanoBlock})
-    )
-    for model in (DistributedDataParallel(made()), fully_shard(sharded), wrapped):
-        found = tracer.capture(model, [3, 1, 4])
-        assert found.keys() == whole.keys()
-        for address, array in whole.items():
-            numpy.testing.assert_allclose(found[address], array, atol=1e-6)
-    distributed.destroy_process_group()
-
-if __name__ == "__main__":
-    multiprocessing.spawn(work, sys.argv[1:], nprocs=2)
-"""
-
-
-@pytest.mark.fuzz  # each process imports PyTorch, its compiler included
-def test_a_model_over_two_processes_is_captured(tmp_path: Path) -> None:
-    script, root = tmp_path / "distributed.py", Path(__file__).parents[2]
-    script.write_text(DISTRIBUTED, encoding="utf-8")
-    environment = {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "PATH": ""}
-    ran = subprocess.run(
-        [sys.executable, str(script), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-
-
 def test_the_library_does_not_import_torch() -> None:
     code = "import sys, tracer; tracer.load, tracer.capture, tracer.testing; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
