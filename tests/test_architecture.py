@@ -29,12 +29,13 @@ ORDER = (
     ("renderers",),
     ("data",),
     ("check",),
+    ("pytorch",),
     ("requests",),
     ("weave",),
     ("serve",),
     ("commands",),
     ("cli",),
-    ("library",),
+    ("library", "testing"),
     ("__main__",),
 )
 """Each may import from the rows above it and from its own folder."""

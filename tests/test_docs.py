@@ -13,6 +13,7 @@ import typer
 import yaml
 
 from tests.helpers.command import SERVED, printed, run
+from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
 from tracer.audit.project.settings import settings
 from tracer.cli import app
@@ -172,6 +173,31 @@ def test_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     # The weights of a token are rounded to three decimals, and come to 1 within that.
     numbers = [float(number) for number in sums.strip("[]").split()]
     assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
+
+
+def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    from tests.checkpoints.test_transformers_configs import BASE
+    from tests.helpers.torch_models import of_transformers, torch
+    from tests.pytorch.test_testing import as_scenario, own_model
+
+    monkeypatch.chdir(tmp_path)
+    my_model = own_model()
+    Path("my-model.yaml").write_text(to_yaml(as_scenario(my_model)), encoding="utf-8")
+    ids = torch.tensor([[3, 1, 4, 1, 5, 9], [0, 0, 7, 2, 6, 8]])
+    known = {
+        "model": of_transformers(BASE["llama"]),
+        "my_model": my_model,
+        "batch": {"input_ids": ids, "attention_mask": (ids > 0).long()},
+    }
+    for example in fences("debugging.md", "python"):
+        exec(compile(example, "debugging.md", "exec"), known)
+    known["test_my_model"]()
+    assert known["captured"].token_ids == (3, 1, 4, 1, 5, 9)
+    assert "gradient.layer1.attention.head2.W_Q" in known["captured"]
+    (command,) = fences("debugging.md", "text")
+    report = printed(*shlex.split(command)[1:])
+    assert "48 values of “dump.npz” compared with the scenario: all agree." in report
 
 
 def test_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 TYPE_CHECKING = False  # as typing has it, which takes its time to import
 if TYPE_CHECKING:
     from typing import Any
 
+    from tracer import testing
     from tracer.library import Trace, explain, load, render, trace
+    from tracer.pytorch.capture import capture
+    from tracer.pytorch.scenario import scenario_of
 
 __version__ = "0.1.0"
 
-__all__ = ["Trace", "__version__", "explain", "load", "render", "trace"]
+__all__ = [
+    "Trace",
+    "__version__",
+    "capture",
+    "explain",
+    "load",
+    "render",
+    "scenario_of",
+    "testing",
+    "trace",
+]
 
 
 def __dir__() -> list[str]:
@@ -20,8 +35,9 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import the library on first use, so that the command line starts without it."""
+    places = {"capture": "tracer.pytorch.capture", "scenario_of": "tracer.pytorch.scenario"}
+    if name == "testing":
+        return import_module("tracer.testing")
     if name in __all__:
-        from tracer import library
-
-        return getattr(library, name)
+        return getattr(import_module(places.get(name, "tracer.library")), name)
     raise AttributeError(f"module 'tracer' has no attribute {name!r}")

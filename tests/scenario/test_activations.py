@@ -16,6 +16,7 @@ from tests.helpers.small_scenario import SMALL, scenario
 from tracer.errors import TracerError
 from tracer.scenario import activations as module
 from tracer.scenario.activations import activations
+from tracer.scenario.loading import parse
 
 HEAD = "layer1.attention.head1"
 
@@ -54,6 +55,72 @@ def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None
         np.testing.assert_array_equal(found[f"{place}.query"], queries[0, :, head])
         np.testing.assert_array_equal(found[f"{place}.weights"], pattern[0, head])
     np.testing.assert_array_equal(found["input"], stream[0] + 1)
+
+
+GROUPED = """
+embeddings: {a: [1, 2], b: [3, 4], c: [5, 6]}
+tokens: [a, b, c]
+layers:
+- attention:
+    heads:
+    - {W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1], [0]]}
+    - {W_Q: [[0], [1]], shares: 1}
+    - {W_Q: [[1], [1]], W_K: [[0], [1]], W_V: [[0], [1]]}
+    - {W_Q: [[1], [2]], shares: 3}
+    W_O: [[1, 0], [0, 1], [1, 1], [0, 0]]
+"""
+
+
+def test_arrays_of_all_heads_are_split(tmp_path: Path) -> None:
+    """Keys are those of the heads that have keys, whoever names them."""
+    shared = parse(GROUPED, "x.yaml")
+    queries, keys = np.arange(12.0).reshape(3, 4), np.arange(6.0).reshape(3, 2)
+    weights = np.arange(36.0).reshape(1, 4, 3, 3)
+    path = written(
+        tmp_path,
+        layer1__attention__query=queries[None],
+        layer1__attention__key=keys,
+        layer1__attention__weights=weights,
+        layer1__attention__value=keys[None, :, :, None],
+        layer1__attention__rotated_query=queries.T[:, :, None],
+        blocks__0__attn__hook_k=keys[None, :, :, None],
+        layer2__attention__key=keys,
+    )
+    arrays, _ = activations(path, shared)
+    expected = {
+        **{f"layer1.attention.head{h}.query": queries[:, h - 1 : h] for h in (1, 2, 3, 4)},
+        **{f"layer1.attention.head{h}.rotated_query": queries[:, h - 1 : h] for h in (1, 2, 3, 4)},
+        **{f"layer1.attention.head{h}.weights": weights[0, h - 1] for h in (1, 2, 3, 4)},
+        **{f"layer1.attention.head{2 * i + 1}.key": keys[:, i : i + 1] for i in (0, 1)},
+        **{f"layer1.attention.head{2 * i + 1}.value": keys[:, i : i + 1] for i in (0, 1)},
+        "layer2.attention.key": keys,
+    }
+    assert arrays.keys() == expected.keys()
+    for address, dumped in arrays.items():
+        for each in dumped:
+            np.testing.assert_array_equal(each.numbers, expected[address])
+    assert len(arrays["layer1.attention.head3.key"]) == 2
+
+
+@pytest.mark.parametrize(("name", "shape", "said"), [
+    ("query", (3, 5), "3 × 5, expected 4 heads of one text"),
+    ("key", (3, 3, 1), "3 × 3 × 1, expected 2 heads"),
+    ("weights", (3, 3, 3), "3 × 3 × 3, expected 4 heads"),
+    ("query", (2, 4, 3, 1), "2 × 4 × 3 × 1, expected 4 heads of one text"),
+])  # fmt: skip
+def test_an_array_of_other_heads_is_told(
+    name: str, shape: tuple[int, ...], said: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, **{f"layer1__attention__{name}": np.ones(shape)})
+    with pytest.raises(TracerError) as caught:
+        activations(path, parse(GROUPED, "x.yaml"))
+    assert said in str(caught.value)
+
+
+def test_bfloat16_of_jax_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, input=np.array([[0x3F80, 0xC049]], "<u2").view("V2"))
+    [found] = activations(path, scenario()).arrays["input"]
+    assert (found.kind, found.numbers.tolist()) == ("bfloat16", [[1.0, -3.140625]])
 
 
 def test_what_is_pinned_is_worked_on_with(tmp_path: Path) -> None:

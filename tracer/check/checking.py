@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracer.check.against import compared
 from tracer.check.differences import Differences
-from tracer.check.dumps import read_dump
+from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
 from tracer.check.listed import read_figures
 from tracer.check.passes import Pass
@@ -62,7 +62,17 @@ def check_against(
     """
     with loaded.locating_problems():
         check_numbers(loaded.scenario)
-    dump = read_dump(path, loaded.scenario)
+    return differences(loaded, read_dump(path, loaded.scenario), path.name, tolerance, rounding)
+
+
+def differences(
+    loaded: Loaded, dump: Dump, file: str, tolerance: float | None, rounding: Rounding | None
+) -> Differences:
+    """Compare the arrays of a dump with the scenario's pass; `file` is its name in messages.
+
+    Raises:
+        TracerError: none of its arrays is known.
+    """
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
     of_pass = [each for each in dump.arrays if not each.startswith(("gradient.", "update."))]
@@ -73,5 +83,5 @@ def check_against(
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
         expected = "addresses or the names of TransformerLens or Hugging Face"
-        raise TracerError(Problem(f"no array has a known name, expected {expected}", str(path)))
-    return Differences(trace, path.name, found, tuple(dict.fromkeys(names)))
+        raise TracerError(Problem(f"no array has a known name, expected {expected}", file))
+    return Differences(trace, file, found, tuple(dict.fromkeys(names)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from tracer.checkpoints.json_file import read_json
 from tracer.errors import Problem, TracerError
-from tracer.scenario.activations import DumpedArray, Numbers, activations
+from tracer.scenario.activations import DumpedArray, Numbers, addressed, read_arrays
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
@@ -45,8 +45,7 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
         expected = "expected a .npz or .safetensors file, or a trace as .json"
         raise TracerError(Problem(expected, str(path)))
     if path.suffix in ARRAYS:
-        plain = scenario.rounding.model_copy(update={"carry": Carry.NEVER})
-        return Dump(*activations(path, scenario), plain)
+        return dump_of(read_arrays(path), scenario, str(path))
     found = read_json(path)
     values, rounding = found.get("values"), found.get("rounding")
     if not isinstance(values, list) or not all(map(_is_value, values)):
@@ -68,6 +67,16 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
     if problems:
         raise TracerError(*problems)
     return Dump(arrays, words, _rounded(scenario.rounding, rounding))
+
+
+def dump_of(arrays: Iterable[DumpedArray], scenario: Scenario, file: str) -> Dump:
+    """Return arrays of another program by their addresses in a scenario; `file` as in messages.
+
+    Raises:
+        TracerError: an array has a larger batch, or another number of heads.
+    """
+    plain = scenario.rounding.model_copy(update={"carry": Carry.NEVER})
+    return Dump(*addressed(arrays, scenario, file), plain)
 
 
 def _is_value(value: Any) -> bool:

@@ -161,6 +161,11 @@ class Architecture:
         return self.windows[0] if len(set(self.windows)) == 1 else None
 
     @property
+    def heads_with_keys(self) -> range:
+        """The numbers of the heads with keys of their own: the first of those that share them."""
+        return range(1, self.heads + 1, self.heads // self.key_heads)
+
+    @property
     def rotated(self) -> int:
         """The number of each head's columns that are rotated; if it is odd, one more is."""
         return columns_of_share(self.d_k, self.rotary.share) if self.rotary else 0

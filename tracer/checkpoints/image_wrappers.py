@@ -86,7 +86,9 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
 def text_tensors(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """Return the tensors of the text half, by the names that they have in a text model."""
     return {
-        _renamed(name): tensor for name, tensor in tensors.items() if not _IMAGE_TENSORS.match(name)
+        name_in_text_model(name): tensor
+        for name, tensor in tensors.items()
+        if not _IMAGE_TENSORS.match(name)
     }
 
 
@@ -95,6 +97,7 @@ def _on_one_axis(scaling: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: "default" if value == "mrope" else value for key, value in kept.items()}
 
 
-def _renamed(name: str) -> str:
+def name_in_text_model(name: str) -> str:
+    """Return the name that a tensor or module of the text half has in a text model."""
     own = _TEXT_PREFIX.sub("", name, count=1)
     return name if own == name else own if own.startswith("lm_head.") else f"model.{own}"

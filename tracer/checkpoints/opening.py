@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tracer.checkpoints import (
     gguf_experts,
@@ -116,32 +117,52 @@ def _folder(path: Path) -> Checkpoint:
     config = path / CONFIG
     values = read_json(config)
     architecture = hugging_face.architecture_of(values, str(config))
+    tensors = read_folder(path)
+    if architecture.encoder is None:
+        tokenizer = cache(partial(hugging_face_tokenizer.tokenizer_of, path))
+        return of_tensors(architecture, values, tensors, str(config), str(path), tokenizer)
+    of_generation = path / GENERATION_CONFIG
+    has_own = of_generation.exists()
+    generating = read_json(of_generation) if has_own else values
+    start = hugging_face.start_token_id(values, generating, str(config))
+    found = of_tensors(
+        *(architecture, values, tensors, str(config), str(path)),
+        cache(partial(marian_tokenizer.tokenizer_of, path, start)),
+    )
+    return replace(
+        found,
+        start=start,
+        encoder_tokenizer=cache(partial(marian_tokenizer.tokenizer_of, path)),
+        excluded=hugging_face.excluded_token_ids(
+            generating, str(of_generation if has_own else config)
+        ),
+    )
+
+
+def of_tensors(
+    architecture: Architecture,
+    config: Mapping[str, Any],
+    read: Mapping[str, Tensor],
+    config_file: str,
+    file: str,
+    tokenizer: Callable[[], Tokenizer],
+) -> Checkpoint:
+    """Return the model of tensors with Hugging Face's names, which `config` describes.
+
+    `config_file` and `file` name the configuration and the tensors in messages.
+
+    Raises:
+        TracerError: a tensor is missing, has another shape, or is not known.
+    """
     layout = hugging_face_families.FAMILIES[architecture.family].layout
-    read = read_folder(path)
     of_text = text_tensors(read) if architecture.has_images else read
     tensors = _biases_as_vectors(_within_a_whole(of_text, layout), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
     if embeddings and own and not own.holds_the_same(embeddings):
         architecture = replace(architecture, tied=False)  # as in transformers
-    found = parameters(architecture, layout, tensors, str(path))
-    ends = hugging_face.end_token_ids(values, str(config))
-    if architecture.encoder is None:
-        tokenizer = cache(partial(hugging_face_tokenizer.tokenizer_of, path))
-        return Checkpoint(architecture, found, ends, tokenizer)
-    of_generation = path / GENERATION_CONFIG
-    generating = read_json(of_generation) if of_generation.exists() else values
-    start = hugging_face.start_token_id(values, generating, str(config))
-    return Checkpoint(
-        architecture,
-        found,
-        ends,
-        cache(partial(marian_tokenizer.tokenizer_of, path, start)),
-        start,
-        cache(partial(marian_tokenizer.tokenizer_of, path)),
-        hugging_face.excluded_token_ids(
-            generating, str(of_generation if of_generation.exists() else config)
-        ),
-    )
+    found = parameters(architecture, layout, tensors, file)
+    ends = hugging_face.end_token_ids(config, config_file)
+    return Checkpoint(architecture, found, ends, tokenizer)
 
 
 def _refuse_adapter(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -29,7 +29,7 @@ def parameters(
     misfits = [Problem(message, file) for message in architecture.misfits()]
     if misfits:
         raise TracerError(*misfits)
-    expected = {each.name: each for each in _expected(architecture, layout, tensors)}
+    expected = {each.name: each for each in expected_tensors(architecture, layout, tensors)}
     renamed = _renamed([*expected], tensors)
     if renamed:
         raise TracerError(Problem(renamed, file, address=next(iter(expected))))
@@ -57,7 +57,7 @@ def parameters(
 
 
 @dataclass(frozen=True)
-class _Expected:
+class ExpectedTensor:
     """A tensor that the architecture needs, and its parameter."""
 
     name: str
@@ -71,13 +71,14 @@ class _Expected:
 ENCODER = "encoder."
 
 
-def _expected(
-    architecture: Architecture, layout: Layout, tensors: Mapping[str, Tensor]
-) -> Iterator[_Expected]:
+def expected_tensors(
+    architecture: Architecture, layout: Layout, available: Container[str]
+) -> Iterator[ExpectedTensor]:
+    """Yield the tensors that an architecture needs; optional ones if they are `available`."""
     names = {
         key: name
         for key, name in layout.names.items()
-        if key not in layout.optional or name in tensors
+        if key not in layout.optional or name in available
     }
     own = {key: name for key, name in names.items() if not key.startswith(ENCODER)}
     yield from _of_tower(architecture, layout, own)
@@ -89,16 +90,16 @@ def _expected(
 
 def _of_tower(
     architecture: Architecture, layout: Layout, names: Mapping[str, str]
-) -> Iterator[_Expected]:
+) -> Iterator[ExpectedTensor]:
     shapes = _shapes(architecture)
 
-    def expected(key: str, name: str, address: str) -> _Expected:
+    def expected(key: str, name: str, address: str) -> ExpectedTensor:
         # Every format stores the unembedding like embeddings: one row per word.
         transposed = (".W_" in key or key.endswith((".router", ".shared_gate"))) and (
             layout.transposed or key == UNEMBEDDING
         )
         stored = shapes[key][::-1] if transposed else shapes[key]
-        return _Expected(name, address, stored, transposed, architecture)
+        return ExpectedTensor(name, address, stored, transposed, architecture)
 
     of_layers = {
         key: name
@@ -183,7 +184,7 @@ def _renamed(expected: Sequence[str], tensors: Mapping[str, Tensor]) -> str | No
 
 
 def _missing(
-    expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], file: str
+    expected: Mapping[str, ExpectedTensor], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
     for name, each in expected.items():
         if name not in tensors:
@@ -192,7 +193,7 @@ def _missing(
 
 
 def _unknown(
-    expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], layout: Layout
+    expected: Mapping[str, ExpectedTensor], tensors: Mapping[str, Tensor], layout: Layout
 ) -> Iterator[Problem]:
     """Yield a problem for each unused tensor: it may belong to a part that is not computed."""
     unused = (*layout.unused, *layout.copies, layout.names[UNEMBEDDING])
@@ -217,24 +218,37 @@ def _parts(whole: Parameter, architecture: Architecture, layout: Layout) -> Iter
     if whole.address == "positions":
         yield whole.rows(architecture.first_position)
         return
-    attention, _, name = whole.address.rpartition(".")
+    parts = list(columns_of(whole.address, architecture, layout))
+    yield from (whole.columns(*part) for part in parts)
+    if not parts:
+        yield whole
+
+
+def columns_of(
+    address: str, architecture: Architecture, layout: Layout
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the columns of each parameter in a matrix or bias that holds several: begin, end, name.
+
+    The heads of W_Q are side by side, and W_13 holds W_1 and W_3. A module with this matrix gives
+    vectors with the same columns. Nothing is yielded for a matrix that is one parameter.
+    """
+    place, _, name = address.rpartition(".")
     kind, _, parts = name.partition("_")
     if parts == "13":
         for number, part in enumerate(parts):
             begin = number * architecture.hidden
-            yield whole.columns(begin, begin + architecture.hidden, f"{attention}.{kind}_{part}")
+            yield begin, begin + architecture.hidden, f"{place}.{kind}_{part}"
         return
     if parts not in ("Q", "K", "V", "QKV", "QVK"):
-        yield whole
         return
     begin, d_k = 0, architecture.d_k
     groups = (layout.groups or architecture.key_heads) if len(parts) > 1 else 1
     for group in range(groups):
         for part in parts:
-            heads = architecture.heads if part == "Q" else architecture.key_heads
-            # Shared keys and values have the address of the first head that uses them.
-            share = architecture.heads // heads
-            for head in range(group * heads // groups, (group + 1) * heads // groups):
-                address = f"{attention}.head{head * share + 1}.{kind}_{part}"
-                yield whole.columns(begin, begin + d_k, address)
+            heads = architecture.heads_with_keys
+            if part == "Q":
+                heads = range(1, architecture.heads + 1)
+            first, last = (len(heads) * number // groups for number in (group, group + 1))
+            for head in heads[first:last]:
+                yield begin, begin + d_k, f"{place}.head{head}.{kind}_{part}"
                 begin += d_k

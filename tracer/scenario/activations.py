@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from zipfile import ZipFile
@@ -20,6 +20,7 @@ from tracer.checkpoints.safetensors_files import read_tensors
 from tracer.checkpoints.tensor import widened
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import open_file
+from tracer.scenario.heads_of_arrays import ALL_HEADS, heads_of, split
 from tracer.scenario.model import Scenario
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -65,6 +66,8 @@ THEIRS = re.compile(
 )
 MOST_UNPACKED, MOST_TIMES = 2**28, 4
 """Limits for all arrays of an archive: in bytes, and as a multiple of its own size."""
+BFLOAT16 = np.dtype("V2")
+"""What NumPy reads from a file that JAX has written with bfloat16, which NumPy does not know."""
 REAL = "biuf"
 """The kinds of NumPy's types that are real numbers."""
 OF_BLOCK = re.compile(r"blocks\.([0-9]{1,6})\.(.*)")
@@ -84,20 +87,29 @@ def activations(path: Path, scenario: Scenario) -> Activations:
     """Return the arrays of a .npz or .safetensors file by their addresses in a scenario.
 
     Raises:
-        TracerError: the file is missing, damaged or of another kind; an array has a larger batch.
+        TracerError: the file is missing, damaged or of another kind; as in `addressed`.
+    """
+    return addressed(read_arrays(path), scenario, str(path))
+
+
+def addressed(arrays: Iterable[DumpedArray], scenario: Scenario, file: str) -> Activations:
+    """Return arrays by their addresses in a scenario; `file` is where they are, for messages.
+
+    Raises:
+        TracerError: an array has a larger batch, or another number of heads.
     """
     found = Activations({}, [])
     problems = list[Problem]()
     between = between_layers(scenario)
-    for dumped in _arrays(path):
+    for dumped in arrays:
         try:
-            addressed = list(_addressed(dumped.name, dumped.numbers, between))
+            parts = list(_addressed(dumped.name, dumped.numbers, between, scenario))
         except ValueError as error:
-            problems.append(Problem(str(error), str(path), address=dumped.name))
+            problems.append(Problem(str(error), file, address=dumped.name))
             continue
-        for address, numbers in addressed:
+        for address, numbers in parts:
             found.arrays.setdefault(address, []).append(dumped._replace(numbers=numbers))
-        if not addressed:
+        if not parts:
             found.unknown.append(dumped.name)
     if problems:
         raise TracerError(*problems)
@@ -139,7 +151,12 @@ def between_layers(scenario: Scenario) -> list[str]:
     return [*found[:-1], "output"] if scenario.layers else found
 
 
-def _arrays(path: Path) -> Iterator[DumpedArray]:
+def read_arrays(path: Path) -> Iterator[DumpedArray]:
+    """Yield the arrays of a .npz or .safetensors file.
+
+    Raises:
+        TracerError: the file is missing, damaged or of another kind.
+    """
     match path.suffix:
         case ".safetensors":
             for name, tensor in read_tensors(path).items():
@@ -162,6 +179,9 @@ def _unzipped(path: Path) -> Iterator[DumpedArray]:
                 raise TracerError(Problem(f"unpacks to {size:,} bytes, {expected}", str(path)))
             with np.load(file, allow_pickle=False) as arrays:
                 for name, array in arrays.items():
+                    if array.dtype == BFLOAT16:
+                        yield DumpedArray(name, "bfloat16", _as_floats(widened(array.view("<u2"))))
+                        continue
                     if array.dtype.kind not in REAL:
                         kind = f"holds {array.dtype.name}, expected real numbers"
                         raise TracerError(Problem(kind, str(path), address=name))
@@ -179,16 +199,19 @@ def _as_floats(array: NDArray[Any]) -> Numbers:
 
 
 def _addressed(
-    name: str, array: NDArray[Any], between: Sequence[str]
+    name: str, array: NDArray[Any], between: Sequence[str], scenario: Scenario
 ) -> Iterator[tuple[str, Numbers]]:
-    if not THEIRS.match(name):
+    if ALL_HEADS.fullmatch(name):
+        yield from _of_heads(name, array, scenario)
+    elif not THEIRS.match(name):
         yield name, array
     elif name in OF_MODEL:
         yield OF_MODEL[name], _of_one_text(array, 2)
     elif numbered := NUMBERED.fullmatch(name):
         kind, number = numbered[1], int(numbered[2])
         if kind == "attentions":
-            yield from _of_heads(f"layer{number + 1}", kind, array)
+            address = f"layer{number + 1}.attention.{OF_HEADS[kind]}"
+            yield from _of_heads(address, _of_one_text(array, 3), scenario, heads_first=True)
         elif number < len(between):
             yield between[number], _of_one_text(array, 2)
     elif found := OF_BLOCK.fullmatch(name):
@@ -196,15 +219,28 @@ def _addressed(
         if hook in OF_LAYER:
             yield f"{layer}.{OF_LAYER[hook]}", _of_one_text(array, 2)
         elif hook in OF_HEADS:
-            yield from _of_heads(layer, hook, array)
+            address = f"{layer}.attention.{OF_HEADS[hook]}"
+            heads_first = hook in HEAD_FIRST
+            yield from _of_heads(address, _of_one_text(array, 3), scenario, heads_first=heads_first)
 
 
-def _of_heads(layer: str, hook: str, array: NDArray[Any]) -> Iterator[tuple[str, Numbers]]:
-    """Split an array of all heads into one array per head."""
-    heads = _of_one_text(array, 3)
-    heads = heads if hook in HEAD_FIRST else heads.swapaxes(0, 1)
-    for head, rows in enumerate(heads, 1):
-        yield f"{layer}.attention.head{head}.{OF_HEADS[hook]}", rows
+def _of_heads(
+    address: str, array: NDArray[Any], scenario: Scenario, *, heads_first: bool | None = None
+) -> Iterator[tuple[str, Numbers]]:
+    """Split an array of all heads, or of those with keys of their own, into one for each head."""
+    heads = heads_of(address, scenario)
+    if heads_first is None:
+        found = split(address, array, heads, tokens=_tokens_of(address, scenario))
+    else:
+        number = array.shape[0 if heads_first else 1]
+        numbers = heads if len(heads) == number else range(1, number + 1)
+        found = split(address, array, numbers, heads_first=heads_first)
+    yield from found if heads or heads_first is not None else [(address, array)]
+
+
+def _tokens_of(address: str, scenario: Scenario) -> int | None:
+    """Return the number of rows of a value; None if it may be that of the encoder."""
+    return None if scenario.encoder else len(scenario.tokens)
 
 
 def _of_one_text(array: NDArray[Any], axes: int) -> NDArray[np.float64]:

@@ -122,6 +122,12 @@ def load(name: str, folder: Path = Path(), opened: Opened | None = None) -> Load
     return load_text(*text_of(name, folder), opened)
 
 
+def without_a_file(scenario: Scenario) -> Loaded:
+    """Return a scenario that a program has made as a loaded one; its problems have no lines."""
+    name = "scenario"
+    return Loaded(name, scenario, read("{}", f"<{name}>"), "")
+
+
 def text_of(name: str, folder: Path = Path()) -> tuple[str, Origin]:
     """Return the text of a scenario, and where it comes from.
 

@@ -54,8 +54,12 @@ MIXTRAL = replace(
     experts="num_local_experts",
     same={"num_experts": "num_local_experts"},
     top=("num_experts_per_tok", 2),
-    layout=with_experts(
-        LLAMA.layout, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")
+    layout=replace(
+        with_experts(
+            LLAMA.layout,
+            *("block_sparse_moe.gate", "block_sparse_moe.experts.{}.", ("w1", "w3", "w2")),
+        ),
+        older={".mlp.": ".block_sparse_moe."},  # the names of the modules in transformers 5
     ),
 )
 MINISTRAL = replace(

@@ -1,0 +1,89 @@
+"""Arrays of all heads at once, as other programs have them: their heads one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tracer.scenario.model import Scenario
+
+OF_KEYS = ("key", "value", "rotated_key", "key_norm")
+"""Values that only heads with keys of their own have."""
+OF_SCORES = ("dot", "scores", "masked", "weights")
+"""Values with a row per query and a column per key: arrays of them begin with the heads."""
+_NAMES = "|".join(("query", "rotated_query", "query_norm", *OF_KEYS, *OF_SCORES))
+ALL_HEADS = re.compile(
+    rf"(?P<tower>encoder\.)?layer(?P<layer>[0-9]{{1,6}})\.(?P<part>attention|cross_attention)"
+    rf"\.(?P<name>{_NAMES})"
+)
+"""An address of all heads: that of a head's value, without the head."""
+
+
+def address_of_head(address: str, head: int) -> str:
+    """`layer1.attention.weights` → `layer1.attention.head2.weights`."""
+    place, _, name = address.rpartition(".")
+    return f"{place}.head{head}.{name}"
+
+
+def heads_of(address: str, scenario: Scenario) -> tuple[int, ...]:
+    """Return the numbers of the heads that have a value of this name; none if there are no such."""
+    found = ALL_HEADS.fullmatch(address)
+    tower = scenario.encoder if found and found["tower"] else scenario
+    number = int(found["layer"]) if found else 0
+    if not found or tower is None or not 1 <= number <= len(tower.layers):
+        return ()
+    part = getattr(tower.layers[number - 1], found["part"])
+    return tuple(
+        number
+        for number, head in enumerate(part.heads if part else (), 1)
+        if head.shares is None or found["name"] not in OF_KEYS
+    )
+
+
+def split(
+    address: str,
+    array: NDArray[Any],
+    heads: Sequence[int],
+    *,
+    tokens: int | None = None,
+    heads_first: bool | None = None,
+) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield each head's rows and their address; `address` is that of all heads.
+
+    The array has the shape (tokens, heads · columns), (tokens, heads, columns) or (heads, tokens,
+    columns), maybe with a batch of one text in front. `heads_first` says which of the last two it
+    is; otherwise its sizes and the number of `tokens` say it.
+
+    Raises:
+        ValueError: it has another shape, or several are possible.
+    """
+    number, is_of_scores = len(heads), address.endswith(OF_SCORES)
+    if array.ndim == 4 or (array.ndim == 3 and not is_of_scores and array.shape[1] == tokens):
+        array = array[0] if len(array) == 1 else array
+    if array.ndim == 2 and not is_of_scores and array.shape[1] % number == 0:
+        array, heads_first = array.reshape(len(array), number, -1), False
+    if array.ndim != 3:
+        raise ValueError(f"{_shape(array)}, expected {number} heads of one text")
+    if heads_first is None:
+        heads_first = is_of_scores or _begins_with_heads(array, number, tokens)
+    rows = array if heads_first else array.swapaxes(0, 1)
+    if len(rows) != number:
+        raise ValueError(f"{_shape(array)}, expected {number} heads")
+    for head, of_head in zip(heads, rows, strict=True):
+        yield address_of_head(address, head), of_head
+
+
+def _begins_with_heads(array: NDArray[Any], heads: int, tokens: int | None) -> bool:
+    first, second, _ = array.shape
+    begins = first == heads and tokens in (None, second)
+    if begins and second == heads and tokens in (None, first):
+        both = f"{_shape(array)}, with as many tokens as heads"
+        raise ValueError(f"{both}: expected (tokens, heads · columns), or an array for each head")
+    return begins
+
+
+def _shape(array: NDArray[Any]) -> str:
+    return " × ".join(map(str, array.shape)) or "one number"
