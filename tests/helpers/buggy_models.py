@@ -86,14 +86,14 @@ BUGS = tuple(
         ("no residual", "gpt", f"{ATTENTION}.residual", "residual"),
         ("residual of norm", "gpt", f"{ATTENTION}.residual", "norm"),
         ("no norm", "gpt", f"{FFN}.hidden", "norm"),
-        ("attention input for ffn", "gpt", f"{FFN}.norm", "input"),
+        ("attention input for ffn", "gpt", f"{FFN}.norm", "in place of"),
         ("no final norm", "gpt", "output", "norm"),
-        ("untied", "gpt", "logits", "embeddings"),
+        ("tied", "alibi", "logits", "embeddings"),
         ("constant per row", "gpt", "logits", "row"),
         ("stale cache", "gpt", f"{HEAD}.key", "row"),
-        ("layers swapped", "gpt", f"{ATTENTION}.norm", "layer 2"),
+        ("layers swapped", "gpt", f"{ATTENTION}.norm", "layers"),
         ("post norm", "gpt", f"{ATTENTION}.norm", "norm"),
-        ("one number wrong", "gpt", f"{FFN}.output", ""),
+        ("one number wrong", "gpt", f"{FFN}.output", "none"),
         ("layout pairs", "llama", f"{HEAD}.rotated_query", "pairs"),
         ("rotated backwards", "llama", f"{HEAD}.rotated_query", "direction"),
         ("base 500000", "llama", f"{HEAD}.rotated_query", "500000"),
@@ -221,7 +221,7 @@ class Program:
         if self.model != "seq2seq":
             x = x if self.has("no final norm") else self.norm(x, w["final"])
         y = self.keep("output", x)
-        table = w["W_U"].T if self.model != "gpt" or self.has("untied") else w["embeddings"]
+        table = w["W_U"].T if self.model != "gpt" and not self.has("tied") else w["embeddings"]
         z = self.r(y @ self.r(table).T)
         if self.model == "llama" and not self.has("no softcap"):
             z = 5 * np.tanh(z / 5)
@@ -385,8 +385,8 @@ class Program:
             if self.has("dropout on weights"):
                 p = p * (np.random.default_rng(h).random(p.shape) > 0.2) / 0.8
             p = self.keep(f"{head}.weights", p)
-            other = k if self.has("values are keys") else v
-            outputs.append(self.keep(f"{head}.output", p @ other[:, group]))
+            values = k if self.has("values are keys") else v
+            outputs.append(self.keep(f"{head}.output", p @ values[:, group]))
         y = np.stack(outputs, 2 if self.has("concat interleaved") else 1).reshape(len(n), -1)
         has_bias = has_bias and not self.has("no b_O")
         return y @ self.r(w["W_O"]) + (self.r(w["b_O"]) if has_bias else 0)
@@ -573,7 +573,7 @@ def scenario_of(model: str, outlier: bool = False) -> dict[str, Any]:
         "arithmetic": "float64",
     }
     if model == "gpt":
-        found |= {"positions": {"table": w["positions"][:TOKENS].tolist()}}
+        found |= {"positions": {"table": w["positions"].tolist()}}
         found |= {"unembedding": "tied"}
     if model in ("llama", "sink"):
         found["positions"] = {"rotary": {"layout": "halves"}}
