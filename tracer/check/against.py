@@ -1,41 +1,72 @@
-"""Compare another program's arrays with a trace, in the order of computation."""
+"""Compare another program's arrays with a trace, in the order of computation.
+
+Each value is compared twice: with the scenario's own, and with what follows from the file's numbers
+before it. Only the second comparison says whether a step is wrong: in the first, a mistake differs
+in everything that follows, and errors of rounding add up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tracer.check.recomputation import Allowed, Recomputation
 from tracer.console import progress
 from tracer.decoder.comparison import Floats, differences
-from tracer.decoder.elementwise import Add, Subtract
 from tracer.decoder.forward import Trace
-from tracer.decoder.tape import Record
-from tracer.decoder.value import Value
+from tracer.decoder.value import Index, Value
+from tracer.names import distinct
 from tracer.scenario.activations import DumpedArray
 
+Dumped = Mapping[str, Sequence[DumpedArray]]
+
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""The allowed difference by number type, relative to the largest number of the entry's row and
-column that is no outlier."""
+"""The allowed difference of two passes by number type, relative to the largest number of the
+entry's row and column that is no outlier."""
 
 OUTLIER = 10
 """A row or column whose largest number is so many times that of the others has its own."""
 NOT_CHANNELS = ("key", "token", "word")
 """Columns whose numbers are shares of a row, or compared within it: one of them is no outlier."""
 
-ROUNDING = {"float64": 2**-53, "float32": 2**-24, "float16": 2**-11, "bfloat16": 2**-8}
-"""The largest relative error of a rounded number."""
-JUMP = 30
-"""Rounding alone seldom makes a step's differences so many times as large as all before it."""
-FEW_RECORDS = 12
-"""The most values from one compared value to the next that count as one step."""
-
 HIDDEN_FROM = -1e4
 """Programs use the smallest float or -10⁹ instead of -∞; numbers below this count as -∞."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class ComparedStep:
+    """A value compared with what follows from the file's numbers before it.
+
+    `own` are the computed numbers, `allowed` are the differences that rounding explains.
+    """
+
+    own: Floats
+    theirs: Floats
+    allowed: Floats
+
+    @cached_property
+    def differing(self) -> NDArray[np.bool_]:
+        """Which numbers differ by more than rounding explains."""
+        return self.differing_from(self.own)
+
+    def differing_from(self, own: Floats) -> NDArray[np.bool_]:
+        """Return which numbers differ from others that could have been computed."""
+        return np.asarray(~(differences(own, self.theirs) <= self.allowed))
+
+    @cached_property
+    def at(self) -> Index:
+        """The index of the number that differs by the most, compared with what is allowed."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = differences(self.own, self.theirs) / self.allowed
+        most = int(np.argmax(np.nan_to_num(excess, nan=0.0, posinf=np.inf)))
+        return tuple(map(int, np.unravel_index(most, self.own.shape)))
+
+
+@dataclass(frozen=True, eq=False)
 class ComparedValue:
     """A value compared with theirs; without `at` their shapes differ.
 
@@ -47,65 +78,147 @@ class ComparedValue:
     theirs: DumpedArray
     allowed: float
     """The relative difference that does not count."""
-    at: tuple[int, ...] | None = None
+    at: Index | None = None
     here: float = 0.0
     there: float = 0.0
     difference: float = 0.0
     relative: float = 0.0
     is_largest: bool = True
     """Whether no two other numbers are further apart."""
-    has_outliers: bool = False
-    """Whether some numbers are compared with less than the largest one."""
-    jumps: float | None = None
-    """How many times as large as before its differences are, if rounding is no reason for that."""
+    step: ComparedStep | None = None
+    """The comparison of this step alone; None if the shapes differ or numbers are rounded."""
+    follows: bool = False
+    """Whether a value before it is wrong."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the value differs from what follows from the file's numbers before it."""
+        if self.at is None:
+            return True
+        if self.step is None:
+            return self._exceeds and not self.follows
+        return bool(self.step.differing.any())
 
     @property
     def differs(self) -> bool:
-        """Whether the difference exceeds the allowed one."""
-        return self.at is None or not self.relative <= self.allowed
+        """Whether the value is wrong or differs because one before it is."""
+        return self.is_wrong or (self._exceeds and self.follows)
+
+    @property
+    def _exceeds(self) -> bool:
+        return not self.relative <= self.allowed
+
+    @property
+    def differs_in(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The labels of the rows and of the columns that are wrong; None if all are."""
+        found: list[tuple[str, ...] | None] = [None, None]
+        if self.step is None:
+            return None, None
+        for number, axis in enumerate(self.value.axes):
+            others = tuple(i for i in range(len(self.value.axes)) if i != number)
+            wrong = np.asarray(self.step.differing.any(axis=others))
+            if not wrong.all():
+                labels = zip(distinct(axis.labels), wrong, strict=True)
+                found[number] = tuple(label for label, differs in labels if differs)
+        return found[0], found[1]
+
+
+def numbers_by_address(trace: Trace, dump: Dumped) -> dict[str, Floats]:
+    """Return the file's numbers that steps can be computed from: finite, and of our shape."""
+    found: dict[str, Floats] = {}
+    for address, (theirs, *_) in dump.items():
+        value = trace.values.get(address)
+        if value is None or value.role.words:
+            continue
+        numbers = _without_batch(theirs.numbers, value)
+        if value.role.hides:
+            numbers = np.where(numbers <= HIDDEN_FROM, -np.inf, numbers)
+        hidden = np.isneginf(numbers) & value.role.hides
+        if numbers.shape == value.shape and (np.isfinite(numbers) | hidden).all():
+            found[address] = numbers
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of a pass, each computed from the file's numbers before it."""
+
+    own: Recomputation
+    allowed: Allowed
+
+    @staticmethod
+    def of(trace: Trace, dump: Dumped) -> Steps:
+        """Return the steps of a pass that is computed on demand."""
+        numbers = numbers_by_address(trace, dump)
+        kinds = {each.kind for arrays in dump.values() for each in arrays}
+        return Steps(Recomputation(trace, numbers), Allowed(trace, numbers, kinds))
+
+    def compared(
+        self, value: Value, theirs: DumpedArray, tolerance: float | None
+    ) -> ComparedStep | None:
+        """Return the comparison of a step; None if the file's numbers have no result there."""
+        try:
+            own = self.own.of(value.address)
+        except ArithmeticError:
+            return None
+        numbers = _like(own, _without_batch(theirs.numbers, value))
+        if tolerance is not None:
+            return ComparedStep(own, numbers, tolerance * _scales(own, value))
+        return ComparedStep(own, numbers, self.allowed.of(value.address, own, theirs.kind))
 
 
 def compared(
-    trace: Trace, dump: Mapping[str, Sequence[DumpedArray]], tolerance: float | None
-) -> Iterator[ComparedValue]:
-    """Yield the comparison of each array; of a trained model only these values are computed."""
-    before, since = dict[str, float](), list[Record]()
+    trace: Trace, steps: Steps | None, dump: Dumped, tolerance: float | None
+) -> tuple[ComparedValue, ...]:
+    """Return the comparison of each array; of a trained model only these values are computed.
+
+    Without `steps`, the pass rounds its numbers, and only whole passes are compared.
+    """
+    found: list[ComparedValue] = []
     for record in trace.records:
         value = record.output
-        since.append(record)
-        if value.address in dump and not value.role.words:
-            progress.report(value.address)
-            for theirs in dump[value.address]:
-                found = _compared(value, theirs, tolerance)
-                if tolerance is None:
-                    found = _with_jump(found, before.get(theirs.kind), since)
-                before[theirs.kind] = max(before.get(theirs.kind, 0), found.relative)
-                yield found
-            since.clear()
+        if value.address not in dump or value.role.words:
+            continue
+        progress.report(value.address)
+        for theirs in dump[value.address]:
+            of_pass = _compared(value, theirs, tolerance)
+            step = None
+            if steps and of_pass.at is not None:
+                step = steps.compared(value, theirs, tolerance)
+            follows = any(each.is_wrong for each in found)
+            found.append(replace(of_pass, step=step, follows=follows))
+    return tuple(found)
 
 
 def _compared(value: Value, theirs: DumpedArray, tolerance: float | None) -> ComparedValue:
     allowed = TOLERANCES.get(theirs.kind, TOLERANCES["float64"]) if tolerance is None else tolerance
-    numbers = theirs.numbers
-    if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
-        numbers = np.asarray(numbers[0])  # without a batch of one in front
+    numbers = _without_batch(theirs.numbers, value)
     if numbers.shape != value.shape:
         return ComparedValue(value, theirs, allowed)
     ours = value.array
     if not ours.size:
         return ComparedValue(value, theirs, allowed, ())
-    hidden = np.isneginf(ours) & (numbers <= HIDDEN_FROM)
-    off = differences(ours, np.where(hidden, ours, numbers))
-    scales = _scales(ours, value)
-    relative = off / scales
+    off = differences(ours, _like(ours, numbers))
+    relative = off / _scales(ours, value)
     at = tuple(map(int, np.unravel_index(int(np.argmax(relative)), off.shape)))
     return ComparedValue(
         *(value, theirs, allowed, at, float(ours[at]), float(numbers[at])),
         difference=float(off[at]),
         relative=float(relative[at]),
         is_largest=bool(off[at] == off.max()),
-        has_outliers=bool(np.ptp(scales)),
     )
+
+
+def _without_batch(numbers: Floats, value: Value) -> Floats:
+    """Return numbers without a batch of one in front."""
+    if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
+        return np.asarray(numbers[0])
+    return numbers
+
+
+def _like(ours: Floats, numbers: Floats) -> Floats:
+    """Return their numbers with -∞ for what stands for it where ours are -∞."""
+    return np.where(np.isneginf(ours) & (numbers <= HIDDEN_FROM), ours, numbers)
 
 
 def _scales(ours: Floats, value: Value) -> Floats:
@@ -132,37 +245,3 @@ def _without_outliers(largest: Floats) -> Floats:
     typical = known[(known.size - 1) // 2]
     bounds = OUTLIER * np.maximum(largest, typical)
     return np.array(known[np.searchsorted(known, bounds, "right") - 1])
-
-
-def _with_jump(
-    found: ComparedValue, before: float | None, since: Sequence[Record]
-) -> ComparedValue:
-    """Return a comparison that differs if its differences have become much larger in one step.
-
-    A tolerance allows for errors that many steps have added up, behind which a wrong ε of a norm
-    would disappear.
-    """
-    rounding = ROUNDING.get(found.theirs.kind, ROUNDING["float64"])
-    if before is None or found.at is None or found.differs or len(since) > FEW_RECORDS:
-        return found
-    usual = max(before, rounding)
-    if found.relative <= max(JUMP * usual, found.allowed / 100):
-        return found
-    cancelled = max(map(_cancelled, since))
-    allowed = max(JUMP * usual * cancelled, found.allowed / 100)
-    if found.relative <= allowed:
-        return found
-    return replace(found, allowed=allowed, jumps=found.relative / usual)
-
-
-def _cancelled(record: Record) -> float:
-    """Return by how much a sum or difference is smaller than its terms, which enlarges errors."""
-    if not isinstance(record.operation, Add | Subtract):
-        return 1.0
-    terms = max(_largest(each.array) for each in record.inputs)
-    result = _largest(record.output.array)
-    return max(terms / result, 1.0) if result else float("inf")
-
-
-def _largest(numbers: Floats) -> float:
-    return float(np.abs(numbers).max(initial=0, where=np.isfinite(numbers)))

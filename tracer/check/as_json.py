@@ -68,6 +68,7 @@ def of_differences(found: Differences) -> str:
             "against": found.file,
             "holds": found.holds,
             "first": first.value.address if first else None,
+            "differs_in": _differs_in(first) if first else None,
             "values": [_compared(each, found) for each in found.compared],
             "compared": len(found.compared),
             "not_compared": list(found.not_compared),
@@ -102,6 +103,7 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
         "type": each.theirs.kind,
         "tolerance": each.allowed,
         "differs": each.differs,
+        "wrong": each.is_wrong,
         "shape": list(each.value.shape),
         "their_shape": list(each.theirs.numbers.shape),
     }
@@ -113,7 +115,27 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
             "difference": _plain(each.difference),
             "relative": _plain(each.relative),
         }
+    if (alone := each.step) is not None:
+        own, there = float(alone.own[alone.at]), float(alone.theirs[alone.at])
+        fields["from_file"] = {
+            "at": list(alone.at),
+            "here": _plain(own),
+            "there": _plain(there),
+            "difference": _plain(abs(own - there)),
+            "allowed": _plain(float(alone.allowed[alone.at])),
+        }
+    if each.is_wrong:
+        fields["differs_in"] = _differs_in(each)
     return fields
+
+
+def _differs_in(each: ComparedValue) -> dict[str, list[str] | None]:
+    """Return the rows and columns that differ; None for all of them."""
+    rows, columns = each.differs_in
+    return {
+        "rows": None if rows is None else list(rows),
+        "columns": None if columns is None else list(columns),
+    }
 
 
 def _plain(number: float) -> float | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tracer.check.against import compared
+from tracer.check.against import Steps, compared
 from tracer.check.differences import Differences
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
@@ -76,12 +76,13 @@ def differences(
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
     of_pass = [each for each in dump.arrays if not each.startswith(("gradient.", "update."))]
-    trace = Pass(loaded, PassOptions.recording(of_pass)).trace
-    found = tuple(compared(trace, dump.arrays, tolerance))
+    own = Pass(loaded, PassOptions.recording(of_pass))
+    steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, dump.arrays)
+    found = compared(own.trace, steps, dump.arrays, tolerance)
     known = {each.value.address for each in found}
     unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
         expected = "addresses or the names of TransformerLens or Hugging Face"
         raise TracerError(Problem(f"no array has a known name, expected {expected}", file))
-    return Differences(trace, file, found, tuple(dict.fromkeys(names)))
+    return Differences(own.trace, file, found, tuple(dict.fromkeys(names)), tolerance)

@@ -8,10 +8,10 @@ from decimal import Decimal
 from functools import cached_property
 from math import isfinite, isnan
 
-from tracer.check.against import ComparedValue
+from tracer.check.against import ComparedStep, ComparedValue
 from tracer.check.figures import step_in
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Entry
+from tracer.decoder.value import Entry, has_token_rows
 from tracer.formula.expression import Number
 from tracer.formula.numbers import trimmed
 from tracer.lesson import document as doc
@@ -34,16 +34,22 @@ class Differences:
     file: str
     compared: tuple[ComparedValue, ...]
     not_compared: tuple[str, ...]
+    tolerance: float | None = None
 
     @property
     def holds(self) -> bool:
         """Whether nothing differs."""
-        return self.first is None
+        return not self.wrong
 
-    @cached_property
+    @property
     def first(self) -> ComparedValue | None:
         """The first value that differs."""
-        return next((each for each in self.compared if each.differs), None)
+        return next(iter(self.wrong), None)
+
+    @cached_property
+    def wrong(self) -> tuple[ComparedValue, ...]:
+        """The values that do not follow from the file's numbers before them."""
+        return tuple(each for each in self.compared if each.is_wrong)
 
     @cached_property
     def origins(self) -> Origins:
@@ -74,26 +80,52 @@ class Differences:
             f" compared with the scenario: {result}.",
             *self._others(),
         )
-        allowed = {each.theirs.kind: each.allowed for each in self.compared if not each.jumps}
-        parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
-        yield (f"Differences up to {', '.join(parts)} of a value's largest number do not count.",)
-        if any(each.has_outliers for each in self.compared):
+        if differ > 1 and self.compared_steps:
+            yield from self._wrong()
+        kinds = dict.fromkeys(each.theirs.kind for each in self.compared)
+        if self.tolerance is None and self.compared_steps:
             yield (
-                "Numbers more than ten times as large as those of other rows or columns count as "
-                "largest only in their own.",
+                "Each is also computed from the file's own numbers before it. Differences that "
+                f"rounding to {' and '.join(kinds)} explains do not count.",
             )
+        else:
+            allowed = {each.theirs.kind: each.allowed for each in self.compared}
+            parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
+            of = "of a value's largest number do not count."
+            yield (f"Differences up to {', '.join(parts)} {of}",)
         if not self.trace.pencil.rounds:
             yield ("As in other programs, intermediate results are not rounded.",)
+
+    @property
+    def compared_steps(self) -> bool:
+        """Whether each step is computed from the file's numbers before it."""
+        return any(each.step for each in self.compared)
+
+    def _wrong(self) -> Iterator[doc.Sentence]:
+        """Say which values do not follow from those before them."""
+        names = _listed([each.value.address for each in self.wrong])
+        follow = sum(each.differs for each in self.compared) - len(self.wrong)
+        if not follow:
+            yield ("None of these follows from the file's numbers before it: ", *names, ".")
+            return
+        does = "does" if len(self.wrong) == 1 else "do"
+        yield (
+            f"{len(self.wrong)} {does} not follow from the file's numbers before it: ",
+            *names,
+            ".",
+        )
+        others = "other only differs" if follow == 1 else f"{follow} others only differ"
+        yield (f"The {others} because a value before differs.",)
 
     def _others(self) -> doc.Sentence:
         """Return the sentence with the names of arrays that were not compared."""
         if not self.not_compared:
             return ()
-        names = [doc.Name(each) for each in self.not_compared[:MOST_NAMES]]
-        more = len(self.not_compared) - len(names)
-        listed = [part for name in names for part in (name, ", ")][:-1]
-        end = f", and {more} more." if more else "."
-        return (" Not compared, because the forward pass computes no such numbers: ", *listed, end)
+        names = _listed(self.not_compared)
+        return (
+            *(" Not compared, because the forward pass computes no such numbers: ", *names),
+            ".",
+        )
 
     def _first(self) -> Iterator[doc.Section]:
         first = self.first
@@ -112,21 +144,14 @@ class Differences:
                 (doc.Name(value.address), f" is {theirs} in the file and {ours} in the scenario.")
             )
             return
-        entry = Entry(value, first.at)
-        here, there = written_float(first.here), written_float(first.there)
-        apart = f", {written_float(first.difference)} apart" if isfinite(first.difference) else ""
-        largest = ""
-        if value.axes:
-            of = "difference" if first.is_largest else "difference, relative to its row and column,"
-            largest = f" No other {of} in this value is larger."
+        entry = Entry(value, first.step.at if first.step else first.at)
         yield doc.Paragraph(
-            (
-                doc.Name(name(entry)),
-                f" is {there} in the file and {here} in the scenario{apart}.{largest}",
-            )
+            _about_step(entry, first.step, first.theirs.kind)
+            if first.step
+            else _about_pass(entry, first)
         )
-        if first.jumps:
-            yield doc.Paragraph((_about_jump(first, first.jumps),))
+        if where := _where(first):
+            yield doc.Paragraph((where,))
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
             verb = "agrees" if len(earlier) == 1 else "agree"
@@ -143,7 +168,7 @@ class Differences:
             sizes = ("shape", "")
             if each.at is not None:
                 sizes = (written_float(each.difference, 2), written_float(each.relative, 2))
-            found = "differs" if each.differs else "agrees"
+            found = "wrong" if each.is_wrong else "follows" if each.differs else "agrees"
             number = str(step.number) if step else "–"
             rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
         header = ("step", "difference", "relative", "", "value")
@@ -151,13 +176,61 @@ class Differences:
         return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
 
 
-def _about_jump(first: ComparedValue, times: float) -> str:
+def _about_step(entry: Entry, step: ComparedStep, kind: str) -> doc.Sentence:
+    """Say how far a number is from what follows from the numbers before it."""
+    there, own = float(step.theirs[entry.at]), float(step.own[entry.at])
+    apart = f", {written_float(abs(there - own), 2)} apart" if isfinite(there - own) else ""
+    allowed = written_float(float(step.allowed[entry.at]), 2)
     return (
-        f"The tolerance for {first.theirs.kind} would allow this difference. Relative to the "
-        f"numbers, it is at least {times:,.0f} times as large as any before it, and as the "
-        "rounding of one number. Rounding alone seldom does that in one step; another ε of a norm "
-        "may."
+        doc.Name(name(entry)),
+        f" is {written_float(there)} in the file, and {written_float(own)} follows from the file's "
+        f"numbers before it{apart}. Rounding to {kind} explains up to {allowed}.",
     )
+
+
+def _about_pass(entry: Entry, first: ComparedValue) -> doc.Sentence:
+    """Say how far a number is from the scenario's."""
+    here, there = written_float(first.here), written_float(first.there)
+    apart = f", {written_float(first.difference)} apart" if isfinite(first.difference) else ""
+    largest = ""
+    if entry.value.axes:
+        of = "difference" if first.is_largest else "difference, relative to its row and column,"
+        largest = f" No other {of} in this value is larger."
+    return (
+        doc.Name(name(entry)),
+        f" is {there} in the file and {here} in the scenario{apart}.{largest}",
+    )
+
+
+def _where(first: ComparedValue) -> str:
+    """Say which rows and columns of the first difference differ, if not all do."""
+    rows, columns = first.differs_in
+    last = first.value.axes[0].labels[-1:] if first.value.axes else ()
+    parts = []
+    for noun, labels in (("row", rows), ("column", columns)):
+        if labels:
+            several = "" if len(labels) == 1 else "s"
+            more = f" and {len(labels) - MOST_NAMES} more" if len(labels) > MOST_NAMES else ""
+            listed = ", ".join(f"“{label}”" for label in labels[:MOST_NAMES])
+            parts.append(f"the {noun}{several} {listed}{more}")
+    if not parts:
+        return ""
+    is_last = rows is not None and rows == last and not columns and has_token_rows(first.value)
+    end = ", the last token's" if is_last else ""
+    return f"Only {' and '.join(parts)} differ{'s' if _is_one(rows, columns) else ''}{end}."
+
+
+def _is_one(rows: Sequence[str] | None, columns: Sequence[str] | None) -> bool:
+    """Return whether a single row or a single column differs."""
+    return [len(labels) for labels in (rows, columns) if labels] == [1]
+
+
+def _listed(names: Sequence[str]) -> doc.Sentence:
+    """List names; the first of many."""
+    shown = [doc.Name(each) for each in names[:MOST_NAMES]]
+    listed = [part for each in shown for part in (each, ", ")][:-1]
+    more = len(names) - len(shown)
+    return (*listed, f", and {more} more") if more else tuple(listed)
 
 
 def written_float(number: float, digits: int = 7) -> str:

@@ -12,7 +12,7 @@ from tracer.decoder.roles import Routing
 from tracer.decoder.routing import routing_of
 from tracer.decoder.tape import Overrides
 from tracer.errors import TracerError
-from tracer.formula.arithmetic import SHAPES
+from tracer.formula.arithmetic import ON_DEMAND, SHAPES
 from tracer.lesson.texts.origins import Origins
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded
@@ -40,6 +40,23 @@ class Pass:
         """
         with self.loaded.locating_problems():
             return self._traced(self.loaded.scenario)
+
+    @cached_property
+    def on_demand(self) -> Trace:
+        """The pass in floats, of which only what is read is computed.
+
+        Raises:
+            TracerError: it has no result.
+        """
+        return self.computed_on_demand(self.loaded.scenario)
+
+    def computed_on_demand(self, scenario: Scenario) -> Trace:
+        """Return the same pass of another scenario.
+
+        Raises:
+            TracerError: it has no result.
+        """
+        return trace(self.loaded.name, scenario, replace(self.options, arithmetic=ON_DEMAND))
 
     @cached_property
     def order(self) -> dict[str, int]:

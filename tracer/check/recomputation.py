@@ -1,0 +1,153 @@
+"""Each value of a pass from another program's numbers before it, and how far rounding moves it.
+
+A program rounds every number that it stores. How far that moves a result is measured: the value is
+computed again with numbers that are each moved by the rounding error of the program's type, up or
+down at random (Parker 1997, Monte Carlo arithmetic). So a small number beside a large one, in an
+outlier channel or not, has a tolerance of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from tracer.decoder.comparison import Floats
+from tracer.decoder.forward import Trace
+from tracer.decoder.lazy import LazyTensor
+from tracer.decoder.operations import Given, Pinned
+from tracer.decoder.results import result
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.formula.arithmetic import FLOATS, no_rounding
+
+ROUNDING = {"float64": 2**-50, "float32": 2**-24, "float16": 2**-11, "bfloat16": 2**-8}
+"""The largest relative error of a rounded number; more for float64, in which we round, too."""
+SMALLEST = {"float64": 1e-300, "float32": 2**-126, "float16": 2**-24, "bfloat16": 2**-126}
+"""A difference so small is none: the type has no smaller numbers, or programs set them to 0."""
+COUNTED = ROUNDING["float32"]
+"""The same of positions and angles: programs compute them in float32 at least."""
+SAMPLES = 6
+"""How often a value is computed with moved numbers."""
+TIMES = 8
+"""Rounding hardly ever moves a number so many times as far as in these samples."""
+
+Change: TypeAlias = Callable[["Recomputation", Record, Sequence[Floats]], Floats | None]
+"""Computes an operation in another way from its operands; None where it is not changed."""
+
+
+@dataclass(eq=False)
+class Recomputation:
+    """Values of a pass, computed from the numbers of a file where it has them.
+
+    `numbers` are those of the file by address. With a `seed`, each number is moved by `unit`.
+    """
+
+    trace: Trace
+    numbers: Mapping[str, Floats]
+    change: Change | None = None
+    unit: float = 0.0
+    seed: int | None = None
+    _found: dict[Value, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+    @cached_property
+    def _order(self) -> dict[Value, int]:
+        return {record.output: place for place, record in enumerate(self.trace.records)}
+
+    def of(self, address: str) -> Floats:
+        """Return a value computed from the numbers before it.
+
+        Raises:
+            KeyError: the pass does not compute it.
+            ArithmeticError: it has no result.
+            ValueError: a change does not fit the shapes.
+        """
+        value = self.trace.values[address]
+        if value not in self._found:
+            with FLOATS.context():
+                for each in self.needed(value):
+                    self._found[each] = self._computed(self.trace.producers[each])
+        return self._found[value]
+
+    def needed(self, value: Value) -> list[Value]:
+        """Return what has to be computed for a value, itself last, in the order of the pass."""
+        found, waiting = {value}, [value]
+        while waiting:
+            for each in self.trace.producers[waiting.pop()].inputs:
+                known = each in found or each in self._found or each.address in self.numbers
+                if not known and not each.role.words:
+                    found.add(each)
+                    waiting.append(each)
+        return sorted(found, key=self._order.__getitem__)
+
+    def operand(self, value: Value, record: Record) -> Floats:
+        """Return the numbers of a value as an operation reads them: the file's if it has them."""
+        if value.role.parameter and value.address not in self.numbers:
+            if isinstance(value, LazyTensor) and self.change is None:
+                return value.operand(record.operation)  # type: ignore[arg-type]
+            return _floats(value)
+        numbers = self.numbers.get(value.address)
+        return self._moved(value, self._found[value] if numbers is None else numbers)
+
+    def _computed(self, record: Record) -> Floats:
+        operation = record.operation
+        if isinstance(operation, Given | Pinned):
+            return _floats(record.output)
+        operands = [self.operand(each, record) for each in record.inputs]
+        if self.change and (changed := self.change(self, record, operands)) is not None:
+            return changed
+        found = result(FLOATS, operation, operands, record.output.axes, no_rounding)
+        return np.asarray(found, np.float64)
+
+    def _moved(self, value: Value, numbers: Floats) -> Floats:
+        if self.seed is None:
+            return numbers
+        is_counted = value.role.name.startswith("position.")
+        unit = min(self.unit, COUNTED) if is_counted else self.unit
+        return numbers * (1 + unit * self._random.choice((-1.0, 1.0), numbers.shape))
+
+
+def _floats(value: Value) -> Floats:
+    return np.asarray(value.numbers, np.float64)
+
+
+@dataclass(eq=False)
+class Allowed:
+    """How far each number of a value may be from the computed one, by the rounding of a program."""
+
+    trace: Trace
+    numbers: Mapping[str, Floats]
+    kinds: Collection[str]
+    """The types of the file's numbers; the coarsest is that of the numbers between them."""
+
+    @cached_property
+    def _samples(self) -> list[Recomputation]:
+        unit = max(ROUNDING.get(kind, ROUNDING["float64"]) for kind in self.kinds)
+        seeds = range(SAMPLES)
+        return [Recomputation(self.trace, self.numbers, unit=unit, seed=seed) for seed in seeds]
+
+    def of(self, address: str, own: Floats, kind: str) -> Floats:
+        """Return the allowed difference of each number; `own` are the computed ones."""
+        moves = [own]
+        for sample in self._samples:
+            try:
+                moves.append(sample.of(address))
+            except ArithmeticError:
+                continue
+        if len(moves) == 1:
+            return np.full(own.shape, np.inf)
+        with np.errstate(invalid="ignore"):
+            squares = np.square(np.stack(moves) - own)
+        spread = np.sqrt(np.nan_to_num(squares).sum(axis=0) / (len(moves) - 1))
+        if spread.ndim:  # a sample may move a number less than rounding does
+            spread = np.maximum(spread, np.median(spread, axis=-1, keepdims=True))
+        sizes = np.where(np.isfinite(own), np.abs(own), 0.0)
+        kind = kind if kind in ROUNDING else "float64"
+        return np.asarray(SMALLEST[kind] + ROUNDING[kind] * sizes + TIMES * spread)
