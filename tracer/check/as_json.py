@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracer.check.against import ComparedValue
+from tracer.check.causes import Cause
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.score import OUTCOMES, Score
@@ -69,6 +70,8 @@ def of_differences(found: Differences) -> str:
             "holds": found.holds,
             "first": first.value.address if first else None,
             "differs_in": _differs_in(first) if first else None,
+            "cause": _cause(found.cause, found) if found.cause else None,
+            "causes": [_cause(each, found) for each in found.causes],
             "values": [_compared(each, found) for each in found.compared],
             "compared": len(found.compared),
             "not_compared": list(found.not_compared),
@@ -127,6 +130,19 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
     if each.is_wrong:
         fields["differs_in"] = _differs_in(each)
     return fields
+
+
+def _cause(cause: Cause, found: Differences) -> dict[str, Any]:
+    """Return a change that makes a wrong value agree, and how many wrong values it does not."""
+    numbers = cause.value.theirs.numbers.size
+    return {
+        "address": cause.value.value.address,
+        "variant": cause.name,
+        "text": f"{cause.value.value.address} agrees in all {numbers} numbers {cause.name}",
+        "still_differ": found.still_differ(cause),
+        "explains": sorted(cause.explained),
+        "same_here": list(cause.others),
+    }
 
 
 def _differs_in(each: ComparedValue) -> dict[str, list[str] | None]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tracer.check.against import Steps, compared
+from tracer.check.causes import Search
 from tracer.check.differences import Differences
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
@@ -85,4 +86,7 @@ def differences(
     if not found:
         expected = "addresses or the names of TransformerLens or Hugging Face"
         raise TracerError(Problem(f"no array has a known name, expected {expected}", file))
-    return Differences(own.trace, file, found, tuple(dict.fromkeys(names)), tolerance)
+    wrong = [each for each in found if each.is_wrong]
+    causes = Search(steps.own, own, steps.allowed.kinds).causes(wrong) if steps else ()
+    not_compared = tuple(dict.fromkeys(names))
+    return Differences(own.trace, file, found, not_compared, tolerance, causes)

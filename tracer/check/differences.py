@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isfinite, isnan
 
 from tracer.check.against import ComparedStep, ComparedValue
+from tracer.check.causes import Cause
 from tracer.check.figures import step_in
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry, has_token_rows
@@ -24,6 +25,8 @@ from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
 """The most names of arrays without a counterpart that the headline lists."""
+MOST_ALTERNATIVES = 3
+"""The most changes with the same result as the first that are listed."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Differences:
     compared: tuple[ComparedValue, ...]
     not_compared: tuple[str, ...]
     tolerance: float | None = None
+    causes: tuple[Cause, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -51,6 +55,15 @@ class Differences:
         """The values that do not follow from the file's numbers before them."""
         return tuple(each for each in self.compared if each.is_wrong)
 
+    @property
+    def cause(self) -> Cause | None:
+        """The change that makes the first value agree that differs."""
+        return next((each for each in self.causes if each.value is self.first), None)
+
+    def still_differ(self, cause: Cause) -> int:
+        """Return how many wrong values do not agree with a change."""
+        return len({each.value.address for each in self.wrong} - cause.explained)
+
     @cached_property
     def origins(self) -> Origins:
         """The operands of the numbers."""
@@ -64,6 +77,7 @@ class Differences:
         """Return the report as a text."""
         sections = (
             *self._first(),
+            *self._other_causes(),
             doc.Section(None, "Value by value", (self._table(),)),
         )
         introduction = tuple(map(doc.Paragraph, self._introduction()))
@@ -152,6 +166,8 @@ class Differences:
         )
         if where := _where(first):
             yield doc.Paragraph((where,))
+        if first.step:
+            yield doc.Paragraph(self._about_cause())
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
             verb = "agrees" if len(earlier) == 1 else "agree"
@@ -160,6 +176,31 @@ class Differences:
         if line := self.origins.worked(entry):
             yield doc.Paragraph(("The scenario computes it as follows:",))
             yield doc.Working((line,))
+
+    def _about_cause(self) -> doc.Sentence:
+        """Say what makes the first value agree, if anything that was tried does."""
+        if self.cause is None:
+            return ("No single change that was tried makes it agree.",)
+        numbers = self.cause.value.theirs.numbers.size
+        all_of = f"all {numbers} numbers" if numbers > 1 else "its number"
+        said = f"It agrees in {all_of} {self.cause.name}."
+        if more := len(self.cause.explained) - 1:
+            said += f" So {'does' if more == 1 else 'do'} {count(more, 'other wrong value')}."
+        if still := self.still_differ(self.cause):
+            said += f" {count(still, 'wrong value')} still {'differs' if still == 1 else 'differ'}."
+        if self.cause.others:
+            said += f" Here, the same follows {_alternatives(self.cause.others)}."
+        return (said,)
+
+    def _other_causes(self) -> Iterator[doc.Section]:
+        """Yield the causes of the wrong values that the first cause does not explain."""
+        others = [each for each in self.causes if each is not self.cause]
+        if others:
+            rows = tuple(
+                (doc.Name(each.value.value.address), doc.Name(each.name)) for each in others
+            )
+            table = doc.Table(("value", "agrees"), rows)
+            yield doc.Section(None, "Other wrong steps", (table,))
 
     def _table(self) -> doc.Table:
         rows = []
@@ -223,6 +264,13 @@ def _where(first: ComparedValue) -> str:
 def _is_one(rows: Sequence[str] | None, columns: Sequence[str] | None) -> bool:
     """Return whether a single row or a single column differs."""
     return [len(labels) for labels in (rows, columns) if labels] == [1]
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    """List changes with the same result; the first of many."""
+    more = len(names) - MOST_ALTERNATIVES
+    shown = ", or ".join(names[:MOST_ALTERNATIVES])
+    return f"{shown}, or in {count(more, 'other way')}" if more > 0 else shown
 
 
 def _listed(names: Sequence[str]) -> doc.Sentence:

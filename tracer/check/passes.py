@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tracer.check.variants import VARIANTS
+from tracer.check.variants import OF_PROGRAMS, VARIANTS
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import Routing
 from tracer.decoder.routing import routing_of
@@ -48,14 +48,21 @@ class Pass:
         Raises:
             TracerError: it has no result.
         """
-        return self.computed_on_demand(self.loaded.scenario)
+        return self._computed_on_demand(self.loaded.scenario)
 
-    def computed_on_demand(self, scenario: Scenario) -> Trace:
-        """Return the same pass of another scenario.
+    @cached_property
+    def programs(self) -> tuple[Named, ...]:
+        """The pass in floats, with each variant in which programs differ, if it has a result."""
+        scenario, found = self.loaded.scenario, list[Named]()
+        for name, change in (*VARIANTS, *OF_PROGRAMS):
+            try:
+                if (other := change(scenario)) is not scenario:
+                    found.append((name, self._computed_on_demand(other)))
+            except (TracerError, ArithmeticError, ValueError, TypeError, AssertionError):
+                continue  # the change does not fit this scenario
+        return tuple(found)
 
-        Raises:
-            TracerError: it has no result.
-        """
+    def _computed_on_demand(self, scenario: Scenario) -> Trace:
         return trace(self.loaded.name, scenario, replace(self.options, arithmetic=ON_DEMAND))
 
     @cached_property

@@ -58,7 +58,8 @@ class Recomputation:
         return np.random.default_rng(self.seed)
 
     @cached_property
-    def _order(self) -> dict[Value, int]:
+    def order(self) -> dict[Value, int]:
+        """The place of each value in the order of the pass."""
         return {record.output: place for place, record in enumerate(self.trace.records)}
 
     def of(self, address: str) -> Floats:
@@ -85,7 +86,13 @@ class Recomputation:
                 if not known and not each.role.words:
                     found.add(each)
                     waiting.append(each)
-        return sorted(found, key=self._order.__getitem__)
+        return sorted(found, key=self.order.__getitem__)
+
+    def number(self, value: Value) -> Floats:
+        """Return the file's numbers of a value, or those computed from the ones before it."""
+        if value.address in self.numbers:
+            return self.numbers[value.address]
+        return _floats(value) if value.role.parameter else self.of(value.address)
 
     def operand(self, value: Value, record: Record) -> Floats:
         """Return the numbers of a value as an operation reads them: the file's if it has them."""
@@ -94,7 +101,7 @@ class Recomputation:
                 return value.operand(record.operation)  # type: ignore[arg-type]
             return _floats(value)
         numbers = self.numbers.get(value.address)
-        return self._moved(value, self._found[value] if numbers is None else numbers)
+        return self.moved(value, self._found[value] if numbers is None else numbers)
 
     def _computed(self, record: Record) -> Floats:
         operation = record.operation
@@ -106,7 +113,8 @@ class Recomputation:
         found = result(FLOATS, operation, operands, record.output.axes, no_rounding)
         return np.asarray(found, np.float64)
 
-    def _moved(self, value: Value, numbers: Floats) -> Floats:
+    def moved(self, value: Value, numbers: Floats) -> Floats:
+        """Return the numbers of a value, each moved by its rounding error if there is a seed."""
         if self.seed is None:
             return numbers
         is_counted = value.role.name.startswith("position.")
@@ -126,12 +134,14 @@ class Allowed:
     numbers: Mapping[str, Floats]
     kinds: Collection[str]
     """The types of the file's numbers; the coarsest is that of the numbers between them."""
+    change: Change | None = None
 
     @cached_property
     def _samples(self) -> list[Recomputation]:
         unit = max(ROUNDING.get(kind, ROUNDING["float64"]) for kind in self.kinds)
         seeds = range(SAMPLES)
-        return [Recomputation(self.trace, self.numbers, unit=unit, seed=seed) for seed in seeds]
+        same = (self.trace, self.numbers, self.change, unit)
+        return [Recomputation(*same, seed) for seed in seeds]
 
     def of(self, address: str, own: Floats, kind: str) -> Floats:
         """Return the allowed difference of each number; `own` are the computed ones."""

@@ -5,18 +5,21 @@ A change without effect returns the scenario itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 from pydantic import BaseModel
 
+from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Layer
-from tracer.scenario.model import Encoder, Scenario, Sinusoidal, Tower, Unembedding
+from tracer.scenario.fields import shape_of
+from tracer.scenario.layers import Attention, Head, Layer
+from tracer.scenario.model import Encoder, Positions, Scenario, Sinusoidal, Tower, Unembedding
 from tracer.scenario.networks import Network
-from tracer.scenario.norms import Normalization
+from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import forms_of_ffn, scenario_parts
 from tracer.scenario.parts import SUB_LAYERS, with_parts
 from tracer.scenario.reader import YamlPath
@@ -29,14 +32,10 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.0000
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Return a change of the settings of a kind of parts.
-
-    Those of an encoder stay, but for its own and its positions.
-    """
+    """Return a change of the settings of a kind of parts."""
 
     def changed(place: YamlPath, part: Any) -> Any:
-        in_encoder = place[:1] == ("encoder",) and place[1:2] not in ((), ("positions",))
-        if not isinstance(part, kind) or in_encoder:
+        if not isinstance(part, kind):
             return part
         found = settings(part)
         differing = {name: new for name, new in found.items() if new != getattr(part, name)}
@@ -85,6 +84,12 @@ def _without_norms_after(layer: Layer) -> Settings:
     return {"norm_after": None, **without}
 
 
+def _without_norms(layer: Layer) -> Settings:
+    names = [name for name in SUB_LAYERS if getattr(layer, name)]
+    parts = {name: getattr(layer, name).model_copy(update={"norm": None}) for name in names}
+    return {"norm": None, **parts}
+
+
 def _of_towers(settings: Callable[[Tower], Settings]) -> Change:
     """Return a change of the decoder's settings and of the encoder's, if it is computed."""
 
@@ -102,6 +107,105 @@ def _counted_from(start: int) -> Change:
 def _of_loss(reduction: str) -> Change:
     """Return a change of whether the losses are averaged or added up."""
     return _with(Scenario, lambda s: {"loss": s.loss.model_copy(update={"reduction": reduction})})
+
+
+def _of_activations(name: str) -> Change:
+    """Return a change of every activation function to one."""
+    return _with(Network, lambda ffn: {} if ffn.activation == name else {"activation": name})
+
+
+def _scaled(scale: Callable[[Attention], Decimal]) -> Change:
+    """Return a change of the divisor of the scores to another number."""
+    return _with(
+        Attention, lambda part: {} if part.heads[0].W_Q is None else {"scale": scale(part)}
+    )
+
+
+def _width(part: Attention) -> Decimal:
+    return Decimal(shape_of(part.heads[0].W_Q)[0])
+
+
+def _without(kind: type[BaseModel], name: str) -> Change:
+    """Return a change that leaves a key out."""
+    return _with(kind, lambda part: {} if getattr(part, name) is None else {name: None})
+
+
+def _with_other(model: type[BaseModel], **values: Any) -> Change:
+    """Return a change of settings to fixed values."""
+    return _with(model, lambda _: values)
+
+
+def _swapped(kind: type[BaseModel], *pairs: tuple[str, str]) -> Change:
+    """Return a change that swaps keys, if they are given."""
+
+    def settings(part: Any) -> Settings:
+        both = [pair for pair in pairs if getattr(part, pair[0]) is not None]
+        given = [(a, b) for a, b in both if getattr(part, b) is not None]
+        return {a: getattr(part, b) for pair in given for a, b in (pair, pair[::-1])}
+
+    return _with(kind, settings)
+
+
+def _of_all_heads(split: Callable[[Any, int, int], Any]) -> Change:
+    """Return a change of typed weights of heads.
+
+    `split` returns those of a head, by its number and how many there are, from all side by side.
+    """
+
+    def settings(part: Attention) -> Settings:
+        heads = [dict[str, Any]() for _ in part.heads]
+        for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V"):
+            own = [i for i, head in enumerate(part.heads) if getattr(head, name) is not None]
+            matrices = [getattr(part.heads[i], name) for i in own]
+            if all(isinstance(each, tuple) for each in matrices) and matrices:
+                together = np.concatenate(np.array(matrices, np.float64), axis=-1)
+                for place, i in enumerate(own):
+                    numbers = split(together, place, len(own)).tolist()
+                    rows = [tuple(row) if isinstance(row, list) else row for row in numbers]
+                    heads[i][name] = tuple(rows)
+        pairs = zip(part.heads, heads, strict=True)
+        return {"heads": tuple(head.model_copy(update=new) for head, new in pairs)}
+
+    return _with(Attention, settings)
+
+
+def _in_turn(together: Any, head: int, heads: int) -> Any:
+    """Return every column of a head, if the columns of heads alternate."""
+    return together[..., head::heads]
+
+
+def _transposed(together: Any, head: int, heads: int) -> Any:
+    """Return the columns of a head, of all matrices side by side and then transposed."""
+    square = together.T if together.shape == together.T.shape else together
+    return np.split(square, heads, axis=-1)[head]
+
+
+def _grouped_in_turn(part: Attention) -> Settings:
+    """Return heads that use keys and values in turn, not several neighbors the same."""
+    own = [i for i, head in enumerate(part.heads, 1) if not head.shares]
+    if len(own) == len(part.heads):
+        return {}
+    of = {i: part.heads[i - 1] for i in own}
+    heads = []
+    for place, head in enumerate(part.heads):
+        source = of[own[place % len(own)]]
+        keys = {name: getattr(source, name) for name in ("W_K", "b_K", "W_V", "b_V")}
+        heads.append(head.model_copy(update={**keys, "shares": None}))
+    return {"heads": tuple(heads)}
+
+
+def _tied(scenario: Scenario) -> Settings:
+    """Return the embeddings of the vocabulary's words as the unembedding."""
+    table, words, own = scenario.embeddings, scenario.vocabulary, scenario.unembedding
+    if not isinstance(table, Mapping) or not words or own is None or not set(words) <= set(table):
+        return {}
+    columns = tuple(zip(*(table[word] for word in words), strict=True))
+    return {"unembedding": own.model_copy(update={"W_U": columns})}
+
+
+def _table_from(first: int) -> Callable[[Positions], Settings]:
+    """Return a change of the row of a table of positions that the first token gets."""
+    return lambda positions: {} if positions.table is None else {"table": positions.table[first:]}
 
 
 VARIANTS: tuple[tuple[str, Change], ...] = (
@@ -131,3 +235,44 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the same mask in every layer", _with(Attention, lambda _: {"mask": None})),
 )
 """The name of each variant and its change."""
+
+OF_PROGRAMS: tuple[tuple[str, Change], ...] = (
+    *((f"with {each.title} ({name})", _of_activations(name)) for name, each in ACTIVATIONS.items()),
+    *((f"with ε = {e}", _of_norms(epsilon=Decimal(e))) for e in ("0.0001", "0.001", "0.0000001")),
+    ("with RMSNorm", _with_other(Normalization, kind="rms_norm")),
+    ("with LayerNorm", _with_other(Normalization, kind="layer_norm")),
+    ("with norms before the sub-layers", _with_other(Norm, placement="pre")),
+    ("with norms after the sub-layers", _with_other(Norm, placement="post")),
+    ("without norms of the sub-layers", _with(Layer, _without_norms)),
+    ("without the final norm", _with(Tower, lambda _: {"final_norm": None})),
+    ("without γ", _without(Normalization, "gain")),
+    ("without β", _without(Normalization, "shift")),
+    ("with the weights of all heads transposed", _of_all_heads(_transposed)),
+    *((f"without {b}", _without(Head, b)) for b in ("b_Q", "b_K", "b_V")),
+    *((f"without {b}", _without(Network, b)) for b in ("b_1", "b_2", "b_3")),
+    ("without b_O", _without(Attention, "b_O")),
+    ("without b_U", _without(Unembedding, "b_U")),
+    ("with scores divided by √d_model", _scaled(lambda part: _width(part).sqrt())),
+    (
+        "with scores divided by d_k, without the root",
+        _scaled(lambda part: Decimal(part.heads[0].d_k)),
+    ),
+    (
+        "with scores divided by √2 · √d_k",
+        _scaled(lambda part: Decimal(2 * part.heads[0].d_k).sqrt()),
+    ),
+    ("with W_K and W_V swapped", _swapped(Head, ("W_K", "W_V"), ("b_K", "b_V"))),
+    ("with W_Q and W_K swapped", _swapped(Head, ("W_Q", "W_K"), ("b_Q", "b_K"))),
+    (
+        "with W_1 and W_3 swapped, the gate and the values",
+        _swapped(Network, ("W_1", "W_3"), ("b_1", "b_3")),
+    ),
+    ("with the columns of heads interleaved", _of_all_heads(_in_turn)),
+    ("with heads that share keys and values in turn", _with(Attention, _grouped_in_turn)),
+    ("with the embeddings as unembedding", _with(Scenario, _tied)),
+    ("with positions counted from 1", _with(Positions, _table_from(1))),
+    ("with positions counted from 2", _with(Positions, _table_from(2))),
+    ("with the layers in the opposite order", _with(Tower, lambda t: {"layers": t.layers[::-1]})),
+    ("with a causal mask", _with(Scenario, lambda _: {"mask": "causal"})),
+)
+"""Further variants in which programs differ, tried on a single step."""

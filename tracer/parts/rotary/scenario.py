@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -403,6 +404,10 @@ def _all_columns(rotary: Rotary) -> dict[str, Any]:
     return {} if rotary.factors else {"share": Decimal(1)}
 
 
+def _with_base(base: int, rotary: Rotary) -> dict[str, Any]:
+    return {"base": Decimal(base)}
+
+
 PART = ScenarioPart(
     keys={"Positions": PositionKeys, "Attention": AttentionKeys},
     tower=check,
@@ -414,6 +419,10 @@ PART = ScenarioPart(
         ("with rotary positions counted from 1", Rotary, lambda _: {"start": 1}),
         ("with neighboring columns rotated in pairs", Rotary, lambda _: {"layout": "pairs"}),
         ("with rotary pairs across the two halves", Rotary, lambda _: {"layout": "halves"}),
+        *(
+            (f"with the rotary base {base}", Rotary, partial(_with_base, base))
+            for base in (100, 1000, 10_000, 500_000, 1_000_000)
+        ),
         ("with all columns rotated", Rotary, _all_columns),
         (
             "with the same rotary positions in every layer",
