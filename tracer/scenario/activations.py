@@ -89,7 +89,7 @@ def activations(path: Path, scenario: Scenario) -> Activations:
     found = Activations({}, [])
     problems = list[Problem]()
     between = between_layers(scenario)
-    for dumped in _arrays(path):
+    for dumped in read_arrays(path):
         try:
             addressed = list(_addressed(dumped.name, dumped.numbers, between))
         except ValueError as error:
@@ -139,7 +139,7 @@ def between_layers(scenario: Scenario) -> list[str]:
     return [*found[:-1], "output"] if scenario.layers else found
 
 
-def _arrays(path: Path) -> Iterator[DumpedArray]:
+def read_arrays(path: Path) -> Iterator[DumpedArray]:
     match path.suffix:
         case ".safetensors":
             for name, tensor in read_tensors(path).items():
