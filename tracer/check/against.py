@@ -7,7 +7,7 @@ in everything that follows, and errors of rounding add up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -222,19 +222,24 @@ def _like(ours: Floats, numbers: Floats) -> Floats:
 
 
 def _scales(ours: Floats, value: Value) -> Floats:
-    """Return, for each number, the one that its difference is relative to.
+    """Return, for each number, the one that its difference is relative to."""
+    axes = enumerate(value.axes)
+    return scales(ours, [i for i, axis in axes if i == 0 or axis.name not in NOT_CHANNELS])
 
-    It is the largest of its row and column, outliers apart: a residual stream may have a channel
-    of 3,000, beside which errors in all others would be small.
+
+def scales(ours: Floats, axes: Iterable[int]) -> Floats:
+    """Return, for each number, the largest of its row and column, outliers apart.
+
+    A residual stream may have a channel of 3,000, beside which errors in all others would be small.
+    `axes` are those along which numbers may be of different sizes.
     """
     sizes = np.where(np.isfinite(ours), np.abs(ours), 0.0)
-    scales = np.full(ours.shape, sizes.max() or 1.0)
-    for number, axis in enumerate(value.axes):
-        if number == 0 or axis.name not in NOT_CHANNELS:
-            others = tuple(i for i in range(sizes.ndim) if i != number)
-            own = _without_outliers(sizes.max(axis=others))
-            scales = np.minimum(scales, np.expand_dims(own, others))
-    return scales
+    found = np.full(ours.shape, sizes.max() or 1.0)
+    for number in axes:
+        others = tuple(i for i in range(sizes.ndim) if i != number)
+        own = _without_outliers(sizes.max(axis=others))
+        found = np.minimum(found, np.expand_dims(own, others))
+    return found
 
 
 def _without_outliers(largest: Floats) -> Floats:

@@ -11,6 +11,7 @@ from tracer.check.causes import Cause
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.score import OUTCOMES, Score
+from tracer.check.two_files import ComparedArrays, TwoFiles
 from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.data.as_json import SCHEMA
 from tracer.errors import strict_json
@@ -76,6 +77,24 @@ def of_differences(found: Differences) -> str:
             "compared": len(found.compared),
             "not_compared": list(found.not_compared),
             "unknown": list(found.not_compared),
+        }
+    )
+
+
+def of_two_files(found: TwoFiles) -> str:
+    """Return the arrays in the order of the first file; `first` is the first that differs."""
+    first = found.first
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "file": found.files[0],
+            "against": found.files[1],
+            "holds": found.holds,
+            "first": first.first.name if first else None,
+            "values": [_pair(each) for each in found.compared],
+            "compared": len(found.compared),
+            "not_compared": list(found.alone[0]),
+            "unknown": list(found.alone[1]),
         }
     )
 
@@ -152,6 +171,30 @@ def _differs_in(each: ComparedValue) -> dict[str, list[str] | None]:
         "rows": None if rows is None else list(rows),
         "columns": None if columns is None else list(columns),
     }
+
+
+def _pair(each: ComparedArrays) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "name": each.first.name,
+        "their_name": each.second.name,
+        "type": each.first.kind,
+        "their_type": each.second.kind,
+        "tolerance": each.allowed,
+        "differs": each.differs,
+        "jumps": each.jumps,
+        "shape": list(each.first.numbers.shape),
+        "their_shape": list(each.second.numbers.shape),
+        "last_rows": each.last,
+    }
+    if each.at is not None:
+        fields |= {
+            "at": list(each.at),
+            "here": _plain(each.here),
+            "there": _plain(each.there),
+            "difference": _plain(each.difference),
+            "relative": _plain(each.relative),
+        }
+    return fields
 
 
 def _plain(number: float) -> float | str:

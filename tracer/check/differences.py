@@ -117,7 +117,7 @@ class Differences:
 
     def _wrong(self) -> Iterator[doc.Sentence]:
         """Say which values do not follow from those before them."""
-        names = _listed([each.value.address for each in self.wrong])
+        names = listed([each.value.address for each in self.wrong])
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
             yield ("None of these follows from the file's numbers before it: ", *names, ".")
@@ -135,7 +135,7 @@ class Differences:
         """Return the sentence with the names of arrays that were not compared."""
         if not self.not_compared:
             return ()
-        names = _listed(self.not_compared)
+        names = listed(self.not_compared)
         return (
             *(" Not compared, because the forward pass computes no such numbers: ", *names),
             ".",
@@ -273,12 +273,12 @@ def _alternatives(names: Sequence[str]) -> str:
     return f"{shown}, or in {count(more, 'other way')}" if more > 0 else shown
 
 
-def _listed(names: Sequence[str]) -> doc.Sentence:
+def listed(names: Sequence[str]) -> doc.Sentence:
     """List names; the first of many."""
     shown = [doc.Name(each) for each in names[:MOST_NAMES]]
-    listed = [part for each in shown for part in (each, ", ")][:-1]
+    parts = [part for each in shown for part in (each, ", ")][:-1]
     more = len(names) - len(shown)
-    return (*listed, f", and {more} more") if more else tuple(listed)
+    return (*parts, f", and {more} more") if more else tuple(parts)
 
 
 def written_float(number: float, digits: int = 7) -> str:

@@ -17,6 +17,7 @@ from tracer.check import as_json
 from tracer.check.checking import check_against, check_figures, figures_beside
 from tracer.check.report_text import report_text
 from tracer.check.score import score_of
+from tracer.check.two_files import compare_files
 from tracer.renderers import Format
 from tracer.requests import options, values
 from tracer.requests.request import Answer, Request
@@ -25,10 +26,17 @@ from tracer.requests.resolve import Engine, check_author
 _FILE = values.some("the name of a file", Path)
 _TOLERANCE = values.number("a number from 0 to 1", lambda t: 0 <= t <= 1)
 _FIGURES = values.Rule(
-    "figures of a text, not --against or --score", lambda r: r.against is None and r.score is None
+    "figures of a text, not --against, --score or two files",
+    lambda r: r.against is None and r.score is None and r.other is None,
 )
-_SCORE = values.Rule("a pass, not --against", lambda r: r.against is None)
-_AGAINST = values.Rule("--against", lambda r: r.against is not None)
+_SCORE = values.Rule(
+    "a pass, not --against or two files", lambda r: r.against is None and r.other is None
+)
+_SCENARIO = values.Rule("a scenario, not two files", lambda r: r.other is None)
+_AGAINST = values.Rule(
+    "--against or two files", lambda r: r.against is not None or r.other is not None
+)
+_TWO_FILES = values.Rule("two files of arrays", lambda r: r.other is not None)
 
 
 @dataclass(kw_only=True)
@@ -37,6 +45,11 @@ class Check(options.Compared, Request):
     is_woven = False
 
     scenario: str = options.SCENARIO
+    other: Path | None = values.argument(
+        "With two files of arrays, .npz or .safetensors: the second, compared with the first.",
+        *("OTHER", _FILE),
+        default=None,
+    )
     figures_file: Path | None = values.option(
         "The figures that a text prints. Default: those beside the scenario, such as "
         "alex.figures.yaml for alex.yaml.",
@@ -47,6 +60,7 @@ class Check(options.Compared, Request):
         "Compare with another program's arrays instead: .npz, .safetensors, or a trace written "
         "with --format json.",
         *("FILE", _FILE),
+        rule=_SCENARIO,
     )
     tolerance: Decimal | None = values.option(
         "The allowed difference, relative to the largest number of the array; outliers count only "
@@ -61,9 +75,24 @@ class Check(options.Compared, Request):
         rule=_SCORE,
     )
 
+    names: Path | None = values.option(
+        "Which arrays of two files are compared, if their names differ: a YAML file with lines "
+        "such as blocks.*.attn: layers.*.attention.",
+        *("FILE", _FILE),
+        rule=_TWO_FILES,
+    )
+
     def answer(self, engine: Engine) -> Answer:
         """Report what differs."""
-        loaded, in_json = engine.load(self.subject), self.format is Format.JSON
+        in_json = self.format is Format.JSON
+        tolerance = None if self.tolerance is None else float(self.tolerance)
+        if self.other is not None:
+            names = self.names and self.folder / self.names
+            pair = self.folder / self.scenario, self.folder / self.other
+            compared = compare_files(*pair, names, tolerance)
+            text = as_json.of_two_files(compared) if in_json else compared.document()
+            return Answer(text, compared.holds)
+        loaded = engine.load(self.subject)
         engine.charge(self.subject, engine.text, len(loaded.scenario.tokens))
         check_author(loaded)
         if self.score is not None:
@@ -74,7 +103,6 @@ class Check(options.Compared, Request):
             report = check_figures(loaded, self.folder / file)
             text = as_json.of_figures(report) if in_json else report_text(report)
             return Answer(text, report.holds)
-        tolerance = None if self.tolerance is None else float(self.tolerance)
         rounds = self.carry is not None or self.decimals is not None
         rounding = loaded.scenario.rounding if rounds else None
         found = check_against(loaded, self.folder / self.against, tolerance, rounding)
