@@ -217,7 +217,9 @@ def _of_residuals(compute: Callable[[Recomputation, Value, Floats], Floats]) -> 
 
 def _normalized(at: Recomputation, residual: Value, x: Floats) -> Floats:
     norm = at.trace.values.get(residual.place.address(roles.NORM))
-    return x if norm is None else at.number(norm)
+    if norm is None or at.order[norm] > at.order[residual]:
+        return x
+    return at.number(norm)
 
 
 CHANGES: tuple[tuple[str, Change], ...] = (

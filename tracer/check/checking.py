@@ -63,7 +63,7 @@ def check_against(
     """
     with loaded.locating_problems():
         check_numbers(loaded.scenario)
-    return differences(loaded, read_dump(path, loaded.scenario), path.name, tolerance, rounding)
+    return differences(loaded, read_dump(path, loaded.scenario), str(path), tolerance, rounding)
 
 
 def differences(
@@ -89,4 +89,4 @@ def differences(
     wrong = [each for each in found if each.is_wrong]
     causes = Search(steps.own, own, steps.allowed.kinds).causes(wrong) if steps else ()
     not_compared = tuple(dict.fromkeys(names))
-    return Differences(own.trace, file, found, not_compared, tolerance, causes)
+    return Differences(own.trace, Path(file).name, found, not_compared, tolerance, causes)
