@@ -194,12 +194,16 @@ FFN = "  - ffn: {{W_1: identity, W_2: identity, norm: {}}}\n"
             ),
             [("x₃", "7", ", but without γ.")],
         ),
+        (
+            ("{gain: [2, 3]}", "{shift: [1, 0]}", "{gain: [2, 3], shift: [1, 0]}"),
+            [],
+        ),
     ],
 )
 def test_a_norm_says_which_parameters_it_lacks_beside_the_one_it_refers_to(
     norms: tuple[str, ...], said: list[tuple[str, str, str]]
 ) -> None:
-    """1 + γ is not γ: such a norm is worked anew."""
+    """1 + γ is not γ, and no earlier norm may have both γ and β: such a norm is worked anew."""
     text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
     assert re.findall(r"(x\S) is computed as in step (\d+)(.*)", text) == said
 
