@@ -128,9 +128,9 @@ def without(at: judge.Judge, weights: str) -> dict[str, Any] | None:
     if ran.exit_code:
         return None
     found = {value["address"]: value for value in json.loads(ran.stdout)["values"]}
-    matrices = [address for address in found if re.search(r"W_[QKV]$", address)]
+    typed = [a for a, value in at.values.items() if value["operation"] == "given" and a in found]
     # With other weights, as a command has drawn them, nothing can be compared.
-    same = all(found[each]["data"] == at.values[each]["data"] for each in matrices)
+    same = all(found[a]["data"] == at.values[a]["data"] for a in typed if a != output)
     return found if same else None
 
 
