@@ -242,7 +242,7 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
 def wording(sentence: str) -> str:
     """A sentence without its names, its numbers and the signs of an encoder."""
     unnamed = re.sub("“.*?”", "“…”", sentence.replace(OF_ENCODER, ""))
-    return re.sub(r"[\d.⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", "…", unnamed)
+    return re.sub(r"[\d.×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", "…", unnamed)
 
 
 def are_goals(

@@ -186,7 +186,8 @@ def leak(at: judge.Judge, said: judge.Said) -> None:
     assert (said["tokens"] == "token") == (len(later) == 1) == (said["zero"] == "this weight")
     share = sum(shares[i] for i in later)
     if said["share"] is not None:
-        shown = [x.partition(".")[2] for x in at.row(at.result).shown if "×" not in x]
+        every = (x for row in at.result["printed"] for x in row if "×" not in x)
+        shown = [x.partition(".")[2] for x in every]
         decimals = min(map(len, filter(None, shown)), default=at.rounding["decimals"])
         assert 0 < judge.number(said["share"]) < 100
         rounded = max(

@@ -67,9 +67,9 @@ def unprinted(text: str, typed: str) -> list[str]:
 _FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 _COMPUTED = re.compile(
     r"“.*?”|\S+ %|(?:about|≈|at most|this model has the loss) \S+|"
-    r"istance .+? at the output(?: \(\S+\))?"
+    r"(?:istance|largest feature is) .+? at the output(?: \(\S+\))?"
 )
-"""A name, and what a sentence computes: a share in percent, a difference, a distance."""
+"""A name, and what a sentence computes: a share in percent, a difference, a distance, an output."""
 
 
 def misplaced(text: str) -> list[Violation]:

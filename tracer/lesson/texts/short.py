@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.detail import Detail
@@ -70,9 +71,9 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
 
 
 def _changes_nothing(mask: Step, teacher: Teacher) -> bool:
-    """Whether the followed token's masked scores are printed like its scores."""
+    """Whether a mask adds no numbers, and the token's masked scores are printed like its scores."""
     before, after = map(teacher.matrix, (mask.last.inputs[0], mask.last.output))
-    return before.cells == after.cells
+    return only_hides(teacher.ctx.mask_at(mask.place)) and before.cells == after.cells
 
 
 def _head_of(step: Step) -> tuple[object, ...]:
