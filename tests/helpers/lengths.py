@@ -49,7 +49,7 @@ OF_SHORT = (
     r"“.+” can attend to every token\.",
     # The full text explains a softmax of the first head, and a short one that of another.
     r"The softmax turns the .*|Its weight is .*|Before rounding, .* greater than 0, printed as 0\.",
-    r"Block \d+ has the keys? of .*\.",
+    r"Block \d+ has the keys? of .*\.|The output for .* is the sum of the values of head \d+, .*",
 )
 
 
