@@ -32,7 +32,7 @@ from tests.helpers import (
 )
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
-from tests.helpers.judge import OF_ENCODER, Check, Judge, address_of, pattern_of
+from tests.helpers.judge import OF_ENCODER, SUB_LAYERS, Check, Judge, address_of, pattern_of
 from tests.helpers.known_sentences import GOALS, KNOWN, PHRASES, is_true
 from tests.helpers.sentences import spelled_out
 
@@ -92,6 +92,8 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
                 found += missing(at, seen)
                 at.address, at.lines = shown, []
             at.lines.append(line)
+            if OF_THE_REST.search(at.heading) and (name := other_row(line, at)):
+                found.append(f"{at.heading}: {name} has other numbers")
         elif re.fullmatch("[═─]+", line):
             continue
         elif re.fullmatch("═+", below) and not re.match(ALONE, line):
@@ -161,10 +163,41 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
+OF_THE_REST = re.compile(r" · The rest of (?:the layer|layer (\d+))$")
+"""The heading of the section that ends a short text's head: the steps after it in a layer."""
+
+
+def other_row(line: str, at: Judge) -> str | None:
+    """The name of a step whose numbers are not those of a table's row, which names it."""
+    name, *numbers = re.split(" {2,}", line.strip())
+    if name == at.who:  # above the columns
+        return None
+    begin, cut, end = name.partition("…")
+    long = (each for each in LONG if each.startswith(begin) and each.endswith(end))
+    title = next(long, name) if cut else name
+    address = address_of(f"{at.heading.rpartition(' · ')[0]} · {title}", at)
+    shown = at.row(at.values[address]).shown if address in at.values else None
+    return None if numbers == shown else name
+
+
+LONG = [
+    f"{what} {side} {part}"
+    for what in ("Residual connection", "LayerNorm", "RMSNorm")
+    for side in ("after", "before", "of")
+    for part in SUB_LAYERS
+]
+"""The names of steps that may be shortened in a table."""
+
+
 def several_steps(heading: str, at: Judge) -> list[dict[str, Any]]:
     """The steps of a section that has more than one."""
     if found := re.match(r"(\d+)–(\d+)\. ", heading):
         return at.steps[int(found[1]) - 1 : int(found[2])]
+    if found := OF_THE_REST.search(heading):
+        own = rf"layer{found[1] or 1}\.(?!.*\.head)"
+        if "cross-attention" in heading.lower():
+            own += r"(?!attention\.)"
+        return [step for step in at.steps if re.match(own, step["address"])]
     return []
 
 
@@ -179,7 +212,7 @@ def address_of_table(line: str, at: Judge) -> str | None:
     return None
 
 
-END = re.compile("(?<=[.:]) (?=[A-Z])")
+END = re.compile(r"(?<=[.:]) (?=[A-Z]|[a-z]\S* (?:maps|is) )")
 """Between two sentences."""
 
 OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[A-Z]+[¹²³]*)(?![A-Z¹²³{OF_ENCODER}])")
@@ -189,18 +222,43 @@ OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[A-Z]+[¹²³]*)(?![A-Z¹²³{O
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
     """What is wrong with a paragraph, if anything is.
 
-    In a shorter text it may lack sentences of the full one that have been said before.
+    In a shorter text it may lack sentences of the full one that have been said before, with names
+    and numbers of their own.
     """
     made, own = Counter(at.made), END.split(line)
+    if OF_THE_REST.search(at.heading):
+        return None if are_goals(own, at.here, at, seen) else "not the goals of its steps"
     fault = _judged(line, at, seen)
     for whole in at.full.get(at.heading.partition(".")[0], ()) if fault else ():
         sentences = END.split(whole)
-        left_out = {*sentences} - {*own}
+        left_out = {wording(each) for each in sentences if each not in own}
         if left_out and left_out <= at.told and [s for s in sentences if s in own] == own:
             at.made = Counter(made)
             fault = _judged(whole, at, seen)
-    at.told |= {*own}
+    at.told |= {*map(wording, own)}
     return fault
+
+
+def wording(sentence: str) -> str:
+    """A sentence without its names, its numbers and the signs of an encoder."""
+    unnamed = re.sub("“.*?”", "“…”", sentence.replace(OF_ENCODER, ""))
+    return re.sub(r"[\d.×⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", "…", unnamed)
+
+
+def are_goals(
+    sentences: list[str], steps: list[dict[str, Any]], at: Judge, seen: Counter[str] | None
+) -> bool:
+    """Whether sentences say what some of the steps do, in their order."""
+    if not sentences:
+        return True
+    for i, step in enumerate(steps):
+        for n in range(len(sentences), 0, -1):
+            at.address, at.made = step["address"], Counter[str]()
+            goal = _judged(" ".join(sentences[:n]), at, seen)
+            at.address, at.made = "", Counter[str]()
+            if goal is None and are_goals(sentences[n:], steps[i + 1 :], at, seen):
+                return True
+    return False
 
 
 def _judged(line: str, at: Judge, seen: Counter[str] | None) -> str | None:
@@ -223,7 +281,7 @@ def _judged(line: str, at: Judge, seen: Counter[str] | None) -> str | None:
                 seen[claim.template] += 1
             try:
                 holds = claim.check(at, {**match.groupdict(), "": line})
-            except (AssertionError, ValueError, KeyError, IndexError) as error:
+            except (AssertionError, ValueError, KeyError, IndexError, TypeError) as error:
                 return f"{claim.check.__name__}: {error!r}"
             # The sentences of a check that asserts are one claim in several words.
             at.made[claim.check.__name__ if holds is None else claim.template] += 1

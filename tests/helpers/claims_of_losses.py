@@ -36,7 +36,8 @@ def of_words(at: Judge, said: Said) -> None:
 def perplexity(at: Judge, said: Said) -> None:
     loss, found = (float(at.values[each]["data"]) for each in ("loss", "loss.perplexity"))
     assert not is_sum(at) and not asked(at).get("smoothing", 0)
-    assert abs(math.exp(loss) - found) <= 0.51 * _unit(at) + 1e-2 * found
+    decimals = len(at.values["loss.perplexity"]["printed"].partition(".")[2])
+    assert abs(math.exp(loss) - found) <= 0.51 * 10.0**-decimals + 1e-2 * found
 
 
 def multiplied(at: Judge, said: Said) -> None:
@@ -47,14 +48,12 @@ def squared(at: Judge, said: Said) -> None:
     assert asked(at)["kind"] == "squared" and (said["how"] == "added up") == is_sum(at)
     factor = float(said.get("factor") or 1)
     assert factor == float(asked(at).get("factor", 1))
-    y, t = at.values["loss.output"], at.values["loss.target"]
-    for row, right, found in zip(
-        y["data"], t["data"], at.values["loss.squared"]["data"], strict=True
-    ):
-        for a, b, c in zip(row, right, found, strict=True):
-            assert abs(factor * (float(a) - float(b)) ** 2 - float(c)) <= 0.51 * _unit(
-                at
-            ) + 1e-6 * float(c)
+    names = ("output", "target", "error", "squared")
+    rows = (at.values[f"loss.{name}"]["data"] for name in names)
+    found = ([float(x) for row in each for x in row] for each in rows)
+    for y, t, error, square in zip(*found, strict=True):
+        assert abs(y - t - error) <= 0.51 * _unit(at) + 1e-6 * abs(error)
+        assert abs(factor * error**2 - square) <= 0.51 * _unit(at) + 1e-6 * square
 
 
 def _unit(at: Judge) -> float:

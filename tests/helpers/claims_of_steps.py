@@ -128,9 +128,9 @@ def without(at: judge.Judge, weights: str) -> dict[str, Any] | None:
     if ran.exit_code:
         return None
     found = {value["address"]: value for value in json.loads(ran.stdout)["values"]}
-    matrices = [address for address in found if re.search(r"W_[QKV]$", address)]
+    typed = [a for a, value in at.values.items() if value["operation"] == "given" and a in found]
     # With other weights, as a command has drawn them, nothing can be compared.
-    same = all(found[each]["data"] == at.values[each]["data"] for each in matrices)
+    same = all(found[a]["data"] == at.values[a]["data"] for a in typed if a != output)
     return found if same else None
 
 
@@ -186,7 +186,8 @@ def leak(at: judge.Judge, said: judge.Said) -> None:
     assert (said["tokens"] == "token") == (len(later) == 1) == (said["zero"] == "this weight")
     share = sum(shares[i] for i in later)
     if said["share"] is not None:
-        shown = [x.partition(".")[2] for x in at.row(at.result).shown if "×" not in x]
+        every = (x for row in at.result["printed"] for x in row if "×" not in x)
+        shown = [x.partition(".")[2] for x in every]
         decimals = min(map(len, filter(None, shown)), default=at.rounding["decimals"])
         assert 0 < judge.number(said["share"]) < 100
         rounded = max(

@@ -208,6 +208,8 @@ def the_same(at: Judge, said: Said) -> None:
     """The steps have the names of earlier ones: of all those that are given, if these are few."""
     number = int(re.match(r"\d+", at.heading)[0])  # type: ignore[index]
     own = at.here or at.steps[number - 1 : number]
+    if "first" in said:
+        assert (int(said["first"]), int(said["last"])) == (own[0]["number"], own[-1]["number"])
     ranges = re.findall(
         r"step (\d+)(?: to step (\d+))?", said.get("steps", f"step 1 to step {number - 1}")
     )
@@ -300,8 +302,12 @@ def ids(at: Judge, said: Said) -> None:
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
     assert said["ids"] is None or said["tokens"] == listed(told_apart(at.tokens))
     table = at.spec["embeddings"]
-    is_typed = isinstance(table, dict) and {*at.tokens} <= {*map(str, table)}
-    rows = len(table) if is_typed else math.inf
+    by_word = isinstance(table, dict)
+    if by_word and "random" in table:
+        read = (each["tokens"] for each in at.spec.get("training", ()))
+        texts = (at.tokens, at.spec.get("vocabulary", ()), *at.spec.get("batch", ()), *read)
+        table = {word for words in texts for word in words}
+    rows = len(table) if by_word else math.inf
     few = max(map(int, found)) > rows
     assert said["rows"] == (str(rows) if few else None)
 
@@ -347,6 +353,14 @@ def turns(at: Judge) -> bool:
     return acts and "position" not in at.values
 
 
+def other_rows(at: Judge, said: Said) -> None:
+    """Of the result of a section, or of several steps the first whose table follows."""
+    addresses = [at.address] if at.address else [step["address"] for step in at.here]
+    own = [at.values[re.sub(r"^encoder\.(?!output$)", "", each)] for each in addresses]
+    assert 1 + int(said["rows"] or 1) in [len(value["data"]) for value in own]
+    assert said["rows"] not in ("0", "1")
+
+
 def answer(at: Judge, said: Said) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
     assert bool(said["normalized"]) == has_final_norm(at.spec)
@@ -385,7 +399,9 @@ def cannot_go_on(at: Judge, said: Said) -> None:
     elif said["unread"]:
         assert not isinstance(table, dict) or said["unread"] not in table
     else:
-        assert given or re.search(r"division by zero|too (large|small)", said["message"])
+        of_numbers = re.search(r"division by zero|too (large|small)", said["message"])
+        of_angles = "and dynamic changes them" in said["message"] and "'dynamic'" in str(at.spec)
+        assert given or of_numbers or of_angles
 
 
 def left_out(at: Judge, said: Said) -> None:
@@ -496,7 +512,7 @@ CLAIMS: dict[str, Check] = {
     "As in step {n:int}.": as_in,
     r"{:\S.*} is computed as in step {n:int}[, but without {lacks:γ|β|γ and β}][, from {parts:.+ \(step .+\)}].": as_in,
     r"The same as {steps:step \d.*}, with other numbers.": the_same,
-    "Each of these steps is computed like an earlier one, with other numbers.": the_same,
+    "Steps {first:int} to {last:int} are computed like earlier ones, with other numbers.": the_same,
     r"{:\S.*} is computed from {parts:.+ \(step .+\)}.": takes,
     "{symbol:(?!The row|“).+} is given, not computed.": given,
     r"{symbol} ({shape:[\d × ]+}) has a row for each {rows:text} and a column for each {columns:text}.": described,
@@ -536,10 +552,7 @@ CLAIMS: dict[str, Check] = {
     "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings, so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
     "The [normalized:normalized ]result of the last layer is the decoder's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
-    "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": lambda at, said: (
-        len(at.values[at.address]["data"]) == 1 + int(said["rows"] or 1)
-        and said["rows"] not in ("0", "1")
-    ),
+    "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": other_rows,
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,
     "It is left out: " + CANNOT: left_out,

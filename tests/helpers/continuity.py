@@ -8,6 +8,7 @@ Numbers of sentences, and of columns of positions and ids, are no place to have 
 
 `violations` asks that and no more. `misplaced` asks in addition that the place is one that the
 line's formula names: what goes into `Q¹ = X′ · W_Q¹` must have stood in X′ or in W_Q¹.
+`unprinted` asks that of the numbers of sentences.
 `two_forms` holds the lines and the matrix of one value against each other.
 """
 
@@ -45,6 +46,30 @@ def violations(text: str) -> list[Violation]:
     """The numbers put in that stood nowhere before, and the sums elided in two forms."""
     lost = [Violation(o.line, o.text, o.number) for o in operands(text) if not o.stood]
     return sorted(lost + _elided_in_two_forms(text))
+
+
+def unprinted(text: str, typed: str) -> list[str]:
+    """The sentences with a number that stands in no matrix, line or picture, and is not typed.
+
+    What a sentence computes is recomputed by the judge of its form. Each paragraph of the text is
+    a line, and a heading has a rule below it. Whole numbers count something.
+    """
+    prose = re.compile(r"^[^ ▸═─\n].*(?!\n[═─])$", re.MULTILINE)
+    shown = {*_FRACTION.findall(prose.sub("", text) + typed)}
+    return [
+        f"{number} is not printed: {paragraph}"
+        for paragraph in prose.findall(text)
+        for number in _FRACTION.findall(_COMPUTED.sub("", paragraph))
+        if number not in shown
+    ]
+
+
+_FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+_COMPUTED = re.compile(
+    r"“.*?”|\S+ %|(?:about|≈|at most|this model has the loss) \S+|"
+    r"(?:istance|largest feature is) .+? at the output(?: \(\S+\))?"
+)
+"""A name, and what a sentence computes: a share in percent, a difference, a distance, an output."""
 
 
 def misplaced(text: str) -> list[Violation]:
@@ -124,6 +149,7 @@ class _Page:
         self.width = 0  # of the last query; on the way back, of the next
         self.widths: dict[str, int] = {}  # of queries, by symbol: those of several heads may wait
         self.features = 0  # of the embeddings
+        self.targets = 0  # of each position, if the loss is of numbers
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
         self.formula: terminal_page.Formula | None = None  # the last one read in this step
@@ -170,12 +196,16 @@ class _Page:
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
+                if block.right in ("sum(e)", "mean(e)") and self.targets == 1:
+                    self.stands(block.left, self.places["e"])  # of one number each
                 if both := re.fullmatch(r"append\((.+), (.+)\)", block.right):
                     places = self.earlier if self.recalls else self.places
                     for part in both.groups():
                         self.stands(block.left, places.get(part, ()))
             case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
+                if symbol == "t":
+                    self.targets = len(columns)
                 if symbol in ("M", "Mᴱ"):
                     self.masks[self.number] = block
                 if re.match(_QUERIES, symbol):
@@ -342,7 +372,12 @@ class _Reading:
 
     def starts_a_running_sum(self, zero: Node, added: Node) -> bool:
         last = _printed(self.line.sides[-1])
-        return self.starts and _printed(zero) == "0" and _printed(added) == last != ""
+        return (
+            self.starts
+            and not self.mask
+            and _printed(zero) == "0"
+            and _printed(added) == last != ""
+        )
 
     def exponent(self, node: Node) -> Iterator[_Part]:
         """-2k / d: k is that of the frequency, which is the label of the line."""

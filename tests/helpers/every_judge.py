@@ -24,6 +24,7 @@ from tests.helpers.terminal_page import Block, read_blocks
 from tests.helpers.truth import false_equations, unreadable, without_pictures
 
 REFUSED = (
+    "the deviation of a sample needs two features|"
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
     "the mask shows later tokens|nothing is learned|passes on no gradient|has no slope|"
     "needs a vocabulary|drawn from a vocabulary|needs the embeddings|is not in the vocabulary|"

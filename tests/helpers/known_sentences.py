@@ -330,6 +330,9 @@ REASONS: dict[str, Condition] = {
     "All sub-layers follow one pattern: normalize, compute, add the input back.": all_sub_layers(
         "normalize", "compute", "add"
     ),
+    "All sub-layers follow one pattern: compute, normalize, add the input back.": all_sub_layers(
+        "compute", "normalize", "add"
+    ),
     "The head reads a query, and a key and a value of each token:": headed("^One head"),
     "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,
     "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at the output of a forward step, its shape (rows×columns), and the number of the step that computes it.": before_all_sections,

@@ -16,6 +16,7 @@ import yaml
 
 from tests.helpers.claims import END, Judge, faults
 from tests.helpers.command import run
+from tests.helpers.continuity import unprinted
 from tests.helpers.every_judge import (
     FORMATS,
     ONE_LINE,
@@ -25,12 +26,11 @@ from tests.helpers.every_judge import (
 )
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken
-from tests.helpers.truth import equations
+from tests.helpers.truth import equations, without_pictures
 
 DETAILS = ("full", "normal", "short")
 OF_ANOTHER_STEP = (
     r"The same as .*step \d+.*, with other numbers\.",
-    r"Each of these steps is computed like an earlier one, with other numbers\.",
     r"Steps \d+ to \d+ are computed like earlier ones, with other numbers\.",
     r"From the backward pass, without worked lines:",
     r".* is computed as in step \d+(, but without [γβ and]+)?(, from .*)?\.",
@@ -47,6 +47,9 @@ OF_SHORT = (
     r"Only the gradient of one parameter is worked, for one token\.",
     # The full text goes on with a token from which others are hidden.
     r"“.+” can attend to every token\.",
+    # The full text explains a softmax of the first head, and a short one that of another.
+    r"The softmax turns the .*|Its weight is .*|Before rounding, .* greater than 0, printed as 0\.",
+    r"Block \d+ has the keys? of .*\.|The output for .* is the sum of the values of head \d+, .*",
 )
 
 
@@ -92,12 +95,15 @@ def faults_of_lengths(
     if "dimensions" in plain:
         return found
     said: Scenario = {key: written[key] for key in ("text", "merges", "corpus") if key in written}
+    if "random" in written.get("embeddings", ()):
+        said["embeddings"] = written["embeddings"]
     passes, turns = further(stdin, document)
     steps = json.loads(run("steps", "-", "--format", "json", stdin=stdin).stdout)["steps"]
     for detail, text in zip(DETAILS, (full, *shorter), strict=True):
         judge = Judge(by_address(document), {**plain, **said}, token - 1, document["rounding"])
         judge.turns, judge.further, judge.detail, judge.steps = turns, {**passes}, detail, steps
         judge.full = paragraphs(full) if detail != "full" else {}
+        found += [f"{detail}, token {token}: {each}" for each in unprinted(text, stdin)]
         seen = Counter[str]()
         found += [f"{detail}, token {token}: {each}" for each in faults(text, judge, seen)]
         counted[f"{detail}: sentences"] += seen.total()
@@ -135,7 +141,7 @@ def elsewhere(sentence: str) -> str:
 
 def pieces(text: str) -> list[str]:
     """Sentences and worked lines, without titles."""
-    lines = text.split("\n")
+    lines = without_pictures(text).split("\n")
     shown = [
         re.sub(" +", " ", line.strip())
         for line, below in zip(lines, [*lines[1:], ""], strict=True)

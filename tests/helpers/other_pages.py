@@ -113,7 +113,7 @@ def _of_markdown(part: list[str]) -> Iterator[terminal_page.Block]:
         yield terminal_page.read_formula(
             re.sub(r"\\(.)", r"\1", " ".join(line.removeprefix("> ") for line in part))
         )
-    elif first.startswith("|"):
+    elif first.startswith("|") and len(part) > 1:
         table = _markdown_table([_markdown_cells(line) for line in part])
         if table:
             yield table

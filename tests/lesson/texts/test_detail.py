@@ -128,6 +128,24 @@ def test_a_short_text_shows_a_mask_that_adds_numbers() -> None:
     assert violations(text) == []
 
 
+ROUNDED = """
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.25, 1]}
+layers:
+  - attention:
+      scale: none
+      residual: false
+      heads: [{W_Q: [[1], [0.5]], W_K: [[0.5], [1]], W_V: [[1], [0]]}]
+rounding: {decimals: 3, digits: {"*.masked": 2}}
+"""
+
+
+def test_a_short_text_shows_masked_scores_with_digits_of_their_own() -> None:
+    """The mask hides no token from the last one; e to the power of its scores is of 0.84."""
+    text = text_of("short", "-", ROUNDED)
+    assert "e^0.84 " in text and re.search(r"^▸ b +0\.75 +0\.84$", text, re.MULTILINE)
+
+
 def test_a_short_text_has_no_score_of_a_row_that_it_does_not_show() -> None:
     assert "its scores 14.121 and 10.150 remain" in text_of("normal", "alex", "")
     assert "14.121" not in text_of("short", "alex", "")
@@ -194,12 +212,16 @@ FFN = "  - ffn: {{W_1: identity, W_2: identity, norm: {}}}\n"
             ),
             [("x₃", "7", ", but without γ.")],
         ),
+        (
+            ("{gain: [2, 3]}", "{shift: [1, 0]}", "{gain: [2, 3], shift: [1, 0]}"),
+            [],
+        ),
     ],
 )
 def test_a_norm_says_which_parameters_it_lacks_beside_the_one_it_refers_to(
     norms: tuple[str, ...], said: list[tuple[str, str, str]]
 ) -> None:
-    """1 + γ is not γ: such a norm is worked anew."""
+    """1 + γ is not γ, and no earlier norm may have both γ and β: such a norm is worked anew."""
     text = text_of("normal", "-", NORMS + "".join(map(FFN.format, norms)))
     assert re.findall(r"(x\S) is computed as in step (\d+)(.*)", text) == said
 

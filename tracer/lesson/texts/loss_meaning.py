@@ -12,13 +12,16 @@ from tracer.decoder.loss import NO_TARGET, ROLES, targets_of
 from tracer.decoder.operations import MeanOf, SumOf
 from tracer.decoder.roles import LOSS, PROBABILITIES, TARGET, TOKEN_LOSS
 from tracer.formula import expression as ex
-from tracer.formula.numbers import round_half_away
+from tracer.formula.evaluation import relation, value
+from tracer.formula.numbers import round_half_away, trimmed
 from tracer.lesson import document as doc
 from tracer.lesson.entries import number
 from tracer.names import distinct
 
 MOST_BARS = 24
 """The most positions whose losses are drawn."""
+MOST_DIGITS = 28
+"""The most digits of a difference that are all printed."""
 MOST_PAIRS = 12
 """The most rows of the table of pairs."""
 
@@ -97,9 +100,13 @@ def where_it_goes_back(trace: Trace) -> Iterator[doc.Block]:
 
 
 def _difference(word: str, share: ex.Number, target: int) -> doc.Line:
-    """`la: 0.021 - 0 = 0.021`."""
-    sides = (ex.Difference(share, ex.Number.of(target)), ex.Number(share.value - target))
-    return doc.Line(word, ex.Chain(sides, ("=",)))
+    """`la: 0.021 - 0 = 0.021`; a result of too many digits is rounded."""
+    difference = ex.Difference(share, ex.Number.of(target))
+    result, _ = value(difference)
+    if len(result.as_tuple().digits) > MOST_DIGITS:
+        result = trimmed(round_half_away(result, MOST_DIGITS))
+    sides = (difference, ex.Number(result))
+    return doc.Line(word, ex.Chain(sides, (relation(*sides),)))
 
 
 def _counted(trace: Trace) -> int:

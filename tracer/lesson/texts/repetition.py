@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from tracer.lesson import document as doc
 from tracer.lesson.context import joined
@@ -95,7 +94,7 @@ def _blocks(teacher: Teacher, run: Sequence[Step]) -> Iterator[doc.Block]:
         if step.kind.picture or any(record.output in needed for record in step.records):
             yield from teacher.outcome(step, needed)
         elif step.kind is RESIDUAL_STEP and len(run) == 2:  # the sum that is then normalized
-            yield replace(teacher.ctx, alone=True).matrix(step.last.output)
+            yield teacher.followed_row(step.last.output)
         yield from teacher.author.notes(step)
 
 

@@ -11,7 +11,6 @@ from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.detail import Detail
 from tracer.lesson.steps.attention import MASK_STEP, SCORES_STEP
-from tracer.lesson.steps.attention_claims import hidden_tokens
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
@@ -72,9 +71,9 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
 
 
 def _changes_nothing(mask: Step, teacher: Teacher) -> bool:
-    """Whether a mask neither hides a token from the followed one nor adds a number to a score."""
-    ctx = teacher.ctx
-    return only_hides(ctx.mask_at(mask.place)) and not hidden_tokens(mask, ctx)
+    """Whether a mask adds no numbers, and the token's masked scores are printed like its scores."""
+    before, after = map(teacher.matrix, (mask.last.inputs[0], mask.last.output))
+    return only_hides(teacher.ctx.mask_at(mask.place)) and before.cells == after.cells
 
 
 def _head_of(step: Step) -> tuple[object, ...]:

@@ -95,8 +95,8 @@ class Teacher:
         """The first step of the same goal, of each step that repeats one."""
         self.with_lines: set[Step] = set()
         """The first step of each goal for which worked lines are shown, in it or in a later one."""
-        self.worked_out: dict[Hashable, Step] = {}
-        """The first step that works out an operation of a kind of step."""
+        self.worked_out: dict[Step, set[Hashable]] = {}
+        """The operations of each step that shows worked lines."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.masks: set[Hashable] = set()
@@ -160,8 +160,7 @@ class Teacher:
             # As in the first expert that the followed token goes to, or in cross-attention.
             is_new = first not in self.with_lines or self.detail is not Detail.FULL
             self.with_lines.add(first)
-            for operation in operations_of(step):
-                self.worked_out.setdefault(operation, step)
+            self.worked_out[step] = operations_of(step)
         folded = self.refers and step in self.repeated and not notes and not is_new
         return doc.Section(*own, trace=self.trace, folded=folded)
 
@@ -205,14 +204,15 @@ class Teacher:
         return goal if self.detail is Detail.FULL else new_sentences(goal, self.said)
 
     def worked_before(self, step: Step) -> Step | None:
-        """The step that worked out all operations of this one, if the text shows them once.
+        """The first step that worked out all operations of this one, if the text shows them once.
 
         The steps of a short text have no numbers, so that none can refer to another.
         """
         if self.detail is not Detail.NORMAL or step.kind.outcome or step.is_partly_given:
             return None
-        found = [self.worked_out.get(operation) for operation in operations_of(step)]
-        return found[-1] if found and all(found) else None
+        own = operations_of(step)
+        found = (before for before, worked in self.worked_out.items() if own <= worked)
+        return next(found, None) if own else None
 
     def read_by_others(self, run: Sequence[Step]) -> set[Value]:
         """The values that steps outside of a run read; not a sum that is only normalized again."""
@@ -366,6 +366,10 @@ class Teacher:
         """A value as it is shown."""
         return self.ctx.at(value.place).matrix(value, figure)
 
+    def followed_row(self, value: Value) -> doc.Matrix:
+        """The row of a value that belongs to the token that its tower follows."""
+        return replace(self.ctx.at(value.place), alone=True).matrix(value)
+
     def counted(self, record: Record, again: bool) -> list[doc.Block]:
         """How many parameters an operation has, the first time that it has parameters like them."""
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
@@ -440,12 +444,12 @@ class Teacher:
             if value.role is not roles.OUTPUT:
                 return written
             if self.detail is not Detail.FULL:  # what everything leads to, for the followed token
-                return [*written, replace(self.ctx, alone=True).matrix(value)]
+                return [*written, self.followed_row(value)]
         shows_heads = isinstance(record.operation, op.Concat) and self.tables.issuperset(
             record.inputs
         )
         if shows_heads and self.detail is not Detail.FULL:  # which have the other tokens' numbers
-            return [*written, replace(self.ctx, alone=True).matrix(value)]
+            return [*written, self.followed_row(value)]
         if isinstance(record.operation, op.Given | op.Interleave | op.Keep):
             written += self.described(value)
         self.tables.add(value)
@@ -503,7 +507,7 @@ class Teacher:
         return doc.Figure(f"{self.trace.name}.{value.address}", title)
 
 
-def operations_of(step: Step) -> list[Hashable]:
+def operations_of(step: Step) -> set[Hashable]:
     """The operations that a step works out, each as one of its kind of step.
 
     A norm without γ and β does nothing that one with them does not; the text then says what it
@@ -511,7 +515,7 @@ def operations_of(step: Step) -> list[Hashable]:
     if those between the decoder's tokens are.
     """
     crosses = step.place.sub_layer == "cross_attention" and step.kind in BETWEEN_TOWERS
-    found: list[Hashable] = []
+    found = set[Hashable]()
     for operation in (record.operation for record in step.records):
         settings: list[Hashable] = [operation if isinstance(operation, FUNCTIONS) else None]
         if isinstance(operation, el.Normalize):
@@ -519,7 +523,7 @@ def operations_of(step: Step) -> list[Hashable]:
             settings = [*gain, *["shift"] * operation.shift]
         if not isinstance(operation, op.Given | op.Pinned | op.Chosen):
             own = (step.kind, crosses, type(operation))
-            found += [(*own, each) for each in (None, *settings)]
+            found |= {(*own, each) for each in (None, *settings)}
     return found
 
 
