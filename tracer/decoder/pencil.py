@@ -115,9 +115,13 @@ class Pencil:
         """Whether a copied value may have other digits than the original."""
         return self.rounds and bool(self.rounding.digits)
 
-    def chosen_copy(self, address: str, numbers: Array) -> Array | None:
-        """A copied value, rounded if the author sets its digits; else None."""
-        digits = self.chosen(address) if self.rounds else None
+    def chosen_copy(self, role: Role, address: str, numbers: Array) -> Array | None:
+        """A copied value, rounded if the author sets its digits; else None.
+
+        What stands only inside the lines of another value keeps the digits that were printed.
+        """
+        is_printed = role.rounding_rule is not RoundingRule.EXACT
+        digits = self.chosen(address) if self.rounds and is_printed else None
         return self._rounded(numbers, digits.places) if digits else None
 
     def places(self, role: Role, address: str, number: Decimal) -> int:

@@ -227,7 +227,7 @@ class Tape:
             raise TracerError(problem) from None
         if rounds and not role.words:
             if is_moved:
-                kept = self.pencil.chosen_copy(said_at, computed)
+                kept = self.pencil.chosen_copy(role, said_at, computed)
             else:
                 operand = inputs[0].numbers if inputs else None
                 kept = self.pencil.kept(role, said_at, computed, operand)

@@ -8,7 +8,7 @@ from functools import partial
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.part import AttentionContext, Part, Projected, Projections
-from tracer.decoder.roles import NormRoles, Role, norm_roles
+from tracer.decoder.roles import NormRoles, Role, RoundingRule, norm_roles
 from tracer.decoder.sub_layers import NormParameters, learned, normalize, normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -28,8 +28,10 @@ class HeadNormRoles:
     own: Role
 
 
-QUERIES = HeadNormRoles(Role("queries"), norm_roles("query_norm"), Role("query_norm"))
-KEYS = HeadNormRoles(Role("keys"), norm_roles("key_norm"), Role("key_norm"))
+QUERIES = HeadNormRoles(
+    Role("queries", RoundingRule.EXACT), norm_roles("query_norm"), Role("query_norm")
+)
+KEYS = HeadNormRoles(Role("keys", RoundingRule.EXACT), norm_roles("key_norm"), Role("key_norm"))
 
 
 @dataclass(eq=False)

@@ -49,8 +49,8 @@ class Pencil {
   }
 
   /** A copied value, rounded if the author sets its digits. @param {TapeValue} value @param {Decimal[]} numbers */
-  chosenCopy({ digits }, numbers) {
-    return digits && this.rounds ? this.rounded(numbers, (x) => placesOf(digits, x)) : null;
+  chosenCopy({ rule, digits }, numbers) {
+    return digits && this.rounds && rule !== "exact" ? this.rounded(numbers, (x) => placesOf(digits, x)) : null;
   }
 
   /** Exponentials and their sums share the decimals of their row of the operand. @param {TapeValue} value @param {Decimal[]} numbers @param {TapeValue} [operand] */
