@@ -73,8 +73,10 @@ def _in_image(step: Step, ctx: LessonContext) -> tuple[doc.Matrix, ...]:
 
 def _vectors(ctx: LessonContext) -> tuple[doc.Bars, ...]:
     """The token's numbers at the input and at the output."""
+    has_positions = roles.POSITION.name in ctx.trace.values
+    starts = "at the input, with its position" if has_positions else "at the input"
     found = []
-    for role, where in ((roles.INPUT, "at the input"), (roles.OUTPUT, "at the output")):
+    for role, where in ((roles.INPUT, starts), (roles.OUTPUT, "at the output")):
         value = ctx.trace.values.get(role.name)
         if value is None or not ctx.follows(value) or value.shape[1] > MOST_BARS:
             return ()

@@ -72,7 +72,7 @@ def test_each_stop_shows_a_number_with_its_operands_and_its_line(walk: Any) -> N
                 assert set(seen["operands"]) == set(seen["lit"])
         walk.keyboard.press("ArrowRight")
     assert walk.locator("#operands .bars caption").all_text_contents() == [
-        "“Alex” at the input",
+        "“Alex” at the input, with its position",
         "“Alex” at the output",
     ]
 

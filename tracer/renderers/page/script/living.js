@@ -208,22 +208,24 @@ const markPlace = (place, before, now) => {
   marked.add(place);
 };
 
-/** Write changed numbers wherever they stand, and redraw what shows them. @param {Set<number>} changed the values on the tape @param {Map<string, string>} before */
+/** Write changed numbers wherever they stand, mark them unless all are those of the file again, and redraw what shows them. @param {Set<number>} changed the values on the tape @param {Map<string, string>} before */
 const showChanges = (changed, before) => {
   for (const index of changed) data.values[index].entries = {};
   earlier.clear();
   const unchanged = marked;
   marked = new Set();
   const drawings = new Set();
+  const differs = differing().length > 0;
   for (const [of, old] of before) {
     if (!changed.has(valueOf(of))) continue;
     const number = printedAt(of);
     if (number === old) continue;
-    earlier.set(of, old);
+    if (differs) earlier.set(of, old);
     for (const place of places.get(of) || []) {
       rewrite(place, number);
-      markPlace(place, old, number);
       drawings.add(place.closest("table, svg"));
+      if (!differs) continue;
+      markPlace(place, old, number);
       unchanged.delete(place);
     }
   }
@@ -231,7 +233,7 @@ const showChanges = (changed, before) => {
   for (const drawing of drawings) if (drawing instanceof Element) redraw(drawing);
   rewriteLines(changed);
   for (const index of changed) for (const map of shownMaps.get(index) || []) shadeMap(map);
-  hideSentences(differing().length > 0);
+  hideSentences(differs);
   if (pointed) show(pointed);
   document.dispatchEvent(new CustomEvent("changed"));
 };
