@@ -302,8 +302,9 @@ def ids(at: Judge, said: Said) -> None:
     assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
     assert said["ids"] is None or said["tokens"] == listed(told_apart(at.tokens))
     table = at.spec["embeddings"]
-    by_word = isinstance(table, dict)
-    if by_word and "random" in table:
+    is_drawn = isinstance(table, dict) and "random" in table
+    by_word = is_drawn or (isinstance(table, dict) and {*at.tokens} <= {*map(str, table)})
+    if is_drawn:
         read = (each["tokens"] for each in at.spec.get("training", ()))
         texts = (at.tokens, at.spec.get("vocabulary", ()), *at.spec.get("batch", ()), *read)
         table = {word for words in texts for word in words}

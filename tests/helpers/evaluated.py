@@ -176,8 +176,10 @@ def compare(script: Script, text: str, random: Random, number: int, into: Compar
     for edits, lines, answer in zip(states, asked, answers, strict=True):
         into.states += 1
         made = edits[: answer.get("edits")]
+        changed = text_after(text, tape, made)
         try:
-            trace = loaded(text_after(text, tape, made), options)[1]
+            # Other tokens have no targets, and so perhaps no loss.
+            trace = loaded(changed, options if "targets" in changed else loss_if_any(changed))[1]
         except TracerError as error:
             found = [] if "refused" in answer else [f"only the program refuses: {error}"]
         else:

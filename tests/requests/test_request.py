@@ -32,9 +32,12 @@ REFUSED = {
     "--train or --attribute",
     "page alex --embed ffn --detail full -o x": "--detail: works only with a whole page, not "
     "--embed",
-    "check alex --score x --against y.npz": "--score: works only with a pass, not --against",
+    "check alex --score x --against y.npz": "--score: works only with a pass, not --against "
+    "or two files",
+    "check a.npz b.npz --against y.npz": "--against: works only with a scenario, not two files",
+    "check alex --names y": "--names: works only with two files of arrays",
     "check alex --score x --figures-file y": "--figures-file: works only with figures of a text, "
-    "not --against or --score",
+    "not --against, --score or two files",
     "run alex --force": "--force: works only with --output, --figures, --save or --key",
     "page pizza --steps 3 -o x.html": "--steps: works only with --train",
     "steps alex --standalone": "--standalone: works only with --format latex, not terminal",
@@ -64,9 +67,9 @@ REFUSED = {
     "pass, not --token, --layer, --head or --train",
     "page alex --by token -o x": "--by: works only with --attribute",
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",
-    "check alex --tolerance 0.1": "--tolerance: works only with --against",
+    "check alex --tolerance 0.1": "--tolerance: works only with --against or two files",
     "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
-    "of a text, not --against or --score",
+    "of a text, not --against, --score or two files",
     "value output[1,1] --example 1": "--example: works only with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: works only with numbers of the forward "
     "pass, not of "

@@ -251,7 +251,8 @@ const hideSentences = (differs) => {
 const anchor = () => {
   const { key } = inField;
   if (key) return () => cellOf(ofKey(key));
-  if (dragged && dragged.getBoundingClientRect().bottom > 0) return () => dragged;
+  const shown = [dragged, document.getElementById("what-if")].find((each) => each && each.getBoundingClientRect().bottom > 0);
+  if (shown) return () => shown;
   const id = anchored()?.id;
   return () => (id ? document.getElementById(id) : null);
 };

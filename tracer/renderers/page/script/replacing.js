@@ -3,7 +3,7 @@
 // Put the text of a new page in place of this one, and mark changed numbers.
 
 /** What scripts hold stays in the text. */
-const HELD = ["operands", "more", "dragged"];
+const HELD = ["operands", "more", "dragged", "guide"];
 
 /** The name of what can be folded, the same in each page. @param {Element} fold */
 const nameOfFold = (fold) => `${fold.closest("[id]")?.id} ${fold.querySelector("summary")?.textContent}`;

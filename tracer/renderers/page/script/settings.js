@@ -70,7 +70,7 @@ undoButton.addEventListener("click", () => {
   undo(); // at once, if the page has made the change itself
   showNext(engine.undo());
 });
-lab.addEventListener("click", (event) => under(event, "#apply-kept") && showNext(engine.applyKept()));
+controls.addEventListener("click", (event) => under(event, "#apply-kept") && showNext(engine.applyKept()));
 resetButton.addEventListener("click", () => showNext(engine.reset()));
 lab.addEventListener("change", (event) => {
   const setting = event.target;
