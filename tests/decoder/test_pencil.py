@@ -282,20 +282,21 @@ def test_digits_that_the_author_sets_hold_whatever_a_role_keeps(carry: str, role
     assert shown(one.kept(role, "layer1.x", given_, None)) == [["7.2", "0.046"]]
     six = pencil(carry=carry, digits={"*.x": {"significant": 6}})
     assert shown(six.kept(role, "layer1.x", given_, None)) == [["7.22123", "0.0456000"]]
-    assert shown(one.chosen_copy("layer1.x", given_)) == [["7.2", "0.046"]]
+    assert shown(one.chosen_copy(roles.KEY, "layer1.x", given_)) == [["7.2", "0.046"]]
 
 
 @pytest.mark.parametrize("role", EACH_KEEPS, ids=lambda role: role.name)
 def test_with_never_nothing_is_rounded_whatever_is_set(role: Role) -> None:
     never = pencil(carry="never", digits={"*": 1})
     assert never.kept(role, "layer1.x", array(["7.22123456789"]), None) is None
-    assert never.chosen_copy("layer1.x", array(["7.22123456789"])) is None
+    assert never.chosen_copy(role, "layer1.x", array(["7.22123456789"])) is None
 
 
 @pytest.mark.parametrize("carry", ["line", "step", "never"])
 def test_a_copy_is_rounded_only_where_digits_are_set_for_it(carry: str) -> None:
     found = pencil(carry=carry, digits={"*.scores": 2})
-    assert found.chosen_copy("layer1.attention.concat", array(["7.22123456789"])) is None
+    numbers = array(["7.22123456789"])
+    assert found.chosen_copy(roles.CONCAT, "layer1.attention.concat", numbers) is None
 
 
 def test_the_roles_of_each_kind() -> None:
@@ -340,7 +341,7 @@ SHARED = {
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
     *("router.exp", "router.exp_sum"),
 }
-EXACT = {"dot", "scale", "pairs.dot"}
+EXACT = {"dot", "scale", "pairs.dot", "keys", "queries"}
 ALL = {"sampling.cumulative", "parts.sum", "rounding", "pairs.of_query", "pairs.of_key"}
 OF_ALIBI = {"slope"}
 
