@@ -64,7 +64,10 @@ VIEWS = [(390, "dark"), (768, "light"), (1280, "dark"), (1920, "light")]
 VIEWS += [(width, "light" if scheme == "dark" else "dark") for width, scheme in VIEWS]
 
 
-@pytest.mark.parametrize(("width", "scheme"), VIEWS[:4])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [VIEWS[0], VIEWS[3], *(pytest.param(*view, marks=pytest.mark.fuzz) for view in VIEWS[1:3])],
+)
 def test_nothing_is_in_the_way_of_readers(
     width: int, scheme: str, browser: Any, tmp_path: Path
 ) -> None:

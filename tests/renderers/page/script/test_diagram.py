@@ -76,7 +76,7 @@ LETTERS = """() => [...document.querySelectorAll(".drawing text")].map(
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280, 1920])
-@pytest.mark.parametrize("name", ["alex", "pizza"])
+@pytest.mark.parametrize("name", ["alex", pytest.param("pizza", marks=pytest.mark.fuzz)])
 def test_it_opens_where_the_reader_is(name: str, width: int, browser: Any, saved: Saved) -> None:
     """At the input of the followed token, or at a step; with its legend, in legible letters."""
     size = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}

@@ -34,6 +34,7 @@ SUBJECT = {
 NUMBER = r"(-?\d+(?:\.\d+)?(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)"
 MOVES = rf"(?:(rise|fall)s from {NUMBER} to {NUMBER}|stays {NUMBER}( with the digits shown)?)"
 WITHOUT_ATTENTION = "experts"
+IN_EACH_RUN = ("alex", "pizza")
 
 STATE = """() => {
   const { tape } = JSON.parse(document.getElementById("data").textContent);
@@ -53,7 +54,14 @@ PICTURE = """[...document.querySelectorAll("#picture :is(path[data-of], .bars re
   .map((mark) => ["stroke-width", "x", "width"].map((name) => mark.getAttribute(name))).join()"""
 
 
-@pytest.fixture(scope="module", params=[name for name in TYPED if name != WITHOUT_ATTENTION])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=() if name in IN_EACH_RUN else pytest.mark.fuzz)
+        for name in TYPED
+        if name != WITHOUT_ATTENTION
+    ],
+)
 def asking(request: pytest.FixtureRequest, browser: Any, saved: Saved) -> Iterator[Any]:
     with opened(browser, saved(request.param), viewport=SIZE, everything=False) as page:
         yield page
