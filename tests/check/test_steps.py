@@ -37,7 +37,7 @@ def wrong(
     assert dump.keys() <= own.trace.values.keys()
     steps = Steps.of(own.on_demand, dump)
     every = compared(own.trace, steps, dump, None)
-    assert all(each.step for each in every)
+    assert outlier or all(each.step for each in every)  # beside one, a sum may have no result
     found = [each for each in every if each.is_wrong]
     return found, Search(steps.own, own, {kind}).causes(found)
 

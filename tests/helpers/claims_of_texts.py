@@ -401,7 +401,10 @@ def cannot_go_on(at: Judge, said: Said) -> None:
         assert not isinstance(table, dict) or said["unread"] not in table
     else:
         of_numbers = re.search(r"division by zero|too (large|small)", said["message"])
-        of_angles = "and dynamic changes them" in said["message"] and "'dynamic'" in str(at.spec)
+        of_angles = any(
+            f"and {kind} changes them" in said["message"] and f"'{kind}'" in str(at.spec)
+            for kind in ("dynamic", "longrope")
+        )
         assert given or of_numbers or of_angles
 
 
