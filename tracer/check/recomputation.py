@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tracer.decoder.comparison import Floats
+from tracer.decoder.elementwise import Activate
 from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
 from tracer.decoder.operations import Given, Pinned
@@ -32,8 +33,11 @@ COUNTED = ROUNDING["float32"]
 """The same of positions and angles: programs compute them in float32 at least."""
 SAMPLES = 6
 """How often a value is computed with moved numbers."""
-TIMES = 8
-"""Rounding hardly ever moves a number so many times as far as in these samples."""
+TIMES = {"float64": 8, "float32": 24, "float16": 8, "bfloat16": 8}
+"""Rounding hardly ever moves a number so many times as far as in these samples.
+
+Programs add up halves in float32, but float32 in float32: the sums are rounded, too.
+"""
 
 Change: TypeAlias = Callable[["Recomputation", Record, Sequence[Floats]], Floats | None]
 """Computes an operation in another way from its operands; None where it is not changed."""
@@ -160,4 +164,10 @@ class Allowed:
             spread = np.maximum(spread, np.median(spread, axis=-1, keepdims=True))
         sizes = np.where(np.isfinite(own), np.abs(own), 0.0)
         kind = kind if kind in ROUNDING else "float64"
-        return np.asarray(SMALLEST[kind] + ROUNDING[kind] * sizes + TIMES * spread)
+        record = self.trace.producers[self.trace.values[address]]
+        if isinstance(record.operation, Activate):
+            # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
+            (x, *_) = record.inputs
+            operand = self.numbers.get(x.address, _floats(x))
+            sizes = np.maximum(sizes, TIMES[kind] * np.abs(operand))
+        return np.asarray(SMALLEST[kind] + ROUNDING[kind] * sizes + TIMES[kind] * spread)
