@@ -129,14 +129,7 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
         "shape": list(each.value.shape),
         "their_shape": list(each.theirs.numbers.shape),
     }
-    if each.at is not None:
-        fields |= {
-            "at": list(each.at),
-            "here": _plain(each.here),
-            "there": _plain(each.there),
-            "difference": _plain(each.difference),
-            "relative": _plain(each.relative),
-        }
+    fields |= _largest_difference(each)
     if (alone := each.step) is not None:
         own, there = float(alone.own[alone.at]), float(alone.theirs[alone.at])
         fields["from_file"] = {
@@ -186,15 +179,21 @@ def _pair(each: ComparedArrays) -> dict[str, Any]:
         "their_shape": list(each.second.numbers.shape),
         "last_rows": each.last,
     }
-    if each.at is not None:
-        fields |= {
-            "at": list(each.at),
-            "here": _plain(each.here),
-            "there": _plain(each.there),
-            "difference": _plain(each.difference),
-            "relative": _plain(each.relative),
-        }
+    fields |= _largest_difference(each)
     return fields
+
+
+def _largest_difference(each: ComparedValue | ComparedArrays) -> dict[str, Any]:
+    """Return where two arrays differ most, and by how much; nothing if their shapes differ."""
+    if each.at is None:
+        return {}
+    return {
+        "at": list(each.at),
+        "here": _plain(each.here),
+        "there": _plain(each.there),
+        "difference": _plain(each.difference),
+        "relative": _plain(each.relative),
+    }
 
 
 def _plain(number: float) -> float | str:

@@ -96,7 +96,7 @@ def _largest_weight(step: Step, ctx: LessonContext) -> Entry | None:
 
 
 def _silenced(main: MainHead, steps: Sequence[Step]) -> Step | None:
-    """The main head; a head beside it if the first picture tells the word without the main one."""
+    """The main head; another one if the first picture names the word without the main one."""
     if main.word_without is None:
         return main.softmax
     place = main.softmax.place

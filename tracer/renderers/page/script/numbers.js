@@ -165,7 +165,7 @@ const forgetInside = (part) => {
   }
 };
 
-/** The place of a number in a matrix that is told for this token, on a walk in one of its matrices. @param {string} of */
+/** The place of a number in a matrix that is shown for this token; on a walk, in a matrix of the stop. @param {string} of */
 const cellOf = (of) => {
   const cells = (places.get(of) || []).filter((place) => place.tagName === "TD" && !place.closest("[data-for][hidden]"));
   return (stopNumber && cells.find((cell) => aside.contains(cell))) || cells[0];
