@@ -43,7 +43,8 @@ ON_TAPE = (
     *("sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
-CHANGING_STYLE, CHANGING = ("live",), ("living", "fields", "renaming")
+CHANGING_STYLE = ("live",)
+CHANGING = ("editing", "redrawing", "dragging", "living", "fields", "renaming")
 """What changes numbers, behind the others, but before the start."""
 ASKING = "what_if"
 """The style and the script of questions what a change would do, which need no server."""
