@@ -39,8 +39,8 @@ SCRIPT = (
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
-    *("decimal", "functions", "pencil", "tape", "tokens", "expressions", "notation"),
-    *("sides", "lines"),
+    *("decimal", "functions", "normal", "pencil", "tape", "typed", "tokens"),
+    *("operations", "formulas", "expressions", "notation", "sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
 CHANGING_STYLE = ("live",)
