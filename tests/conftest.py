@@ -37,6 +37,14 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("the same in each run")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what a real browser is needed for: to open its pages takes half as long as all else."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker("browser")
+
+
 def pytest_collection_finish() -> None:
     """Nor is what was imported."""
     gc.collect()

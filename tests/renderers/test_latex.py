@@ -40,7 +40,7 @@ BUNDLED = sorted(
 
 COMMANDS = (("tutorial", "-"), ("run", "-"), ("train", "-"), ("tutorial", "-", "--blanks"))
 
-RANDOM = 20
+RANDOM = 12
 """Random scenarios."""
 
 SHORT_AND_LATIN = [w for w in ODD_WORDS if len(w) < 40 and max(map(ord, w)) < 0x180]

@@ -62,7 +62,7 @@ def trained_or_rejected(spec: Any, optimizer: Any) -> Trace:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(spec=whole_scenarios())
 def test_a_program_prints_the_numbers_of_the_text(library: Library, spec: Any) -> None:
     available(library)

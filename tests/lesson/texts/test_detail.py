@@ -39,7 +39,7 @@ def test_a_shorter_text_is_a_part_of_the_full_one(name: str, detail: str) -> Non
     assert wrong(detail, name) == []
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(plain_and_written())
 def test_shorter_texts_of_random_scenarios(drawn: tuple[Scenario, Scenario]) -> None:
     stdin = to_yaml(drawn[1])
@@ -78,7 +78,7 @@ def test_a_shorter_backward_pass_is_a_part_of_the_full_one(name: str, detail: st
     assert violations(printed("train", name, "--detail", detail)) == []
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(learning_scenarios("step", any_loss=True))
 def test_shorter_backward_passes_of_random_scenarios(spec: Scenario) -> None:
     stdin = to_yaml(spec)

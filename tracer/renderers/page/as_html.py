@@ -39,11 +39,12 @@ SCRIPT = (
 )
 """The files of the script, in the order in which they are put together; they share one scope."""
 ON_TAPE = (
-    *("decimal", "functions", "pencil", "tape", "tokens", "expressions", "notation"),
-    *("sides", "lines"),
+    *("decimal", "functions", "normal", "pencil", "tape", "typed", "tokens"),
+    *("operations", "formulas", "expressions", "notation", "sides", "lines"),
 )
 """What computes the numbers of a page that has its tape, before all others."""
-CHANGING_STYLE, CHANGING = ("live",), ("living", "fields", "renaming")
+CHANGING_STYLE = ("live",)
+CHANGING = ("editing", "redrawing", "dragging", "living", "fields", "renaming")
 """What changes numbers, behind the others, but before the start."""
 ASKING = "what_if"
 """The style and the script of questions what a change would do, which need no server."""

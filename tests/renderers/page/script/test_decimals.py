@@ -69,7 +69,7 @@ NOISE, ROUNDED_NOISE = "1e-40", "1e-14"
 def in_node(cases: Sequence[Case]) -> list[Any]:
     """The answers of the script."""
     assert NODE
-    files = (SCRIPT / "decimal.js", SCRIPT / "functions.js")
+    files = (SCRIPT / f"{name}.js" for name in ("decimal", "functions", "normal"))
     code = "\n".join(file.read_text(encoding="utf-8") for file in files)
     command = [NODE, "--input-type=module", "--eval", code + ANSWERS]
     asked = json.dumps(cases)

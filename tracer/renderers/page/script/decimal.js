@@ -1,7 +1,7 @@
 // @ts-check
 
 // Decimals that agree in every digit with Python's `decimal`, and with what the program makes of it
-// in formula/numbers.py and formula/arithmetic.py. Their functions are in functions.js.
+// in formula/numbers.py and formula/arithmetic.py. Their functions are in functions.js and normal.js.
 
 /**
  * c·10^e. Trailing zeros count, as in Python: 1.50 is {c: 150n, e: -2}. ±∞ is {c: ±1n, e: Infinity};
