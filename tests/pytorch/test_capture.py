@@ -74,9 +74,9 @@ def test_a_row_of_a_batch_has_its_own_numbers(own: Any) -> None:
 @pytest.mark.parametrize(("said", "message"), [
     ({"names": None}, "no module has a known name, expected names="),
     ({"names": {"block.*.qkv": "layer*.attention.query"}}, "no module has the name 'block.*.qkv'; "
-     "did you mean 'blocks.0.qkv'"),
+     "did you mean 'blocks.*.qkv'"),
     ({"names": {"blocks.*.qkv": "layer1.attention.query"}}, "expected as many * as in"),
-    ({"names": {"words": "layer1.attention.W_QKV"}}, "as many queries, keys and values as inputs"),
+    ({"names": {"words": "layer1.attention.W_QKV"}}, "as many columns of queries as inputs"),
     ({"only": ["layer1.attention.quer"]}, "no module returned it; did you mean "
      "'layer1.attention.query'"),
     ({"row": 1}, "row: 1, expected 0 to 0"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from tracer.pytorch.modules import is_compiled, modules_of
 from tracer.pytorch.named import is_wanted, taps_of_model, wanted_taps
 from tracer.pytorch.recording import Recording, recording
 from tracer.pytorch.taps import Tap
-from tracer.pytorch.tokens import Array, Tokens, tokens_of_pass, torch
+from tracer.pytorch.tokens import Array, tokens_of_pass, torch
 from tracer.scenario.activations import DumpedArray
-
-Arguments: TypeAlias = "tuple[tuple[Any, ...], dict[str, Any]]"
-"""Those of a model, in order and by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +99,16 @@ def capture(
     modules = modules_of(model)
     known = taps_of_model(modules, names)
     taps = wanted_taps(known, only)
-    run, encoder = inputs, None
+    has_encoder = any(tap.tower == ENCODER for tap in known)
+    found = Recording(row, has_encoder, keeps_gradients=backward)
+    run = inputs
     if not callable(inputs):
-        arguments = _arguments(inputs, modules[""])
-        encoder = _encoder_tokens(taps, arguments)
-        run = partial(_run, model if step is None else modules[""], arguments, step)
-    found = Recording(row, encoder, keeps_gradients=backward)
+        args, kwargs = _arguments(inputs, modules[""])
+        run = partial(model, *args, **kwargs)
+        if step is not None:
+            run = partial(_generate, modules[""], args, kwargs, step)
+            if has_encoder:  # which runs before the model
+                found.encoder = tokens_of_pass(args, kwargs)
     with ExitStack() as around:
         if is_compiled(model):
             around.enter_context(torch().compiler.set_stance("force_eager"))
@@ -120,7 +121,8 @@ def capture(
         (address, found.kinds[tap], array) for tap in taps for address, array in found.values(tap)
     ]
     every = [*values, *gradients]
-    _check_found(only, [address for address, _, _ in every], known)
+    _check_found(only, [address for address, _, _ in every], known, {*found.kinds})
+    _check_run(taps, {*found.kinds})
     wanted = [each for each in every if is_wanted(each[0], only)]
     texts = found.texts()
     captured = Captured(
@@ -135,7 +137,7 @@ def capture(
 
 
 def _check_found(
-    only: Sequence[str] | None, addresses: Sequence[str], known: Sequence[Tap]
+    only: Sequence[str] | None, addresses: Sequence[str], known: Sequence[Tap], read: Set[Tap]
 ) -> None:
     """Check that each pattern fits a captured value.
 
@@ -143,11 +145,28 @@ def _check_found(
         TracerError: one does not; the message names the most similar address of the `known` ones.
     """
     for pattern in only or ():
-        if not any(is_wanted(address, [pattern]) for address in addresses):
-            hint = closest(pattern, [address for tap in known for address in tap.addresses])
-            if pattern.endswith("weights"):
-                hint = '; models of transformers return it with attn_implementation="eager"'
-            raise TracerError(Problem(f"no module returned it{hint}", address=pattern))
+        if any(is_wanted(address, [pattern]) for address in addresses):
+            continue
+        if wanted_taps([*read], [pattern]):
+            message = "of some tokens only, such as nanoGPT's logits without targets"
+            raise TracerError(Problem(message, address=pattern))
+        hint = closest(pattern, [address for tap in known for address in tap.addresses])
+        if pattern.endswith("weights"):
+            hint = '; models of transformers return it with attn_implementation="eager"'
+        raise TracerError(Problem(f"no module returned it{hint}", address=pattern))
+
+
+def _check_run(taps: Sequence[Tap], read: Set[Tap]) -> None:
+    """Check that a module of each name of the user has run.
+
+    Raises:
+        TracerError: none has, or none returned such a tensor.
+    """
+    ran = {tap.name for tap in read}
+    for tap in taps:
+        if tap.name and tap.name not in ran:
+            message = f"{tap.name}: no such module ran, or none has a tensor there"
+            raise TracerError(Problem(message, address="names"))
 
 
 def _arguments(inputs: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -164,23 +183,12 @@ def _arguments(inputs: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]
     return (ids[None] if ids.ndim == 1 and ids is not inputs else ids,), {}
 
 
-def _encoder_tokens(taps: Sequence[Tap], arguments: Arguments) -> Tokens | None:
-    """Return the tokens of the encoder, the model's first argument; None without an encoder."""
-    if not any(tap.tower == ENCODER for tap in taps):
-        return None
-    return tokens_of_pass(*arguments)
-
-
-def _run(model: Any, arguments: Arguments, step: int | None) -> None:
-    """Run the model, or the steps of a generation up to one.
+def _generate(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], step: int) -> None:
+    """Run the steps of a generation up to one.
 
     Raises:
-        TracerError: it cannot generate.
+        TracerError: the model cannot generate.
     """
-    args, kwargs = arguments
-    if step is None:
-        model(*args, **kwargs)
-        return
     if not hasattr(model, "generation_config") or step < 1:
         message = "expected a step from 1 and a model of transformers, or a function as inputs"
         raise TracerError(Problem(f"{step}: {message}", address="step"))

@@ -32,8 +32,7 @@ def differentiated(modules: Modules, found: Recording, run: Callable[[], Any]) -
     try:
         for parameter in held:
             parameter.grad = None
-        run()
-        loss = loss_in(found.output)
+        loss = loss_in(run())
         if loss is None or len(found.passes) != 1:
             message = "expected one pass that returns a loss, such as with labels=…"
             raise TracerError(Problem(message, address="backward"))

@@ -86,7 +86,7 @@ def scenario_of(
         TracerError: the model is not supported; the message names the setting or the tensor.
     """
     modules = modules_of(model)
-    source = _source_of(modules)
+    source = _source_of(modules, model.state_dict())
     found = _with_start(source, checkpoint_of(source.config, source.tensors, _tokenizer))
     asked = Trained.model_construct(
         title=type(modules[""]).__name__,
@@ -110,13 +110,12 @@ def _ids(given: Any) -> tuple[int, ...]:
     return tuple(map(int, numbers))
 
 
-def _source_of(modules: Modules) -> Source:
-    model = modules[""]
-    generation = getattr(model, "generation_config", None)
+def _source_of(modules: Modules, tensors: Mapping[str, Any]) -> Source:
+    generation = getattr(modules[""], "generation_config", None)
     return Source(
         config_of(modules),
         {} if generation is None else json.loads(generation.to_json_string()),
-        tensors_of(modules, model.state_dict()),
+        tensors_of(modules, tensors),
     )
 
 

@@ -73,7 +73,8 @@ def tokens_of_pass(
     place = 1 if behind_encoder else 0
     given = kwargs.get(f"{prefix}input_ids", kwargs.get(f"{prefix}inputs_embeds"))
     if given is None:
-        tensors = list(tensors_in((*args, *kwargs.values())))
+        found = tensors_in((*args, *kwargs.values()))
+        tensors = [each for each in found if each.dtype != torch().bool]  # no mask
         given = tensors[place] if len(tensors) > place else None
     return read_tokens(given, kwargs.get(f"{prefix}attention_mask"))
 
@@ -118,11 +119,17 @@ def torch() -> Any:
     return import_module("torch")
 
 
+def on_cpu(tensor: Any) -> Any:
+    """Return a tensor in the memory of the CPU, whole if the processes have parts of it."""
+    own = tensor.detach()
+    return (own.full_tensor() if hasattr(own, "full_tensor") else own).cpu()
+
+
 def as_array(tensor: Any) -> tuple[Array, str]:
     """Return the numbers of a tensor as a new array, and the name of their type.
 
     NumPy has no bfloat16; such numbers become float32, which holds them exactly.
     """
-    own = tensor.detach().cpu()
+    own = on_cpu(tensor)
     kind = str(own.dtype).removeprefix("torch.")
     return np.array((own.float() if kind == "bfloat16" else own).numpy()), kind
