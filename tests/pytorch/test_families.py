@@ -12,6 +12,7 @@ from tests.checkpoints.test_transformers_configs import BASE
 from tests.helpers import tiny_marian
 from tests.helpers.torch_models import of_transformers, torch
 from tracer.checkpoints.hugging_face_families import FAMILIES
+from tracer.errors import TracerError
 from tracer.library import trace
 from tracer.pytorch.capture import Captured, capture
 from tracer.pytorch.scenario import scenario_of
@@ -99,6 +100,10 @@ def test_a_translation_is_captured_with_its_encoder() -> None:
     assert found["layer2.cross_attention.head1.weights"].shape == (3, 4)
     assert {"encoder.layer2.ffn.norm", "layer1.cross_attention.head2.key"} <= {*found}
     agree(model, found)
+    assert len(capture(model, batch, row=1, only=["logits"])["logits"]) == 3
+    agree(model, capture(model, lambda: model(**batch), row=1))
+    with pytest.raises(TracerError, match="runs before the model"):
+        capture(model, lambda: model.generate(sources))
     later = capture(model, batch, row=1, step=2)
     assert later["layer1.attention.head1.weights"].shape == (4, 4)
     agree(model, later)

@@ -46,7 +46,7 @@ def _heads_first(tap: Tap, tensor: Any, tokens: int) -> Any:
     """Return (heads, tokens, columns) of a tensor whose first two axes may be the other way."""
     first, second, _ = tensor.shape
     is_first = True if tap.address.endswith(OF_SCORES) else tap.heads_first
-    if is_first is None and first == second:
+    if is_first is None and first == second == tokens:
         raise ValueError(f"{first} tokens and as many heads, expected another number of tokens")
     is_first = second == tokens if is_first is None else is_first
     heads, rows = (first, second) if is_first else (second, first)

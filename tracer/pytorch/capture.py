@@ -17,11 +17,11 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.files import save
 from tracer.pytorch.gradients import differentiated
-from tracer.pytorch.modules import is_compiled, modules_of
+from tracer.pytorch.modules import is_compiled, joins_parameters, modules_of
 from tracer.pytorch.named import is_wanted, taps_of_model, wanted_taps
 from tracer.pytorch.recording import Recording, recording
 from tracer.pytorch.taps import Tap
-from tracer.pytorch.tokens import Array, tokens_of_pass, torch
+from tracer.pytorch.tokens import Array, is_tensor, tokens_of_pass, torch
 from tracer.scenario.activations import DumpedArray
 
 
@@ -99,6 +99,9 @@ def capture(
     modules = modules_of(model)
     known = taps_of_model(modules, names)
     taps = wanted_taps(known, only)
+    if backward and joins_parameters(model):
+        message = "FullyShardedDataParallel joins the gradients, expected fully_shard"
+        raise TracerError(Problem(message, address="backward"))
     has_encoder = any(tap.tower == ENCODER for tap in known)
     found = Recording(row, has_encoder, keeps_gradients=backward)
     run = inputs
@@ -170,16 +173,30 @@ def _check_run(taps: Sequence[Tap], read: Set[Tap]) -> None:
 
 
 def _arguments(inputs: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of the model, in order and by name."""
-    device = next((each.device for each in model.parameters()), None)
+    """Return the arguments of the model, in order and by name.
+
+    Raises:
+        TracerError: they are no numbers, or texts of different lengths.
+    """
+    devices = (each.device for each in model.parameters() if not each.is_meta)
+    device = next(devices, None)  # that of the first module, if it is in memory
 
     def tensor(value: Any) -> Any:
-        is_list = isinstance(value, list | tuple | np.ndarray)
-        return torch().as_tensor(value, device=device) if is_list else value
+        if not isinstance(value, list | tuple | np.ndarray):
+            return value
+        try:
+            return torch().as_tensor(value, device=device)
+        except (TypeError, ValueError):
+            message = "expected token ids, as many in each text"
+            raise TracerError(Problem(message, address="inputs")) from None
 
     if hasattr(inputs, "items"):
         return (), {name: tensor(value) for name, value in inputs.items()}
     ids = tensor(inputs)
+    if not is_tensor(ids):
+        raise TracerError(
+            Problem(f"got {type(ids).__name__}, expected token ids", address="inputs")
+        )
     return (ids[None] if ids.ndim == 1 and ids is not inputs else ids,), {}
 
 

@@ -34,7 +34,7 @@ def differentiated(modules: Modules, found: Recording, run: Callable[[], Any]) -
             parameter.grad = None
         loss = loss_in(run())
         if loss is None or len(found.passes) != 1:
-            message = "expected one pass that returns a loss, such as with labels=…"
+            message = "expected one pass, and a loss from the model or from a function as inputs"
             raise TracerError(Problem(message, address="backward"))
         loss.backward()
         return [*_of_values(found), *_of_parameters(modules)]

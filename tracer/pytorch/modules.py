@@ -50,6 +50,11 @@ def is_compiled(model: Any) -> bool:
     )
 
 
+def joins_parameters(model: Any) -> bool:
+    """Return whether FullyShardedDataParallel joins parameters to one, as fully_shard does not."""
+    return any("_fsdp_wrapped_module" in name for name, _ in model.named_modules())
+
+
 def described(modules: Modules) -> dict[str, Any] | None:
     """Return the values of a model's config.json; None for a model of no known form.
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from textwrap import wrap
 
 from tracer.checkpoints.hugging_face import architecture_of
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.parameters import UNEMBEDDING
-from tracer.errors import Problem, TracerError
+from tracer.errors import MOST_CHARACTERS, Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.modules import CONFIG, Modules, described, of_family
 from tracer.pytorch.taps import Tap, taps_of
@@ -18,6 +19,8 @@ from tracer.scenario.model import GRADIENT
 
 _MODULE = re.compile(r"(?P<module>.*?)(?P<input>\.input)?(\[(?P<item>[0-9]+)\])?")
 _FUSED = ".W_QKV"
+_MOST_LINES = 6
+"""The most lines of a message that list modules."""
 
 
 def taps_of_model(modules: Modules, names: Mapping[str, str] | None) -> list[Tap]:
@@ -40,8 +43,8 @@ def taps_of_model(modules: Modules, names: Mapping[str, str] | None) -> list[Tap
     found = [*by_addresses.values()]
     if not found:
         message = "no module has a known name, expected names={'blocks.*.attn': 'layer*.…'}"
-        listed = f"the modules are {', '.join(_patterns(modules))}"
-        raise TracerError(Problem(message), Problem(listed))
+        lines = wrap(f"modules: {', '.join(_patterns(modules))}", MOST_CHARACTERS)
+        raise TracerError(Problem(message), *map(Problem, lines[:_MOST_LINES]))
     return found
 
 
