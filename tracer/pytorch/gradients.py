@@ -9,8 +9,8 @@ import numpy as np
 
 from tracer.errors import Problem, TracerError
 from tracer.pytorch.modules import Modules, described
-from tracer.pytorch.recording import Recording, loss_in
-from tracer.pytorch.tokens import Array
+from tracer.pytorch.recording import Recording
+from tracer.pytorch.tokens import Array, is_number, tensors_in
 from tracer.pytorch.weights import checkpoint_of, tensors_of
 from tracer.scenario.model import GRADIENT
 from tracer.tokenization.tokenizer import tokenizer_of_ids
@@ -32,7 +32,7 @@ def differentiated(modules: Modules, found: Recording, run: Callable[[], Any]) -
     try:
         for parameter in held:
             parameter.grad = None
-        loss = loss_in(run())
+        loss = _loss_in(run())
         if loss is None or len(found.passes) != 1:
             message = "expected one pass, and a loss from the model or from a function as inputs"
             raise TracerError(Problem(message, address="backward"))
@@ -41,6 +41,12 @@ def differentiated(modules: Modules, found: Recording, run: Callable[[], Any]) -
     finally:
         for parameter, gradient in held.items():
             parameter.grad = gradient
+
+
+def _loss_in(output: Any) -> Any:
+    """Return the loss in a model's output: the tensor that is a single number; None without one."""
+    own = getattr(output, "loss", None)
+    return next(filter(is_number, tensors_in(output)), None) if own is None else own
 
 
 def _of_values(found: Recording) -> Iterator[Gradient]:

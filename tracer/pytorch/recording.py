@@ -17,7 +17,6 @@ from tracer.pytorch.tokens import (
     Text,
     Tokens,
     as_array,
-    is_number,
     is_tensor,
     tensors_in,
     text_of,
@@ -139,9 +138,3 @@ def _read(tap: Tap, output: Any) -> Any:
         return next((each for each in squares if each.shape[1] == len(tap.heads)), None)
     logits = getattr(output, "logits", None)
     return next(tensors_in(output), None) if logits is None else logits
-
-
-def loss_in(output: Any) -> Any:
-    """Return the loss in a model's output: the tensor that is a single number; None without one."""
-    own = getattr(output, "loss", None)
-    return next(filter(is_number, tensors_in(output)), None) if own is None else own
