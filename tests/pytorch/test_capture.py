@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.torch_models import HEADS, WIDTH, NanoGPT, OwnModel, nn, shaken, torch
 from tracer.errors import TracerError
-from tracer.pytorch.capture import capture
+from tracer.pytorch.capture import Captured, capture
 from tracer.scenario.activations import read_arrays
 
 IDS = [3, 1, 4, 1, 5]
@@ -233,13 +233,31 @@ def test_a_frozen_parameter_has_no_gradient() -> None:
     assert all(address.startswith("gradient.") for address in found)
 
 
-def test_a_compiled_model_is_captured() -> None:
+def test_a_compiled_model_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs in eager mode, so that the hooks are not compiled."""
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
     model = shaken(NanoGPT())
-    compiled = torch.compile(model, backend="eager")
+    whole, compiled = capture(model, IDS), torch.compile(model, backend=backend)
     compiled(torch.tensor([IDS]))
-    found, whole = capture(compiled, IDS), capture(model, IDS)
-    assert found.keys() == whole.keys()
-    for address, array in whole.items():
+    for block in model.transformer["h"]:
+        monkeypatch.setattr(block, "forward", torch.compile(block.forward, backend=backend))
+    with torch.no_grad():
+        model(torch.tensor([IDS]))
+    number = len(graphs)
+    assert number >= 2
+    assert_equal(capture(compiled, IDS), whole)
+    assert_equal(capture(model, IDS), whole)
+    assert len(graphs) == number
+
+
+def assert_equal(found: Captured, other: Captured) -> None:
+    assert found.keys() == other.keys()
+    for address, array in other.items():
         np.testing.assert_array_equal(found[address], array)
 
 

@@ -116,7 +116,7 @@ MIN_GPT = {
 NAMES = ("query", "key", "value")
 
 
-class Decoder(nn.Module):  # type: ignore[misc, name-defined]
+class Decoder(nn.Module):  # type: ignore[misc]
     """A decoder of modules with given names; `seen` has what it computed, by address."""
 
     def __init__(self, names: Mapping[str, str], groups: int = HEADS) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.files import save
 from tracer.pytorch.gradients import differentiated
-from tracer.pytorch.modules import is_compiled, joins_parameters, modules_of
+from tracer.pytorch.modules import joins_parameters, modules_of
 from tracer.pytorch.named import is_wanted, taps_of_model, wanted_taps
 from tracer.pytorch.recording import Recording, recording
 from tracer.pytorch.taps import Tap
@@ -102,7 +103,7 @@ def capture(
     if backward and joins_parameters(model):
         message = "FullyShardedDataParallel joins the gradients, expected fully_shard"
         raise TracerError(Problem(message, address="backward"))
-    has_encoder = any(tap.tower == ENCODER for tap in known)
+    has_encoder = any(tap.tower or "cross_attention" in tap.address for tap in known)
     found = Recording(row, has_encoder, keeps_gradients=backward)
     run = inputs
     if not callable(inputs):
@@ -113,7 +114,7 @@ def capture(
             if has_encoder:  # which runs before the model
                 found.encoder = tokens_of_pass(args, kwargs)
     with ExitStack() as around:
-        if is_compiled(model):
+        if "torch._dynamo" in sys.modules:  # torch.compile may have compiled something
             around.enter_context(torch().compiler.set_stance("force_eager"))
         around.enter_context(torch().set_grad_enabled(backward))
         around.enter_context(recording(modules, taps, found))
