@@ -69,8 +69,8 @@ def capture(
     """Run a model and return its values by address; `path` also saves them for `check --against`.
 
     The modules of Hugging Face's families, of nanoGPT and of minGPT are known. The model runs as it
-    is, in DistributedDataParallel or FSDP too; a compiled one runs in eager mode. Models of
-    transformers return the weights of attention with `attn_implementation="eager"`.
+    is, in DistributedDataParallel, in FSDP or with a device_map; a compiled one runs in eager mode.
+    Models of transformers return the weights of attention with `attn_implementation="eager"`.
 
     Args:
         model: a torch.nn.Module.
@@ -83,8 +83,8 @@ def capture(
             second tensor that it returns. "layer*.attention.query" are the queries of all heads at
             once, and so on; "layer*.attention.W_QKV" those, the keys and the values side by side.
         only: patterns of addresses, such as ["layer2.*"]; nothing else is kept.
-        backward: whether to compute the gradients of the loss that the model returns, too. They
-            are `gradient.layer1.ffn.hidden`, and so on.
+        backward: whether to compute the gradients of the loss that the model, or the function,
+            returns, too. They are `gradient.layer1.ffn.hidden`, and so on.
         row: the text of the batch, from 0. Its padding, where attention_mask is 0, is left out.
         step: the number of a step of model.generate, from 1. There is a row for each token so far;
             those of earlier steps are computed in these steps.
@@ -95,7 +95,7 @@ def capture(
 
     Raises:
         TracerError: no module is known; `names` or `only` fits nothing; a tensor has another shape
-            than the batch; the model returns no loss, or cannot generate.
+            than the batch; the inputs are no ids; there is no loss; the model cannot generate.
     """
     modules = modules_of(model)
     known = taps_of_model(modules, names)
@@ -122,21 +122,23 @@ def capture(
         if not backward:
             run()
     values = [
-        (address, found.kinds[tap], array) for tap in taps for address, array in found.values(tap)
+        DumpedArray(address, found.kinds[tap], array)
+        for tap in taps
+        for address, array in found.values(tap)
     ]
     every = [*values, *gradients]
-    _check_found(only, [address for address, _, _ in every], known, {*found.kinds})
+    _check_found(only, [each.name for each in every], known, {*found.kinds})
     _check_run(taps, {*found.kinds})
-    wanted = [each for each in every if is_wanted(each[0], only)]
+    wanted = [each for each in every if is_wanted(each.name, only)]
     texts = found.texts()
     captured = Captured(
-        {address: array for address, _, array in wanted},
-        {address: kind for address, kind, _ in wanted},
+        {each.name: each.numbers for each in wanted},
+        {each.name: each.kind for each in wanted},
         texts[""].ids,
         texts[ENCODER].ids if ENCODER in texts else None,
     )
     if path is not None:
-        save({address: (array, kind) for address, kind, array in wanted}, Path(path))
+        save(wanted, Path(path))
     return captured
 
 

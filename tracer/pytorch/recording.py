@@ -18,6 +18,7 @@ from tracer.pytorch.tokens import (
     Tokens,
     as_array,
     is_tensor,
+    kind_of,
     tensors_in,
     text_of,
     tokens_of_pass,
@@ -44,13 +45,13 @@ class Recording:
         if self.keeps_gradients and tensor.requires_grad:
             tensor.retain_grad()
             self.tensors[tap] = tensor
-        array, self.kinds[tap] = self.row_of(tap, tensor)
+        self.kinds[tap] = kind_of(tensor)
         # An encoder runs before the first pass of its decoder.
         number = 0 if tap.tower == ENCODER else max(0, len(self.passes) - 1)
-        self.arrays[tap][number] = array
+        self.arrays[tap][number] = self.row_of(tap, tensor)
 
-    def row_of(self, tap: Tap, tensor: Any) -> tuple[Array, str]:
-        """Return the text's own part of a tensor, and its number type.
+    def row_of(self, tap: Tap, tensor: Any) -> Array:
+        """Return the text's own part of a tensor.
 
         Raises:
             TracerError: it has another shape than the batch and its tokens; the module runs before

@@ -18,8 +18,9 @@ from tracer.errors import Problem, TracerError
 from tracer.files.writing import write
 from tracer.pytorch.files import in_safetensors
 from tracer.pytorch.modules import Modules, modules_of
-from tracer.pytorch.tokens import as_array
+from tracer.pytorch.tokens import as_array, kind_of
 from tracer.pytorch.weights import checkpoint_of, config_of, tensors_of
+from tracer.scenario.activations import DumpedArray
 from tracer.scenario.trained import EncoderText, FromCheckpoint, Trained, of_checkpoint
 from tracer.tokenization.tokenizer import tokenizer_of_ids
 
@@ -60,7 +61,10 @@ class ModelScenario(FromCheckpoint):
         if self.encoder:
             keys["encoder"] = {"token_ids": [self.lookup.ids[each] for each in self.encoder.tokens]}
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in keys.items())
-        stored = {name: as_array(tensor) for name, tensor in source.tensors.items()}
+        stored = [
+            DumpedArray(name, kind_of(tensor), as_array(tensor))
+            for name, tensor in source.tensors.items()
+        ]
         files: dict[Path, str | bytes] = {
             path: text,
             folder / CONFIG: json.dumps(source.config, indent=2),

@@ -89,8 +89,8 @@ def read_tokens(given: Any, mask: Any) -> Tokens:
     return Tokens(
         len(batched),
         batched.shape[1],
-        ids=as_array(batched)[0] if is_ids and batched.ndim == 2 else None,
-        mask=as_array(mask)[0] != 0 if has_mask else None,
+        ids=as_array(batched) if is_ids and batched.ndim == 2 else None,
+        mask=as_array(mask) != 0 if has_mask else None,
     )
 
 
@@ -125,11 +125,15 @@ def on_cpu(tensor: Any) -> Any:
     return (own.full_tensor() if hasattr(own, "full_tensor") else own).cpu()
 
 
-def as_array(tensor: Any) -> tuple[Array, str]:
-    """Return the numbers of a tensor as a new array, and the name of their type.
+def kind_of(tensor: Any) -> str:
+    """Return the type of a tensor's numbers, such as `bfloat16`."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def as_array(tensor: Any) -> Array:
+    """Return the numbers of a tensor as a new array.
 
     NumPy has no bfloat16; such numbers become float32, which holds them exactly.
     """
     own = on_cpu(tensor)
-    kind = str(own.dtype).removeprefix("torch.")
-    return np.array((own.float() if kind == "bfloat16" else own).numpy()), kind
+    return np.array((own.float() if kind_of(own) == "bfloat16" else own).numpy())
