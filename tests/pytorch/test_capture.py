@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tracer.errors import TracerError
 from tracer.pytorch.capture import Captured, capture
 from tracer.scenario.activations import read_arrays
 
+checkpoint = torch.utils.checkpoint.checkpoint
 IDS = [3, 1, 4, 1, 5]
 OWN = {
     "words": "input",
@@ -221,6 +223,16 @@ def test_gradients_are_those_of_autograd() -> None:
     )
     assert found["gradient.layer1.attention.head1.query"].shape == (5, 8)
     assert found["gradient.positions.table"].shape == (16, WIDTH)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_modules_that_run_again_in_the_backward_pass_have_gradients(reentrant: bool) -> None:
+    model, batch = shaken(NanoGPT()), {"ids": [IDS], "targets": [IDS]}
+    plain = capture(model, batch, backward=True)
+    for block in model.transformer["h"]:
+        block.forward = partial(checkpoint, block.forward, use_reentrant=reentrant)
+    assert_equal(capture(model, batch, backward=True), plain)
 
 
 def test_a_frozen_parameter_has_no_gradient() -> None:

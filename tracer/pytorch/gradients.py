@@ -34,7 +34,9 @@ def differentiated(modules: Modules, found: Recording, run: Callable[[], Any]) -
         if loss is None or len(found.passes) != 1:
             message = "expected one pass, and a loss from the model or from a function as inputs"
             raise TracerError(Problem(message, address="backward"))
+        first = dict(found.tensors)
         loss.backward()
+        found.tensors.update(first)  # checkpointed modules run again, with tensors of no use here
         return [*_of_values(found), *_of_parameters(modules)]
     finally:
         for parameter, gradient in held.items():

@@ -47,7 +47,7 @@ class Recording:
             self.tensors[tap] = tensor
         self.kinds[tap] = kind_of(tensor)
         # An encoder runs before the first pass of its decoder.
-        number = 0 if tap.tower == ENCODER else max(0, len(self.passes) - 1)
+        number = 0 if tap.tower == ENCODER else len(self.passes) - 1
         self.arrays[tap][number] = self.row_of(tap, tensor)
 
     def row_of(self, tap: Tap, tensor: Any) -> Array:
