@@ -69,5 +69,6 @@ def _loaded(reference: Any, captured: Captured) -> Loaded:
             return without_a_file(reference)
         case str() | Path():
             return load(str(reference))
-    ids = captured.token_ids or ()
-    return without_a_file(scenario_of(reference, ids, captured.encoder_token_ids))
+    if captured.token_ids is None:
+        raise TracerError(Problem("the model reads vectors, so the reference has to be a scenario"))
+    return without_a_file(scenario_of(reference, captured.token_ids, captured.encoder_token_ids))

@@ -63,6 +63,7 @@ def test_only_what_is_asked_for_is_kept(own: Any) -> None:
     assert {*capture(own, IDS, names=OWN, only=["*.value", "input"])} == {
         *("input", "layer1.attention.value"),
     }
+    assert {*capture(own, IDS, names=OWN, only="in*")} == {"input"}
 
 
 def test_a_row_of_a_batch_has_its_own_numbers(own: Any) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import tracer
+from tests.checkpoints.test_transformers_configs import BASE
 from tests.helpers.command import run
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.torch_models import NanoGPT, shaken, torch
+from tests.helpers.torch_models import NanoGPT, of_transformers, shaken, torch
 from tests.pytorch.test_capture import OWN
 from tracer.errors import TracerError
 
@@ -119,6 +120,10 @@ def test_what_cannot_be_compared_is_told(model: Any) -> None:
     names = {"transformer.h.*.mlp.c_fc": "layer*.ffn.hiden"}
     with pytest.raises(TracerError, match=r"layer1\.ffn\.hiden: no such .*'layer1\.ffn\.hidden'"):
         tracer.testing.assert_matches(model, model, IDS, names=names)
+    reads_vectors = of_transformers(BASE["llama"])
+    with pytest.raises(TracerError, match="reads vectors"):
+        vectors = {"inputs_embeds": torch.ones(1, 3, 32)}
+        tracer.testing.assert_matches(reads_vectors, reads_vectors, vectors)
     with pytest.raises(TracerError, match="no such file or scenario"):
         tracer.testing.assert_matches(model, "nothing.yaml", IDS)
     with pytest.raises(TracerError, match="no array has a known name"):

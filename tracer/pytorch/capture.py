@@ -48,7 +48,8 @@ class Captured(Mapping[str, Array]):
         return len(self.arrays)
 
     def __repr__(self) -> str:
-        return f"<Captured: {len(self)} values of {len(self.token_ids or ())} tokens>"
+        tokens = "" if self.token_ids is None else f" of {len(self.token_ids)} tokens"
+        return f"<Captured: {len(self)} values{tokens}>"
 
     def dumped(self) -> Iterator[DumpedArray]:
         """Yield the arrays as `check --against` reads them from a file."""
@@ -98,6 +99,7 @@ def capture(
             than the batch; the inputs are no ids; there is no loss; the model cannot generate.
     """
     modules = modules_of(model)
+    only = [only] if isinstance(only, str) else only
     known = taps_of_model(modules, names)
     taps = wanted_taps(known, only)
     if backward and joins_parameters(model):
