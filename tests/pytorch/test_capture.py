@@ -146,6 +146,11 @@ def test_a_tensor_of_another_shape_is_told(
     assert message in str(caught.value)
 
 
+def test_a_function_has_its_own_steps(own: Any) -> None:
+    with pytest.raises(TracerError, match="step: a function as inputs has its own steps"):
+        capture(own, lambda: own(torch.tensor([IDS])), names=OWN, step=2)
+
+
 @pytest.mark.parametrize(("inputs", "message"), [
     ("text", "inputs: got str, expected token ids"),
     ([[1, 2], [3]], "inputs: expected token ids, as many in each text"),

@@ -107,8 +107,11 @@ def capture(
         raise TracerError(Problem(message, address="backward"))
     has_encoder = any(tap.tower or "cross_attention" in tap.address for tap in known)
     found = Recording(row, has_encoder, keeps_gradients=backward)
-    run = inputs
-    if not callable(inputs):
+    if callable(inputs):
+        if step is not None:
+            raise TracerError(Problem("a function as inputs has its own steps", address="step"))
+        run = inputs
+    else:
         args, kwargs = _arguments(inputs, modules[""])
         run = partial(model, *args, **kwargs)
         if step is not None:
