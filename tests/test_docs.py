@@ -12,6 +12,7 @@ import pytest
 import typer
 import yaml
 
+import tracer
 from tests.helpers.command import SERVED, printed, run
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
@@ -191,6 +192,7 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ids = torch.tensor([[3, 1, 4, 1, 5, 9], [0, 0, 7, 2, 6, 8]])
     known = {
         "model": of_transformers(BASE["llama"]),
+        "reference": of_transformers(BASE["llama"]),
         "my_model": my_model,
         "batch": {"input_ids": ids, "attention_mask": (ids > 0).long()},
     }
@@ -202,6 +204,11 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (command,) = fences("debugging.md", "text")
     report = printed(*shlex.split(command)[1:])
     assert "48 values of “dump.npz” compared with the scenario: all agree." in report
+    known["model"].model.layers[0].input_layernorm.variance_epsilon = 1e-5
+    with pytest.raises(AssertionError) as caught:
+        tracer.testing.assert_matches(known["model"], known["reference"], known["batch"], row=1)
+    for line in re.findall("^> (.*)$", text_of(DOCS / "debugging.md"), re.MULTILINE):
+        assert line in str(caught.value)
 
 
 def test_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 
 from tracer.check.checking import differences
 from tracer.check.dumps import dump_of
-from tracer.lesson import document as doc
+from tracer.errors import Problem, TracerError
+from tracer.lesson.texts.lookup import suggestion
 from tracer.pytorch.capture import Captured, capture
+from tracer.pytorch.named import is_wanted
 from tracer.pytorch.scenario import scenario_of
 from tracer.renderers import Format, render
 from tracer.scenario.loading import Loaded, load, without_a_file
@@ -43,23 +45,22 @@ def assert_matches(
 
     Raises:
         AssertionError: a value differs. The message names the first step and entry that do, and
-            how the scenario computes it.
-        TracerError: nothing can be captured or compared; the reference is no scenario.
+            how the scenario computes it, and the change that makes it agree, if one was found.
+        TracerError: nothing can be captured; a value of `names` or any at all cannot be compared;
+            the reference is no scenario.
     """
     captured = capture(model, inputs, names=names, only=only, row=row, step=step)
     loaded = _loaded(reference, captured)
     dump = dump_of(captured.dumped(), loaded.scenario, CAPTURED)
-    found = differences(loaded, dump, CAPTURED, tolerance, None)
+    found = replace(differences(loaded, dump, CAPTURED, tolerance, None), source=CAPTURED)
+    for address in found.not_compared:
+        if is_wanted(address, [*(names or {}).values()]):
+            hint = suggestion(found.trace, address)
+            raise TracerError(Problem(f"no such value in the scenario{hint}", address=address))
     if not found.holds:
         document = found.document()
-        sections = tuple(each for each in document.sections if not _is_table(each))
-        shown = render(replace(document, sections=sections), Format.TERMINAL)
-        raise AssertionError(f"\n{shown}")
-
-
-def _is_table(section: doc.Section) -> bool:
-    """Return whether a section lists all values, which is too long for a message."""
-    return all(isinstance(block, doc.Table) for block in section.blocks)
+        short = replace(document, sections=document.sections[:-1])  # without the list of all values
+        raise AssertionError(f"\n{render(short, Format.TERMINAL)}")
 
 
 def _loaded(reference: Any, captured: Captured) -> Loaded:
@@ -68,5 +69,6 @@ def _loaded(reference: Any, captured: Captured) -> Loaded:
             return without_a_file(reference)
         case str() | Path():
             return load(str(reference))
-    ids = captured.token_ids or ()
-    return without_a_file(scenario_of(reference, ids, captured.encoder_token_ids))
+    if captured.token_ids is None:
+        raise TracerError(Problem("the model reads vectors, so the reference has to be a scenario"))
+    return without_a_file(scenario_of(reference, captured.token_ids, captured.encoder_token_ids))

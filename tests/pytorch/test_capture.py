@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 
 from tests.helpers.torch_models import HEADS, WIDTH, NanoGPT, OwnModel, nn, shaken, torch
 from tracer.errors import TracerError
-from tracer.pytorch.capture import capture
+from tracer.pytorch.capture import Captured, capture
 from tracer.scenario.activations import read_arrays
 
+checkpoint = torch.utils.checkpoint.checkpoint
 IDS = [3, 1, 4, 1, 5]
 OWN = {
     "words": "input",
@@ -61,6 +63,7 @@ def test_only_what_is_asked_for_is_kept(own: Any) -> None:
     assert {*capture(own, IDS, names=OWN, only=["*.value", "input"])} == {
         *("input", "layer1.attention.value"),
     }
+    assert {*capture(own, IDS, names=OWN, only="in*")} == {"input"}
 
 
 def test_a_row_of_a_batch_has_its_own_numbers(own: Any) -> None:
@@ -74,15 +77,15 @@ def test_a_row_of_a_batch_has_its_own_numbers(own: Any) -> None:
 @pytest.mark.parametrize(("said", "message"), [
     ({"names": None}, "no module has a known name, expected names="),
     ({"names": {"block.*.qkv": "layer*.attention.query"}}, "no module has the name 'block.*.qkv'; "
-     "did you mean 'blocks.0.qkv'"),
+     "did you mean 'blocks.*.qkv'"),
     ({"names": {"blocks.*.qkv": "layer1.attention.query"}}, "expected as many * as in"),
-    ({"names": {"words": "layer1.attention.W_QKV"}}, "as many queries, keys and values as inputs"),
+    ({"names": {"words": "layer1.attention.W_QKV"}}, "as many columns of queries as inputs"),
     ({"only": ["layer1.attention.quer"]}, "no module returned it; did you mean "
      "'layer1.attention.query'"),
     ({"row": 1}, "row: 1, expected 0 to 0"),
     ({"step": 1}, "step: 1: expected a step from 1 and a model of transformers"),
     ({"path": "x.txt"}, "x.txt: expected a .npz or .safetensors file"),
-    ({"backward": True}, "backward: expected one pass that returns a loss"),
+    ({"backward": True}, "backward: expected one pass, and a loss"),
 ])  # fmt: skip
 def test_what_cannot_be_captured_is_told(own: Any, said: dict[str, Any], message: str) -> None:
     with pytest.raises(TracerError) as caught:
@@ -90,32 +93,77 @@ def test_what_cannot_be_captured_is_told(own: Any, said: dict[str, Any], message
     assert message in str(caught.value)
 
 
-def test_a_tensor_of_another_shape_is_told(own: Any) -> None:
-    class Wrong(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = nn.Identity()
+class Returns(nn.Module):  # type: ignore[misc]
+    """A model whose only module returns a tensor."""
 
-        def forward(self, ids: Any) -> Any:
-            return self.inner(torch.zeros(len(ids) + 1, 2, 3))
+    def __init__(self, tensor: Any) -> None:
+        super().__init__()
+        self.tensor, self.inner = tensor, nn.Identity()
 
-    with pytest.raises(TracerError, match=r"output: inner: 2 × 2 × 3, expected 1 × 5 × columns"):
-        capture(Wrong(), IDS, names={"inner": "output"})
+    def forward(self, ids: Any, attention_mask: Any = None) -> Any:
+        return self.inner(self.tensor)
+
+
+BATCH = torch.arange(2 * 5 * 4 * 3).reshape(2, 5, 4, 3)
+"""Vectors of 3 numbers for 2 texts of 5 tokens, and 4 heads."""
+ORDERS = {
+    **{"b t h c": BATCH, "b t hc": BATCH.flatten(2), "b h t c": BATCH.transpose(1, 2)},
+    **{"bh t c": BATCH.transpose(1, 2).flatten(0, 1), "bt hc": BATCH.flatten(0, 1).flatten(1)},
+    **{"t b h c": BATCH.transpose(0, 1), "t b hc": BATCH.transpose(0, 1).flatten(2)},
+}
+WITHOUT_A_BATCH = {
+    **{"t h c": BATCH[1], "t hc": BATCH[1].flatten(1), "h t c": BATCH[1].transpose(0, 1)}
+}
+
+
+@pytest.mark.parametrize("order", [*ORDERS, *WITHOUT_A_BATCH])
+def test_vectors_of_heads_have_any_order(order: str) -> None:
+    address, inputs, row = "layer1.attention.query", torch.tensor([IDS, IDS]), 1
+    if order in WITHOUT_A_BATCH:
+        inputs, row = inputs[0], 0
+    model = Returns((ORDERS | WITHOUT_A_BATCH)[order])
+    found = capture(model, inputs, names={"inner": address}, row=row)
+    np.testing.assert_array_equal(found[address], BATCH[1].flatten(1))
+
+
+def test_columns_of_padding_are_left_out() -> None:
+    weights, address = torch.arange(4 * 5 * 5).reshape(1, 4, 5, 5), "layer1.attention.weights"
+    inputs = {"ids": [IDS], "attention_mask": torch.tensor([[0, 1, 1, 1, 0]])}
+    found = capture(Returns(weights), inputs, names={"inner": address})
+    np.testing.assert_array_equal(found[address], weights[0, :, 1:4, 1:4])
+
+
+@pytest.mark.parametrize(("address", "shape", "message"), [
+    ("output", (2, 2, 3), "output: inner: 2 × 2 × 3, expected 1 × 5 × columns (batch, tokens)"),
+    ("layer1.attention.query", (1, 3, 3, 2), "inner: 3 × 3 × 2, expected 5 tokens and some heads"),
+    ("layer1.attention.query", (1, 5, 5, 2), "query: inner: 5 tokens and as many heads"),
+])  # fmt: skip
+def test_a_tensor_of_another_shape_is_told(
+    address: str, shape: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(TracerError) as caught:
+        capture(Returns(torch.zeros(shape)), IDS, names={"inner": address})
+    assert message in str(caught.value)
+
+
+def test_a_function_has_its_own_steps(own: Any) -> None:
+    with pytest.raises(TracerError, match="step: a function as inputs has its own steps"):
+        capture(own, lambda: own(torch.tensor([IDS])), names=OWN, step=2)
+
+
+@pytest.mark.parametrize(("inputs", "message"), [
+    ("text", "inputs: got str, expected token ids"),
+    ([[1, 2], [3]], "inputs: expected token ids, as many in each text"),
+])  # fmt: skip
+def test_what_is_no_text_is_told(own: Any, inputs: Any, message: str) -> None:
+    with pytest.raises(TracerError) as caught:
+        capture(own, inputs, names=OWN)
+    assert message in str(caught.value)
+
+
+def test_what_is_no_model_is_told() -> None:
     with pytest.raises(TracerError, match=r"expected a torch\.nn\.Module"):
         capture(np.ones(3), IDS)
-
-
-def test_heads_that_could_be_tokens_are_told() -> None:
-    class Square(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = nn.Identity()
-
-        def forward(self, ids: Any) -> Any:
-            return self.inner(torch.zeros(1, 4, 4, 2))
-
-    with pytest.raises(TracerError, match="4 tokens and as many heads"):
-        capture(Square(), [1, 2, 3, 4], names={"inner": "layer1.attention.query"})
 
 
 def test_hooks_are_removed(own: Any) -> None:
@@ -183,6 +231,16 @@ def test_gradients_are_those_of_autograd() -> None:
     assert found["gradient.positions.table"].shape == (16, WIDTH)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_modules_that_run_again_in_the_backward_pass_have_gradients(reentrant: bool) -> None:
+    model, batch = shaken(NanoGPT()), {"ids": [IDS], "targets": [IDS]}
+    plain = capture(model, batch, backward=True)
+    for block in model.transformer["h"]:
+        block.forward = partial(checkpoint, block.forward, use_reentrant=reentrant)
+    assert_equal(capture(model, batch, backward=True), plain)
+
+
 def test_a_frozen_parameter_has_no_gradient() -> None:
     model = shaken(NanoGPT())
     model.transformer["wpe"].weight.requires_grad_(False)
@@ -193,13 +251,31 @@ def test_a_frozen_parameter_has_no_gradient() -> None:
     assert all(address.startswith("gradient.") for address in found)
 
 
-def test_a_compiled_model_is_captured() -> None:
+def test_a_compiled_model_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs in eager mode, so that the hooks are not compiled."""
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
     model = shaken(NanoGPT())
-    compiled = torch.compile(model, backend="eager")
+    whole, compiled = capture(model, IDS), torch.compile(model, backend=backend)
     compiled(torch.tensor([IDS]))
-    found, whole = capture(compiled, IDS), capture(model, IDS)
-    assert found.keys() == whole.keys()
-    for address, array in whole.items():
+    for block in model.transformer["h"]:
+        monkeypatch.setattr(block, "forward", torch.compile(block.forward, backend=backend))
+    with torch.no_grad():
+        model(torch.tensor([IDS]))
+    number = len(graphs)
+    assert number >= 2
+    assert_equal(capture(compiled, IDS), whole)
+    assert_equal(capture(model, IDS), whole)
+    assert len(graphs) == number
+
+
+def assert_equal(found: Captured, other: Captured) -> None:
+    assert found.keys() == other.keys()
+    for address, array in other.items():
         np.testing.assert_array_equal(found[address], array)
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracer
 from tests.checkpoints.test_transformers_configs import BASE
 from tests.helpers import tiny_marian
 from tests.helpers.torch_models import of_transformers, torch
 from tracer.checkpoints.hugging_face_families import FAMILIES
+from tracer.errors import TracerError
 from tracer.library import trace
 from tracer.pytorch.capture import Captured, capture
 from tracer.pytorch.scenario import scenario_of
@@ -56,7 +58,7 @@ def test_padding_and_a_cache_change_nothing(family: str) -> None:
     batch = padded(model)
     found = capture(model, batch, row=1)
     assert found.token_ids == tuple(SECOND)
-    agree(model, found)
+    tracer.testing.assert_matches(model, model, batch, row=1)
     del batch["position_ids"]
     later = capture(model, batch, row=1, step=3)
     assert later.token_ids is not None
@@ -64,6 +66,7 @@ def test_padding_and_a_cache_change_nothing(family: str) -> None:
     assert len(later.token_ids) == len(SECOND) + 2
     assert later.keys() == found.keys()
     agree(model, later)
+    tracer.testing.assert_matches(model, model, batch, row=1, step=3)
 
 
 def padded(model: Any) -> dict[str, Any]:
@@ -99,6 +102,10 @@ def test_a_translation_is_captured_with_its_encoder() -> None:
     assert found["layer2.cross_attention.head1.weights"].shape == (3, 4)
     assert {"encoder.layer2.ffn.norm", "layer1.cross_attention.head2.key"} <= {*found}
     agree(model, found)
+    assert len(capture(model, batch, row=1, only=["logits"])["logits"]) == 3
+    agree(model, capture(model, lambda: model(**batch), row=1))
+    with pytest.raises(TracerError, match="runs before the model"):
+        capture(model, lambda: model.generate(sources))
     later = capture(model, batch, row=1, step=2)
     assert later["layer1.attention.head1.weights"].shape == (4, 4)
     agree(model, later)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tracer
+from tests.checkpoints.test_transformers_configs import BASE
+from tests.helpers.command import run
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.torch_models import NanoGPT, shaken, torch
+from tests.helpers.torch_models import NanoGPT, of_transformers, shaken, torch
 from tests.pytorch.test_capture import OWN
 from tracer.errors import TracerError
 
@@ -41,11 +44,28 @@ def test_the_first_step_that_differs_is_named(model: Any, other: Any) -> None:
         tracer.testing.assert_matches(model, other, IDS)
     message = " ".join(str(caught.value).split())
     assert re.search(r"First difference: step \d+, Layer 2 · FFN: hidden", message)
-    assert re.search(r"“layer2\.ffn\.hidden\[\[[0-9]\],h₃\]” is", message)
-    assert re.search(r"\[[0-9]\], h₃: .*×", message)  # how the scenario computes it
+    assert re.search(r"“layer2\.ffn\.hidden\[\[[0-9]\](| \([0-9]\)),h₃\]” is", message)
+    assert re.search(r"\[[0-9]\](| \([0-9]\)), h₃: .*×", message)  # how the scenario computes it
     assert "Value by value" not in message
+    assert "the file" not in message
     tracer.testing.assert_matches(model, other, IDS, only=["layer1.*"])
     tracer.testing.assert_matches(model, other, IDS, tolerance=0.9)
+
+
+def test_the_cause_is_named(model: Any, other: Any, tmp_path: Path) -> None:
+    """As `check --against` names it: the first one in a sentence, others in a table."""
+    model.double(), other.double()
+    for block in model.transformer["h"]:
+        block.ln_2.eps = 1e-6
+        block.mlp["gelu"].approximate = "tanh"
+    with pytest.raises(AssertionError) as caught:
+        tracer.testing.assert_matches(model, other, IDS)
+    tracer.scenario_of(other, IDS).save(tmp_path / "other.yaml")
+    tracer.capture(model, IDS, tmp_path / "dump.npz")
+    ran = run("check", f"{tmp_path}/other.yaml", "--against", f"{tmp_path}/dump.npz")
+    for shown in (str(caught.value), ran.stdout):
+        assert "It agrees in all 160 numbers with ε = 0.000001." in " ".join(shown.split())
+        assert re.search(r"layer1\.ffn\.activation .*tanh", shown)
 
 
 def test_a_scenario_of_typed_numbers_splits_the_heads(tmp_path: Any) -> None:
@@ -97,6 +117,13 @@ def as_scenario(model: Any) -> dict[str, Any]:
 
 
 def test_what_cannot_be_compared_is_told(model: Any) -> None:
+    names = {"transformer.h.*.mlp.c_fc": "layer*.ffn.hiden"}
+    with pytest.raises(TracerError, match=r"layer1\.ffn\.hiden: no such .*'layer1\.ffn\.hidden'"):
+        tracer.testing.assert_matches(model, model, IDS, names=names)
+    reads_vectors = of_transformers(BASE["llama"])
+    with pytest.raises(TracerError, match="reads vectors"):
+        vectors = {"inputs_embeds": torch.ones(1, 3, 32)}
+        tracer.testing.assert_matches(reads_vectors, reads_vectors, vectors)
     with pytest.raises(TracerError, match="no such file or scenario"):
         tracer.testing.assert_matches(model, "nothing.yaml", IDS)
     with pytest.raises(TracerError, match="no array has a known name"):

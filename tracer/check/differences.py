@@ -39,6 +39,8 @@ class Differences:
     not_compared: tuple[str, ...]
     tolerance: float | None = None
     causes: tuple[Cause, ...] = ()
+    source: str = "the file"
+    """Where the values are, for sentences."""
 
     @property
     def holds(self) -> bool:
@@ -99,8 +101,8 @@ class Differences:
         kinds = dict.fromkeys(each.theirs.kind for each in self.compared)
         if self.tolerance is None and self.compared_steps:
             yield (
-                "Each is also computed from the file's own numbers before it. Differences that "
-                f"rounding to {' and '.join(kinds)} explains do not count.",
+                f"Each is also computed from {self.source}'s own numbers before it. Differences "
+                f"that rounding to {' and '.join(kinds)} explains do not count.",
             )
         else:
             allowed = {each.theirs.kind: each.allowed for each in self.compared}
@@ -120,11 +122,11 @@ class Differences:
         names = listed([each.value.address for each in self.wrong])
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
-            yield ("None of these follows from the file's numbers before it: ", *names, ".")
+            yield (f"None of these follows from {self.source}'s numbers before it: ", *names, ".")
             return
         does = "does" if len(self.wrong) == 1 else "do"
         yield (
-            f"{len(self.wrong)} {does} not follow from the file's numbers before it: ",
+            f"{len(self.wrong)} {does} not follow from {self.source}'s numbers before it: ",
             *names,
             ".",
         )
@@ -154,15 +156,14 @@ class Differences:
         value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
-            yield doc.Paragraph(
-                (doc.Name(value.address), f" is {theirs} in the file and {ours} in the scenario.")
-            )
+            sizes = f" is {theirs} in {self.source} and {ours} in the scenario."
+            yield doc.Paragraph((doc.Name(value.address), sizes))
             return
         entry = Entry(value, first.step.at if first.step else first.at)
         yield doc.Paragraph(
-            _about_step(entry, first.step, first.theirs.kind)
+            _about_step(entry, first.step, first.theirs.kind, self.source)
             if first.step
-            else _about_pass(entry, first)
+            else _about_pass(entry, first, self.source)
         )
         if where := _where(first):
             yield doc.Paragraph((where,))
@@ -217,19 +218,19 @@ class Differences:
         return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
 
 
-def _about_step(entry: Entry, step: ComparedStep, kind: str) -> doc.Sentence:
+def _about_step(entry: Entry, step: ComparedStep, kind: str, source: str) -> doc.Sentence:
     """Say how far a number is from what follows from the numbers before it."""
     there, own = float(step.theirs[entry.at]), float(step.own[entry.at])
     apart = f", {written_float(abs(there - own), 2)} apart" if isfinite(there - own) else ""
     allowed = written_float(float(step.allowed[entry.at]), 2)
     return (
         doc.Name(name(entry)),
-        f" is {written_float(there)} in the file, and {written_float(own)} follows from the file's "
+        f" is {written_float(there)} in {source}, and {written_float(own)} follows from {source}'s "
         f"numbers before it{apart}. Rounding to {kind} explains up to {allowed}.",
     )
 
 
-def _about_pass(entry: Entry, first: ComparedValue) -> doc.Sentence:
+def _about_pass(entry: Entry, first: ComparedValue, source: str) -> doc.Sentence:
     """Say how far a number is from the scenario's."""
     here, there = written_float(first.here), written_float(first.there)
     apart = f", {written_float(first.difference)} apart" if isfinite(first.difference) else ""
@@ -239,7 +240,7 @@ def _about_pass(entry: Entry, first: ComparedValue) -> doc.Sentence:
         largest = f" No other {of} in this value is larger."
     return (
         doc.Name(name(entry)),
-        f" is {there} in the file and {here} in the scenario{apart}.{largest}",
+        f" is {there} in {source} and {here} in the scenario{apart}.{largest}",
     )
 
 

@@ -21,19 +21,24 @@ def of_row(tap: Tap, tensor: Any, tokens: Tokens, row: int) -> Any:
     Raises:
         ValueError: the tensor has another shape than the batch and its tokens.
     """
-    batch, number = tokens.batch, tokens.number
-    expected = f"{written_shape(tuple(tensor.shape))}, expected {batch} × {number} × columns"
+    batch, number, shape = tokens.batch, tokens.number, tuple(tensor.shape)
+    is_of_heads = bool(tap.heads or ALL_HEADS.fullmatch(tap.address))
+    expected = f"{written_shape(shape)}, expected {batch} × {number} × columns (batch, tokens)"
     if tensor.ndim == 2 and len(tensor) == batch * number:
         tensor = tensor.reshape(batch, number, -1)  # some modules put all tokens in one list
     elif tensor.ndim == 2 and len(tensor) == number:
         tensor = tensor[None]  # the same for all texts, such as positions
+    elif shape[:2] == (number, batch) != (batch, number):
+        tensor = tensor.swapaxes(0, 1)  # the tokens first, as torch.nn.Transformer has them
+    elif is_of_heads and tensor.ndim == 3 and len(tensor) % batch == 0 and len(tensor) > batch:
+        tensor = tensor.unflatten(0, (batch, -1))  # the heads of all texts in one list
     if len(tensor) not in (1, batch):
-        raise ValueError(f"{expected} (batch, tokens)")
+        raise ValueError(expected)
     found = tensor[row if len(tensor) == batch else 0]
-    if found.ndim == 3 and (tap.heads or ALL_HEADS.fullmatch(tap.address)):
+    if found.ndim == 3 and is_of_heads:
         return _heads_first(tap, found, number)
     if found.ndim != 2:
-        raise ValueError(f"{expected} (batch, tokens)")
+        raise ValueError(expected)
     return found
 
 
@@ -41,7 +46,7 @@ def _heads_first(tap: Tap, tensor: Any, tokens: int) -> Any:
     """Return (heads, tokens, columns) of a tensor whose first two axes may be the other way."""
     first, second, _ = tensor.shape
     is_first = True if tap.address.endswith(OF_SCORES) else tap.heads_first
-    if is_first is None and first == second:
+    if is_first is None and first == second == tokens:
         raise ValueError(f"{first} tokens and as many heads, expected another number of tokens")
     is_first = second == tokens if is_first is None else is_first
     heads, rows = (first, second) if is_first else (second, first)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +18,12 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.files import save
 from tracer.pytorch.gradients import differentiated
-from tracer.pytorch.modules import is_compiled, modules_of
+from tracer.pytorch.modules import joins_parameters, modules_of
 from tracer.pytorch.named import is_wanted, taps_of_model, wanted_taps
 from tracer.pytorch.recording import Recording, recording
 from tracer.pytorch.taps import Tap
-from tracer.pytorch.tokens import Array, Tokens, tokens_of_pass, torch
+from tracer.pytorch.tokens import Array, is_tensor, tokens_of_pass, torch
 from tracer.scenario.activations import DumpedArray
-
-Arguments: TypeAlias = "tuple[tuple[Any, ...], dict[str, Any]]"
-"""Those of a model, in order and by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,8 @@ class Captured(Mapping[str, Array]):
         return len(self.arrays)
 
     def __repr__(self) -> str:
-        return f"<Captured: {len(self)} values of {len(self.token_ids or ())} tokens>"
+        tokens = "" if self.token_ids is None else f" of {len(self.token_ids)} tokens"
+        return f"<Captured: {len(self)} values{tokens}>"
 
     def dumped(self) -> Iterator[DumpedArray]:
         """Yield the arrays as `check --against` reads them from a file."""
@@ -71,8 +70,8 @@ def capture(
     """Run a model and return its values by address; `path` also saves them for `check --against`.
 
     The modules of Hugging Face's families, of nanoGPT and of minGPT are known. The model runs as it
-    is, in DistributedDataParallel or FSDP too; a compiled one runs in eager mode. Models of
-    transformers return the weights of attention with `attn_implementation="eager"`.
+    is, in DistributedDataParallel, in FSDP or with a device_map; a compiled one runs in eager mode.
+    Models of transformers return the weights of attention with `attn_implementation="eager"`.
 
     Args:
         model: a torch.nn.Module.
@@ -85,8 +84,8 @@ def capture(
             second tensor that it returns. "layer*.attention.query" are the queries of all heads at
             once, and so on; "layer*.attention.W_QKV" those, the keys and the values side by side.
         only: patterns of addresses, such as ["layer2.*"]; nothing else is kept.
-        backward: whether to compute the gradients of the loss that the model returns, too. They
-            are `gradient.layer1.ffn.hidden`, and so on.
+        backward: whether to compute the gradients of the loss that the model, or the function,
+            returns, too. They are `gradient.layer1.ffn.hidden`, and so on.
         row: the text of the batch, from 0. Its padding, where attention_mask is 0, is left out.
         step: the number of a step of model.generate, from 1. There is a row for each token so far;
             those of earlier steps are computed in these steps.
@@ -97,19 +96,30 @@ def capture(
 
     Raises:
         TracerError: no module is known; `names` or `only` fits nothing; a tensor has another shape
-            than the batch; the model returns no loss, or cannot generate.
+            than the batch; the inputs are no ids; there is no loss; the model cannot generate.
     """
     modules = modules_of(model)
+    only = [only] if isinstance(only, str) else only
     known = taps_of_model(modules, names)
     taps = wanted_taps(known, only)
-    run, encoder = inputs, None
-    if not callable(inputs):
-        arguments = _arguments(inputs, modules[""])
-        encoder = _encoder_tokens(taps, arguments)
-        run = partial(_run, model if step is None else modules[""], arguments, step)
-    found = Recording(row, encoder, keeps_gradients=backward)
+    if backward and joins_parameters(model):
+        message = "FullyShardedDataParallel joins the gradients, expected fully_shard"
+        raise TracerError(Problem(message, address="backward"))
+    has_encoder = any(tap.tower or "cross_attention" in tap.address for tap in known)
+    found = Recording(row, has_encoder, keeps_gradients=backward)
+    if callable(inputs):
+        if step is not None:
+            raise TracerError(Problem("a function as inputs has its own steps", address="step"))
+        run = inputs
+    else:
+        args, kwargs = _arguments(inputs, modules[""])
+        run = partial(model, *args, **kwargs)
+        if step is not None:
+            run = partial(_generate, modules[""], args, kwargs, step)
+            if has_encoder:  # which runs before the model
+                found.encoder = tokens_of_pass(args, kwargs)
     with ExitStack() as around:
-        if is_compiled(model):
+        if "torch._dynamo" in sys.modules:  # torch.compile may have compiled something
             around.enter_context(torch().compiler.set_stance("force_eager"))
         around.enter_context(torch().set_grad_enabled(backward))
         around.enter_context(recording(modules, taps, found))
@@ -117,25 +127,28 @@ def capture(
         if not backward:
             run()
     values = [
-        (address, found.kinds[tap], array) for tap in taps for address, array in found.values(tap)
+        DumpedArray(address, found.kinds[tap], array)
+        for tap in taps
+        for address, array in found.values(tap)
     ]
     every = [*values, *gradients]
-    _check_found(only, [address for address, _, _ in every], known)
-    wanted = [each for each in every if is_wanted(each[0], only)]
+    _check_found(only, [each.name for each in every], known, {*found.kinds})
+    _check_run(taps, {*found.kinds})
+    wanted = [each for each in every if is_wanted(each.name, only)]
     texts = found.texts()
     captured = Captured(
-        {address: array for address, _, array in wanted},
-        {address: kind for address, kind, _ in wanted},
+        {each.name: each.numbers for each in wanted},
+        {each.name: each.kind for each in wanted},
         texts[""].ids,
         texts[ENCODER].ids if ENCODER in texts else None,
     )
     if path is not None:
-        save({address: (array, kind) for address, kind, array in wanted}, Path(path))
+        save(wanted, Path(path))
     return captured
 
 
 def _check_found(
-    only: Sequence[str] | None, addresses: Sequence[str], known: Sequence[Tap]
+    only: Sequence[str] | None, addresses: Sequence[str], known: Sequence[Tap], read: Set[Tap]
 ) -> None:
     """Check that each pattern fits a captured value.
 
@@ -143,44 +156,64 @@ def _check_found(
         TracerError: one does not; the message names the most similar address of the `known` ones.
     """
     for pattern in only or ():
-        if not any(is_wanted(address, [pattern]) for address in addresses):
-            hint = closest(pattern, [address for tap in known for address in tap.addresses])
-            if pattern.endswith("weights"):
-                hint = '; models of transformers return it with attn_implementation="eager"'
-            raise TracerError(Problem(f"no module returned it{hint}", address=pattern))
+        if any(is_wanted(address, [pattern]) for address in addresses):
+            continue
+        if wanted_taps([*read], [pattern]):
+            message = "of some tokens only, such as nanoGPT's logits without targets"
+            raise TracerError(Problem(message, address=pattern))
+        hint = closest(pattern, [address for tap in known for address in tap.addresses])
+        if pattern.endswith("weights"):
+            hint = '; models of transformers return it with attn_implementation="eager"'
+        raise TracerError(Problem(f"no module returned it{hint}", address=pattern))
+
+
+def _check_run(taps: Sequence[Tap], read: Set[Tap]) -> None:
+    """Check that a module of each name of the user has run.
+
+    Raises:
+        TracerError: none has, or none returned such a tensor.
+    """
+    ran = {tap.name for tap in read}
+    for tap in taps:
+        if tap.name and tap.name not in ran:
+            message = f"{tap.name}: no such module ran, or none has a tensor there"
+            raise TracerError(Problem(message, address="names"))
 
 
 def _arguments(inputs: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of the model, in order and by name."""
-    device = next((each.device for each in model.parameters()), None)
+    """Return the arguments of the model, in order and by name.
+
+    Raises:
+        TracerError: they are no numbers, or texts of different lengths.
+    """
+    devices = (each.device for each in model.parameters() if not each.is_meta)
+    device = next(devices, None)  # that of the first module, if it is in memory
 
     def tensor(value: Any) -> Any:
-        is_list = isinstance(value, list | tuple | np.ndarray)
-        return torch().as_tensor(value, device=device) if is_list else value
+        if not isinstance(value, list | tuple | np.ndarray):
+            return value
+        try:
+            return torch().as_tensor(value, device=device)
+        except (TypeError, ValueError):
+            message = "expected token ids, as many in each text"
+            raise TracerError(Problem(message, address="inputs")) from None
 
     if hasattr(inputs, "items"):
         return (), {name: tensor(value) for name, value in inputs.items()}
     ids = tensor(inputs)
+    if not is_tensor(ids):
+        raise TracerError(
+            Problem(f"got {type(ids).__name__}, expected token ids", address="inputs")
+        )
     return (ids[None] if ids.ndim == 1 and ids is not inputs else ids,), {}
 
 
-def _encoder_tokens(taps: Sequence[Tap], arguments: Arguments) -> Tokens | None:
-    """Return the tokens of the encoder, the model's first argument; None without an encoder."""
-    if not any(tap.tower == ENCODER for tap in taps):
-        return None
-    return tokens_of_pass(*arguments)
-
-
-def _run(model: Any, arguments: Arguments, step: int | None) -> None:
-    """Run the model, or the steps of a generation up to one.
+def _generate(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], step: int) -> None:
+    """Run the steps of a generation up to one.
 
     Raises:
-        TracerError: it cannot generate.
+        TracerError: the model cannot generate.
     """
-    args, kwargs = arguments
-    if step is None:
-        model(*args, **kwargs)
-        return
     if not hasattr(model, "generation_config") or step < 1:
         message = "expected a step from 1 and a model of transformers, or a function as inputs"
         raise TracerError(Problem(f"{step}: {message}", address="step"))

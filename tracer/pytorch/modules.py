@@ -42,12 +42,9 @@ def without_wrappers(name: str) -> str:
     return name
 
 
-def is_compiled(model: Any) -> bool:
-    """Return whether torch.compile has compiled a model or a module in it."""
-    return any(
-        name.endswith("_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
-        for name, module in model.named_modules()
-    )
+def joins_parameters(model: Any) -> bool:
+    """Return whether FullyShardedDataParallel joins parameters to one, as fully_shard does not."""
+    return any("_fsdp_wrapped_module" in name for name, _ in model.named_modules())
 
 
 def described(modules: Modules) -> dict[str, Any] | None:

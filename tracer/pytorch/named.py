@@ -6,18 +6,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from textwrap import wrap
 
 from tracer.checkpoints.hugging_face import architecture_of
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.parameters import UNEMBEDDING
-from tracer.errors import Problem, TracerError
+from tracer.errors import MOST_CHARACTERS, Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.modules import CONFIG, Modules, described, of_family
-from tracer.pytorch.taps import Tap, result_of, taps_of
+from tracer.pytorch.taps import Tap, taps_of
 from tracer.scenario.model import GRADIENT
 
 _MODULE = re.compile(r"(?P<module>.*?)(?P<input>\.input)?(\[(?P<item>[0-9]+)\])?")
 _FUSED = ".W_QKV"
+_MOST_LINES = 6
+"""The most lines of a message that list modules."""
 
 
 def taps_of_model(modules: Modules, names: Mapping[str, str] | None) -> list[Tap]:
@@ -40,7 +43,8 @@ def taps_of_model(modules: Modules, names: Mapping[str, str] | None) -> list[Tap
     found = [*by_addresses.values()]
     if not found:
         message = "no module has a known name, expected names={'blocks.*.attn': 'layer*.…'}"
-        raise TracerError(Problem(f"{message}; the modules are {', '.join(_some(modules))}"))
+        lines = wrap(f"modules: {', '.join(_patterns(modules))}", MOST_CHARACTERS)
+        raise TracerError(Problem(message), *map(Problem, lines[:_MOST_LINES]))
     return found
 
 
@@ -91,7 +95,7 @@ def _of(pattern: str, address: str, modules: Modules) -> Iterator[Tap]:
     numbered = re.compile(r"([0-9]+)".join(map(re.escape, read["module"].split("*"))))
     matches = [found for name in modules if (found := numbered.fullmatch(name))]
     if not matches:
-        hint = closest(read["module"].replace("*", "0"), modules)
+        hint = closest(read["module"], _patterns(modules))
         raise TracerError(
             Problem(f"no module has the name {read['module']!r}{hint}", address="names")
         )
@@ -100,7 +104,7 @@ def _of(pattern: str, address: str, modules: Modules) -> Iterator[Tap]:
         for number in found.groups():
             own = own.replace("*", str(int(number) + 1), 1)
         item = int(read["item"]) if read["item"] else None
-        tap = Tap(found[0], own, "input" if read["input"] else "output", item)
+        tap = Tap(found[0], own, "input" if read["input"] else "output", item, name=pattern)
         yield _fused(tap, modules[found[0]]) if own.endswith(_FUSED) else tap
 
 
@@ -108,17 +112,19 @@ def _fused(tap: Tap, module: object) -> Tap:
     """Return a tap with the columns of the queries, keys and values of all heads.
 
     Raises:
-        TracerError: they do not have as many columns each.
+        TracerError: the module does not say how many columns each has.
     """
-    sizes = sorted(getattr(getattr(module, "weight", None), "shape", ()))
-    if len(sizes) != 2 or sizes[1] != 3 * sizes[0]:
-        message = "expected a matrix with as many queries, keys and values as inputs"
+    queries = getattr(module, "in_features", 0)
+    keys, rest = divmod(getattr(module, "out_features", 0) - queries, 2)
+    if keys <= 0 or rest:
+        message = "expected a torch.nn.Linear with as many columns of queries as inputs"
         raise TracerError(Problem(f"{tap.module}: {message}", address=tap.address))
-    place, width = tap.address.removesuffix(_FUSED), sizes[0]
-    parts = ((i * width, (i + 1) * width, result_of(f"{place}.W_{x}")) for i, x in enumerate("QKV"))
-    return replace(tap, parts=tuple(parts))
+    place, both = tap.address.removesuffix(_FUSED), queries + keys
+    parts = ((0, queries, "query"), (queries, both, "key"), (both, both + keys, "value"))
+    return replace(tap, parts=tuple((begin, end, f"{place}.{x}") for begin, end, x in parts))
 
 
-def _some(modules: Modules) -> list[str]:
-    several = [name for name in modules if name][:6]
-    return several + ["…"] * (len(modules) > 7)
+def _patterns(modules: Modules) -> list[str]:
+    """Return the names of modules, with a `*` for the number of a layer."""
+    numbered = (re.sub(r"(?<![^.])[0-9]+(?![^.])", "*", name) for name in modules if name)
+    return [*dict.fromkeys(numbered)]

@@ -10,6 +10,11 @@ from tracer.errors import Problem, TracerError
 HEADS = ("n_head", "n_heads", "num_heads", "num_attention_heads")
 """Names of the attribute that holds the number of heads, in an attention or a configuration."""
 ACTIVATION = "activation_function"
+_SIZES = {
+    **{"wte": "num_embeddings", "wpe": "num_embeddings", "ln_f": "weight"},
+    **{"h.0.attn.c_attn": "out_features", "h.0.mlp.c_fc": "out_features"},
+}
+"""Modules that the model has, and an attribute of each: those of torch.nn.Linear and so on."""
 _TRANSPOSED = ("c_attn.weight", "c_proj.weight", "c_fc.weight")
 
 
@@ -23,10 +28,9 @@ def config_of(modules: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     prefix = "transformer." if "transformer" in modules else ""
     named = {name.removeprefix(prefix): module for name, module in modules.items()}
-    needed = ("wte", "wpe", "h.0.mlp.c_fc", "h.0.attn.c_attn", "ln_f")
-    if not all(hasattr(named.get(name), "weight") for name in needed):
+    if not all(hasattr(named.get(name), size) for name, size in _SIZES.items()):
         return None
-    embeddings, positions, hidden = (named[name].weight for name in needed[:3])
+    embeddings, positions, hidden = (named[name] for name in ("wte", "wpe", "h.0.mlp.c_fc"))
     places = (named["h.0.attn"], modules[""], getattr(modules[""], "config", None))
     heads = next((n for at in places for key in HEADS if (n := getattr(at, key, None))), None)
     if heads is None:
@@ -38,10 +42,11 @@ def config_of(modules: Mapping[str, Any]) -> dict[str, Any] | None:
     return {
         **{"model_type": "gpt2", "n_head": int(heads)},
         "n_layer": sum(name.startswith("h.") and name.count(".") == 1 for name in named),
-        **{"vocab_size": len(embeddings), "n_positions": len(positions)},
-        **{"n_embd": embeddings.shape[1], "n_inner": hidden.shape[0]},
+        "vocab_size": embeddings.num_embeddings,
+        "n_positions": positions.num_embeddings,
+        **{"n_embd": embeddings.embedding_dim, "n_inner": hidden.out_features},
         "layer_norm_epsilon": getattr(named["ln_f"], "eps", 1e-5),
-        "tie_word_embeddings": own is None or own.weight is embeddings,
+        "tie_word_embeddings": own is None or own.weight is embeddings.weight,
         ACTIVATION: next(
             (
                 name

@@ -17,8 +17,8 @@ from tracer.pytorch.tokens import (
     Text,
     Tokens,
     as_array,
-    is_number,
     is_tensor,
+    kind_of,
     tensors_in,
     text_of,
     tokens_of_pass,
@@ -30,38 +30,41 @@ class Recording:
     """The arrays of each tap by the number of the pass, for one text of the batch."""
 
     row: int
-    encoder: Tokens | None
-    """The encoder's tokens, which are those of all passes."""
+    has_encoder: bool = False
+    encoder: Tokens | None = None
+    """The encoder's tokens, which are those of all passes; None before the first."""
     keeps_gradients: bool = False
     passes: list[Tokens] = field(default_factory=list)
     arrays: dict[Tap, dict[int, Array]] = field(default_factory=lambda: defaultdict(dict))
     kinds: dict[Tap, str] = field(default_factory=dict)
     tensors: dict[Tap, Any] = field(default_factory=dict)
     """The tensors themselves, if gradients are kept."""
-    output: Any = None
-    """What the model returned last."""
 
     def add(self, tap: Tap, tensor: Any) -> None:
         """Keep the row of a tensor; a module that runs again in a pass replaces it."""
         if self.keeps_gradients and tensor.requires_grad:
             tensor.retain_grad()
             self.tensors[tap] = tensor
-        array, self.kinds[tap] = self.row_of(tap, tensor)
+        self.kinds[tap] = kind_of(tensor)
         # An encoder runs before the first pass of its decoder.
-        number = 0 if tap.tower == ENCODER else max(0, len(self.passes) - 1)
-        self.arrays[tap][number] = array
+        number = 0 if tap.tower == ENCODER else len(self.passes) - 1
+        self.arrays[tap][number] = self.row_of(tap, tensor)
 
-    def row_of(self, tap: Tap, tensor: Any) -> tuple[Array, str]:
-        """Return the text's own part of a tensor, and its number type.
+    def row_of(self, tap: Tap, tensor: Any) -> Array:
+        """Return the text's own part of a tensor.
 
         Raises:
-            TracerError: it has another shape than the batch and its tokens.
+            TracerError: it has another shape than the batch and its tokens; the module runs before
+                the model.
         """
         tokens = self.encoder if tap.tower == ENCODER else self.passes[-1] if self.passes else None
+        name = tap.module or "the model"
+        if tokens is None:
+            message = f"{name} runs before the model, so that its tokens are not known"
+            raise TracerError(Problem(message, address=tap.address))
         try:
-            return as_array(of_row(tap, tensor, tokens or Tokens(1, 0), self.row))
+            return as_array(of_row(tap, tensor, tokens, self.row))
         except ValueError as error:
-            name = tap.module or "the model"
             raise TracerError(Problem(f"{name}: {error}", address=tap.address)) from None
 
     def values(
@@ -90,19 +93,17 @@ def recording(
         of_module[tap.module].append(tap)
 
     def begin(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        tokens = tokens_of_pass(args, kwargs, behind_encoder=found.encoder is not None)
+        if found.has_encoder and found.encoder is None:
+            found.encoder = tokens_of_pass(args, kwargs)
+        tokens = tokens_of_pass(args, kwargs, behind_encoder=found.has_encoder)
         if not 0 <= found.row < tokens.batch:
             expected = f"expected 0 to {tokens.batch - 1}"
             raise TracerError(Problem(f"{found.row}, {expected}", address="row"))
         found.passes.append(tokens)
 
-    def end(module: Any, args: tuple[Any, ...], output: Any) -> None:
-        found.output = output
-
     with ExitStack() as hooks:
-        whole = modules[""]
-        hooks.callback(whole.register_forward_pre_hook(begin, with_kwargs=True).remove)
-        hooks.callback(whole.register_forward_hook(end).remove)
+        before_the_model = modules[""].register_forward_pre_hook(begin, with_kwargs=True)
+        hooks.callback(before_the_model.remove)
         for name, own in of_module.items():
             for hook in _hooks(modules[name], own, found):
                 hooks.callback(hook.remove)
@@ -129,17 +130,12 @@ def _hooks(module: Any, taps: Sequence[Tap], found: Recording) -> Iterator[Any]:
 
 def _read(tap: Tap, output: Any) -> Any:
     """Return the tensor of a module's output that a tap reads; None if there is no such."""
-    several = output if isinstance(output, list | tuple) else (output,)
+    listed = [*output.values()] if hasattr(output, "items") else output
+    several = listed if isinstance(listed, list | tuple) else (output,)
     if tap.item is not None:
-        return several[tap.item] if tap.item < len(several) else None
+        return next(filter(is_tensor, several[tap.item : tap.item + 1]), None)
     if tap.reads == "weights":
         squares = (each for each in several[1:] if is_tensor(each) and each.ndim == 4)
         return next((each for each in squares if each.shape[1] == len(tap.heads)), None)
     logits = getattr(output, "logits", None)
     return next(tensors_in(output), None) if logits is None else logits
-
-
-def loss_in(output: Any) -> Any:
-    """Return the loss in a model's output: the tensor that is a single number; None without one."""
-    own = getattr(output, "loss", None)
-    return next(filter(is_number, tensors_in(output)), None) if own is None else own

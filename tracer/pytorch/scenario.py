@@ -18,8 +18,9 @@ from tracer.errors import Problem, TracerError
 from tracer.files.writing import write
 from tracer.pytorch.files import in_safetensors
 from tracer.pytorch.modules import Modules, modules_of
-from tracer.pytorch.tokens import as_array
+from tracer.pytorch.tokens import as_array, kind_of
 from tracer.pytorch.weights import checkpoint_of, config_of, tensors_of
+from tracer.scenario.activations import DumpedArray
 from tracer.scenario.trained import EncoderText, FromCheckpoint, Trained, of_checkpoint
 from tracer.tokenization.tokenizer import tokenizer_of_ids
 
@@ -60,7 +61,10 @@ class ModelScenario(FromCheckpoint):
         if self.encoder:
             keys["encoder"] = {"token_ids": [self.lookup.ids[each] for each in self.encoder.tokens]}
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in keys.items())
-        stored = {name: as_array(tensor) for name, tensor in source.tensors.items()}
+        stored = [
+            DumpedArray(name, kind_of(tensor), as_array(tensor))
+            for name, tensor in source.tensors.items()
+        ]
         files: dict[Path, str | bytes] = {
             path: text,
             folder / CONFIG: json.dumps(source.config, indent=2),
@@ -86,7 +90,7 @@ def scenario_of(
         TracerError: the model is not supported; the message names the setting or the tensor.
     """
     modules = modules_of(model)
-    source = _source_of(modules)
+    source = _source_of(modules, model.state_dict())
     found = _with_start(source, checkpoint_of(source.config, source.tensors, _tokenizer))
     asked = Trained.model_construct(
         title=type(modules[""]).__name__,
@@ -110,13 +114,12 @@ def _ids(given: Any) -> tuple[int, ...]:
     return tuple(map(int, numbers))
 
 
-def _source_of(modules: Modules) -> Source:
-    model = modules[""]
-    generation = getattr(model, "generation_config", None)
+def _source_of(modules: Modules, tensors: Mapping[str, Any]) -> Source:
+    generation = getattr(modules[""], "generation_config", None)
     return Source(
         config_of(modules),
         {} if generation is None else json.loads(generation.to_json_string()),
-        tensors_of(modules, model.state_dict()),
+        tensors_of(modules, tensors),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameters import ENCODER, UNEMBEDDING, columns_of, expected_tensors
-from tracer.scenario.heads_of_arrays import address_of_head
+from tracer.scenario.heads_of_arrays import OF_SCORES, address_of_head
 
 Part = tuple[int, int, str]
 """Columns of a vector, from the first to the one after the last, and their address."""
@@ -47,8 +47,16 @@ class Tap:
     heads: tuple[int, ...] = ()
     heads_first: bool | None = None
     """Whether the axis of the heads precedes that of the tokens; None if the shape says it."""
-    keys: str | None = None
-    """The tower whose tokens are the columns: `encoder.` or nothing; None for other columns."""
+    name: str = ""
+    """The module's name as the user has written it; empty for one of a known family."""
+
+    @property
+    def keys(self) -> str | None:
+        """The tower whose tokens are the columns; None if these are no tokens."""
+        if "attention." not in self.address or not self.address.endswith(OF_SCORES):
+            return None
+        is_of_encoder = self.address.startswith(ENCODER) or "cross_attention" in self.address
+        return ENCODER if is_of_encoder else ""
 
     @property
     def tower(self) -> str:
@@ -83,23 +91,18 @@ def _of_parameter(module: str, address: str, tower: Architecture, layout: Layout
         yield from _of_norm(module, place, tower)
     elif name == "router":
         yield Tap(module.rpartition(".")[0], f"{place}.output")
+        yield Tap(module, f"{address}.logits")
     elif parts := tuple(columns_of(address, tower, layout)):
         named = tuple((begin, end, result_of(part)) for begin, end, part in parts)
         yield Tap(module, result_of(address), parts=named)
     elif address != UNEMBEDDING:
         yield Tap(module, result_of(address))
     if name == "W_O":
-        weights = Tap(module.rpartition(".")[0], f"{place}.weights", "weights")
-        encoder = ENCODER if address.startswith(ENCODER) or "cross" in place else ""
-        yield _with_heads(weights, tower, encoder)
+        attention, heads = module.rpartition(".")[0], tuple(range(1, tower.heads + 1))
+        yield Tap(attention, f"{place}.weights", "weights", heads=heads, heads_first=True)
         yield Tap(module, f"{place}.concat", "input")
     if name == "W_2":
         yield Tap(module, f"{place}.{'gated' if tower.gated else 'activation'}", "input")
-
-
-def _with_heads(tap: Tap, tower: Architecture, keys: str) -> Tap:
-    heads = tuple(range(1, tower.heads + 1))
-    return Tap(tap.module, tap.address, tap.reads, heads=heads, heads_first=True, keys=keys)
 
 
 def _of_norm(module: str, norm: str, tower: Architecture) -> Iterator[Tap]:

@@ -73,7 +73,8 @@ def tokens_of_pass(
     place = 1 if behind_encoder else 0
     given = kwargs.get(f"{prefix}input_ids", kwargs.get(f"{prefix}inputs_embeds"))
     if given is None:
-        tensors = list(tensors_in((*args, *kwargs.values())))
+        found = tensors_in((*args, *kwargs.values()))
+        tensors = [each for each in found if each.dtype != torch().bool]  # no mask
         given = tensors[place] if len(tensors) > place else None
     return read_tokens(given, kwargs.get(f"{prefix}attention_mask"))
 
@@ -88,8 +89,8 @@ def read_tokens(given: Any, mask: Any) -> Tokens:
     return Tokens(
         len(batched),
         batched.shape[1],
-        ids=as_array(batched)[0] if is_ids and batched.ndim == 2 else None,
-        mask=as_array(mask)[0] != 0 if has_mask else None,
+        ids=as_array(batched) if is_ids and batched.ndim == 2 else None,
+        mask=as_array(mask) != 0 if has_mask else None,
     )
 
 
@@ -118,11 +119,21 @@ def torch() -> Any:
     return import_module("torch")
 
 
-def as_array(tensor: Any) -> tuple[Array, str]:
-    """Return the numbers of a tensor as a new array, and the name of their type.
+def on_cpu(tensor: Any) -> Any:
+    """Return a tensor in the memory of the CPU, whole if the processes have parts of it."""
+    own = tensor.detach()
+    return (own.full_tensor() if hasattr(own, "full_tensor") else own).cpu()
+
+
+def kind_of(tensor: Any) -> str:
+    """Return the type of a tensor's numbers, such as `bfloat16`."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def as_array(tensor: Any) -> Array:
+    """Return the numbers of a tensor as a new array.
 
     NumPy has no bfloat16; such numbers become float32, which holds them exactly.
     """
-    own = tensor.detach().cpu()
-    kind = str(own.dtype).removeprefix("torch.")
-    return np.array((own.float() if kind == "bfloat16" else own).numpy()), kind
+    own = on_cpu(tensor)
+    return np.array((own.float() if kind_of(own) == "bfloat16" else own).numpy())

@@ -14,7 +14,7 @@ from tracer.checkpoints.tensor import Tensor, widened
 from tracer.errors import Problem, TracerError
 from tracer.pytorch import nano_gpt
 from tracer.pytorch.modules import CONFIG, Modules, described, without_wrappers
-from tracer.pytorch.tokens import torch
+from tracer.pytorch.tokens import on_cpu, torch
 from tracer.tokenization.tokenizer import Tokenizer
 
 WEIGHTS = "model.state_dict()"
@@ -58,7 +58,8 @@ def checkpoint_of(
     """Return the model of tensors of PyTorch, which shares the memory of those on the CPU.
 
     Raises:
-        TracerError: the configuration is not supported; tensors are missing or not known.
+        TracerError: the configuration is not supported; tensors are missing, not known or not in
+            memory.
     """
     architecture = architecture_of(config, CONFIG)
     stored = {name: _tensor(name, tensor) for name, tensor in tensors.items()}
@@ -66,7 +67,9 @@ def checkpoint_of(
 
 
 def _tensor(name: str, tensor: Any) -> Tensor:
-    own = tensor.detach().cpu()
+    if tensor.is_meta:
+        raise TracerError(Problem("not in memory, expected a loaded model", WEIGHTS, address=name))
+    own = on_cpu(tensor)
     is_narrow = own.dtype == torch().bfloat16
     stored = (own.view(torch().uint16) if is_narrow else own).numpy()
     decoded = widened if is_narrow else np.asarray
