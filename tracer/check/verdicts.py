@@ -45,7 +45,8 @@ class JudgedFigure:
 
     `right` is the correct number with as many digits; `by` what explains it, or why it cannot be
     checked; `pencil` the result of the text's own numbers, if it is yet another number;
-    `units` the difference in units of its last place; `sources` the findings that it follows from.
+    `units` the difference in units of its last place; `sources` the findings that it follows from,
+    which are wrong or, for a variant, match it.
     """
 
     figure: CheckedFigure
@@ -171,12 +172,12 @@ class _Judge:
         for pencil in pencils:
             if pencil.wrong and self._is_near(figure, pencil.number):
                 return JudgedFigure(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
+        if any(printed.rounds(p.number) and not (p.wrong or p.varied) for p in pencils):
+            return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         for pencil in pencils:
-            if printed.rounds(pencil.number) and not pencil.wrong:
-                if pencil.varied:
-                    same = pencil.varied[0].by
-                    return JudgedFigure(figure, Verdict.VARIANT, right, same, units=off)
-                return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+            if pencil.varied and self._is_near(figure, pencil.number):
+                by, sources = pencil.varied[0].by, pencil.varied
+                return JudgedFigure(figure, Verdict.VARIANT, right, by, units=off, sources=sources)
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
             return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
@@ -325,9 +326,9 @@ class _Judge:
 
 
 def _as_a_row(row: list[JudgedFigure]) -> list[JudgedFigure]:
-    """Revise the findings of a row: a variant explains all; a near number counts as wrong
-    if most of its row is wrong."""
-    variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
+    """Revise the findings of a row: a variant that the whole row matches explains all; a near
+    number counts as wrong if most of its row is wrong."""
+    variants = [f.by for f in row if f.verdict is Verdict.VARIANT and not f.sources]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
 
     def beside_others(found: JudgedFigure) -> JudgedFigure:
