@@ -4,7 +4,8 @@ A figures file lists what a text prints: `figures:`, and under it for each numbe
 `- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, printed: 7.956}`.
 `_` is a number that the text leaves out. `part: products`, `sum`, `shape` or `parameters` names
 a number of a line that is no entry of a matrix. `unknown: why` replaces the address of a number
-that the scenario does not compute. The exit code is 1 if a figure is wrong.
+that the scenario does not compute. `--figure` checks single numbers instead. The exit code is 1
+if a figure is wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tracer.check import as_json
 from tracer.check.checking import check_against, check_figures, figures_beside
 from tracer.check.report_text import report_text
 from tracer.check.score import score_of
+from tracer.check.single import check_single, single_text
 from tracer.check.two_files import compare_files
 from tracer.renderers import Format
 from tracer.requests import options, values
@@ -26,7 +28,11 @@ from tracer.requests.resolve import Engine, check_author
 _FILE = values.some("the name of a file", Path)
 _TOLERANCE = values.number("a number from 0 to 1", lambda t: 0 <= t <= 1)
 _FIGURES = values.Rule(
-    "figures of a text, not --against, --score or two files",
+    "figures of a text, not --figure, --against, --score or two files",
+    lambda r: r.against is None and r.score is None and r.other is None and not r.figure,
+)
+_FIGURE = values.Rule(
+    "a pass, not --against, --score or two files",
     lambda r: r.against is None and r.score is None and r.other is None,
 )
 _SCORE = values.Rule(
@@ -55,6 +61,12 @@ class Check(options.Compared, Request):
         "alex.figures.yaml for alex.yaml.",
         *("FILE", _FILE),
         rule=_FIGURES,
+    )
+    figure: tuple[str, ...] = values.option(
+        'Check this number: "layer1.attention.head1.weights[Alex,Frank]=0.96". The report has its '
+        "worked line, and the one that results in the number. Repeat the option for several.",
+        *("ADDRESS=NUMBER", None, ()),
+        rule=_FIGURE,
     )
     against: Path | None = values.option(
         "Compare with another program's arrays instead: .npz, .safetensors, or a trace written "
@@ -98,6 +110,10 @@ class Check(options.Compared, Request):
         if self.score is not None:
             score = score_of(self.score, engine.compute(self.subject).trace)
             return Answer(as_json.of_score(score) if in_json else score.report(), score.holds)
+        if self.figure:
+            report, figures = check_single(loaded, self.figure)
+            text = as_json.of_single(report, figures) if in_json else single_text(report, figures)
+            return Answer(text, report.holds)
         if self.against is None:
             file = self.figures_file or figures_beside(self.scenario, self.folder)
             report = check_figures(loaded, self.folder / file)
