@@ -176,8 +176,10 @@ class _Judge:
             return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         for pencil in pencils:
             if pencil.varied and self._is_near(figure, pencil.number):
-                by, sources = pencil.varied[0].by, pencil.varied
-                return JudgedFigure(figure, Verdict.VARIANT, right, by, units=off, sources=sources)
+                same, sources = pencil.varied[0].by, pencil.varied
+                return JudgedFigure(
+                    figure, Verdict.VARIANT, right, same, units=off, sources=sources
+                )
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
             return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
