@@ -69,7 +69,7 @@ REFUSED = {
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",
     "check alex --tolerance 0.1": "--tolerance: works only with --against or two files",
     "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
-    "of a text, not --against, --score or two files",
+    "of a text, not --figure, --against, --score or two files",
     "value output[1,1] --example 1": "--example: works only with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: works only with numbers of the forward "
     "pass, not of "

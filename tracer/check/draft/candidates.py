@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TypeAlias
 
@@ -20,9 +20,10 @@ from tracer.decoder.value import Entry, Value
 from tracer.formula.expression import Symbol
 from tracer.lesson.texts.sentences import title
 from tracer.lesson.texts.symbols import symbols
+from tracer.names import distinct
 
-MOST_NUMBERS = 20_000
-"""The numbers of larger values are not searched."""
+MOST_NUMBERS, MOST_TOGETHER = 5_000, 200_000
+"""The numbers of larger values are not searched, nor all those of a large model."""
 
 OTHER_WORDS = {
     "exp": "e exponential exponentials exponentiate",
@@ -71,15 +72,17 @@ Table: TypeAlias = tuple[Floats, list[Candidate]]
 
 
 class Candidates:
-    """All candidates of a pass."""
+    """All candidates of a pass, or of that of a training example."""
 
-    def __init__(self, within: Pass) -> None:
-        self.within, self.trace = within, within.trace
-        self.values = [
+    def __init__(self, within: Pass, example: int | None = None) -> None:
+        self.within, self.trace, self.example = within, within.trace, example
+        every = [
             value
             for value in self.trace.values.values()
             if not value.role.words and 0 < prod(value.shape) <= MOST_NUMBERS
         ]
+        together = np.cumsum([prod(value.shape) for value in every])
+        self.values = every[: int((together <= MOST_TOGETHER).sum())]
         self.arrays = {value: np.asarray(value.computed, np.float64) for value in self.values}
         self.places = {value: place for place, value in enumerate(self.values)}
 
@@ -146,13 +149,13 @@ class Candidates:
             step = step_in(teacher, value)
             own = value.address.split(".")[-1]
             called = {own.lower(), *own.lower().split("_"), *OTHER_WORDS.get(own, "").split()}
-            of_step = words(title(step, teacher.ctx)) if step else set()
+            of_step = words(title(step, teacher.ctx)) if step else frozenset()
             sign = (
                 plain(symbol.base + symbol.below + symbol.above)[0]
                 if isinstance(symbol, Symbol)
                 else ""
             )
-            found[value] = (sign, frozenset(called), frozenset(of_step - {"the", "of", "after"}))
+            found[value] = (sign, frozenset(called), of_step - {"the", "of", "after"})
         return found
 
     def origin(self, candidate: Candidate) -> tuple[object, ...]:
@@ -195,6 +198,14 @@ def plain(text: str) -> list[str]:
     return [re.sub(r"[_^{}\\*`$]", by, text) for by in ("", " ")]
 
 
-def words(text: str) -> set[str]:
+@lru_cache(maxsize=10_000)
+def words(text: str) -> frozenset[str]:
     """Return the words and symbols of a text, in lower case."""
-    return {word.lower() for each in plain(text) for word in re.findall(r"[\w']+", each)}
+    every = (re.findall(r"[\w']+", each) for each in plain(text))
+    return frozenset(word.lower() for found in every for word in found)
+
+
+@lru_cache(maxsize=1_000)
+def words_of_labels(labels: tuple[str, ...]) -> list[frozenset[str]]:
+    """Return the words of each label of an axis."""
+    return [words(label) for label in distinct(labels)]

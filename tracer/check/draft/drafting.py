@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from tracer.check.draft.candidates import Candidates
-from tracer.check.draft.matching import matched
+from tracer.check.draft.matching import Match, matched
 from tracer.check.draft.reading import groups
 from tracer.check.draft.writing import figures_text
 from tracer.check.figures import Passes
@@ -15,6 +16,9 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.scenario.loading import Loaded
 
+MOST_EXAMPLES = 4
+"""So many training examples are searched."""
+
 
 def draft(loaded: Loaded, path: Path) -> str:
     """Return a figures file of the text at a path: its numbers that a pass computes.
@@ -23,14 +27,24 @@ def draft(loaded: Loaded, path: Path) -> str:
         TracerError: the text cannot be read, or none of its numbers is found.
     """
     every = groups(path.name, read_file(path))
-    scenario = loaded.scenario
-    has_loss = bool(scenario.training or scenario.targets)
-    passes = Passes([LOSS.name] if has_loss else [], loaded)
-    within = passes.of(Listed(address=LOSS.name if has_loss else "input", printed="0"))
-    found = matched(every, Candidates(within)) if scenario.has_numbers else []
+    found, left = list[Match](), every
+    for candidates in all_candidates(loaded) if loaded.scenario.has_numbers else ():
+        found += matched(left, candidates)
+        placed = {id(match.group) for match in found}
+        left = [group for group in left if id(group) not in placed]
     if not found:
-        numbers = "the scenario has shapes but no numbers"
-        if scenario.has_numbers:
-            numbers = "no number of this text is found among the scenario's values"
-        raise TracerError(Problem(numbers, str(path)))
-    return figures_text(path.name, found, every)
+        reason = "the scenario has shapes but no numbers"
+        if loaded.scenario.has_numbers:
+            reason = "no number of this text is found among the scenario's values"
+        raise TracerError(Problem(reason, str(path)))
+    return figures_text(path.name, sorted(found, key=lambda match: match.line), every)
+
+
+def all_candidates(loaded: Loaded) -> Iterator[Candidates]:
+    """Yield the values that a text may print: of the pass, then of each training example."""
+    scenario = loaded.scenario
+    passes = Passes([LOSS.name] if scenario.training or scenario.targets else [], loaded)
+    yield Candidates(passes.plain)
+    for example in range(1, min(len(scenario.training), MOST_EXAMPLES) + 1):
+        listed = Listed(address=LOSS.name, example=example, printed="0")
+        yield Candidates(passes.of(listed), example)

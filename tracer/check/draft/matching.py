@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracer.check.draft.candidates import Candidate, Candidates, words
+from tracer.check.draft.candidates import Candidate, Candidates, words, words_of_labels
 from tracer.check.draft.reading import Group, Kind, Row
 from tracer.check.printed import Printed
 from tracer.check.verdicts import operands_of
 from tracer.decoder.comparison import Floats
 from tracer.decoder.value import Entry, Value
-from tracer.names import distinct
 
 ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.0, 6.0
 """The least score of a row or a matrix, of a single number, and of one with a single digit."""
@@ -48,8 +47,9 @@ class Match:
     rows: tuple[Row, ...]
     line: int
     candidate: Candidate
-    others: tuple[Candidate, ...] = ()
-    alternatives: tuple[Candidate, ...] = ()
+    example: int | None
+    others: tuple[Candidate, ...]
+    alternatives: tuple[Candidate, ...]
 
 
 def matched(every: Sequence[Group], candidates: Candidates) -> list[Match]:
@@ -210,7 +210,7 @@ class _Matcher:
         for axis, index in zip(candidate.value.axes, candidate.at, strict=True):
             if index is None:
                 continue
-            names = [words(name) for name in distinct(axis.labels)]
+            names = words_of_labels(axis.labels)
             if names[index] and names[index] <= here:
                 score += 1.5
             elif any(name and name <= here for name in names):
@@ -243,7 +243,8 @@ class _Matcher:
             elif origin not in seen and each.likeness >= best.likeness:
                 alternatives.append(each.candidate)
             seen.add(origin)
-        return Match(group, rows, line, best.candidate, tuple(others), tuple(alternatives))
+        example, doubts = self.candidates.example, (tuple(others), tuple(alternatives))
+        return Match(group, rows, line, best.candidate, example, *doubts)
 
 
 def _likeness(row: Row, table: Floats) -> Floats:

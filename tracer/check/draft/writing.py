@@ -40,11 +40,13 @@ def _entries(match: Match) -> Iterator[str]:
     value, is_matrix = match.candidate.value, len(match.rows) > 1
     for i, row in enumerate(match.rows):
         line = match.group.lines[i] if is_matrix else match.line
-        yield _entry(line, Candidate(value, (i, None)) if is_matrix else match.candidate, row)
+        candidate = Candidate(value, (i, None)) if is_matrix else match.candidate
+        yield _entry(line, candidate, row, match.example)
 
 
-def _entry(line: int, candidate: Candidate, row: Row) -> str:
+def _entry(line: int, candidate: Candidate, row: Row, example: int | None) -> str:
     fields = [f"line: {line}", f"address: {candidate.value.address}"]
+    fields += [f"example: {example}"] if example else []
     axes = zip(("row", "column"), candidate.value.axes, candidate.at, strict=False)
     for key, axis, index in axes:
         if index is not None:
