@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.helpers.command import problems, run
+from tests.helpers.command import printed, problems, run
 from tracer.check.draft.reading import groups
 
 SCENARIO = """title: Three words
@@ -200,6 +200,16 @@ def test_what_cannot_be_drafted_is_said(words: list[str], expected: str, folder:
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert expected in ran.stderr
     assert not Path("x.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "experts"])
+def test_a_draft_of_a_true_text_finds_hardly_anything_wrong(name: str, folder: Path) -> None:
+    """The text of `run` is true, so that each wrong figure has a wrong address."""
+    Path("text.md").write_text(printed("run", name, "--format", "markdown"), encoding="utf-8")
+    ran = run("check", name, "text.md", "--draft", "my.figures.yaml", "--format", "json")
+    verdicts = json.loads(ran.stdout)["verdicts"]
+    assert sum(verdicts.values()) > 250
+    assert verdicts["agrees"] >= 0.98 * sum(verdicts.values()), verdicts
 
 
 ODD = (

@@ -38,6 +38,10 @@ REFUSED = {
     "check alex --names y": "--names: works only with two files of arrays",
     "check alex --score x --figures-file y": "--figures-file: works only with figures of a text, "
     "not --against, --score or two files",
+    "check alex --figure output[1,1]=1 --against y.npz": "--figure: works only with a pass, not "
+    "--against, --score or two files",
+    "check alex --draft y.yaml": "--draft: works only with a scenario and its text: check my.yaml "
+    "text.md --draft my.figures.yaml",
     "run alex --force": "--force: works only with --output, --figures, --save or --key",
     "page pizza --steps 3 -o x.html": "--steps: works only with --train",
     "steps alex --standalone": "--standalone: works only with --format latex, not terminal",

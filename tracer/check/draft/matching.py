@@ -156,9 +156,11 @@ class _Matcher:
         for place in np.argsort(-likeness, kind="stable")[: 4 * MOST_COMPARED]:
             if likeness[place] > 0:
                 candidate = candidates[place]
-                like = float(likeness[place])
-                named = self._by_name(group, candidate, 0) + self._by_line(group, candidate)
-                scored.append(Scored(like, like + named, candidate))
+                like, in_line = float(likeness[place]), self._by_line(group, candidate)
+                if like < _digits(row[0]) and in_line < 1:
+                    continue  # only its line can say that a number is wrong
+                named = self._by_name(group, candidate, 0)
+                scored.append(Scored(like, like + named + in_line, candidate))
         enough = ENOUGH_ALONE if _digits(row[0]) > 1 else ENOUGH_OF_A_DIGIT
         if match := self._best(group, group.rows, group.line, scored, enough):
             yield match
@@ -263,8 +265,8 @@ def _likeness(row: Row, table: Floats) -> Floats:
         if digits > 2:
             agrees[(off <= ROUGH * np.abs(there)) & np.isfinite(there)] = 0.35 * digits
             agrees[off <= 1.5 * unit] = 0.7 * digits
-        # A single digit is a rounded number in no text; it counts something.
-        counts = digits < 1 and number.places <= 0
+        # A whole number of one or two digits is hardly ever a rounded one; it counts something.
+        counts = digits <= 2 and number.places <= 0
         agrees[off < COUNTED if counts else exact] = digits
         score += agrees
     return score
