@@ -102,15 +102,15 @@ def tally(name: str) -> Tally:
                 have[place].append((key, bool(match.others)))
     counts = Counter[str]()
     for place, keys in want.items():
-        left = Counter(keys)
+        asked = Counter(keys)
         others = []
         for key, is_marked in have[place]:
-            if left[key]:
-                left[key] -= 1
+            if asked[key]:
+                asked[key] -= 1
                 counts["right"] += 1
             else:
                 others.append("marked" if is_marked else "wrong")
-        missing = left.total()
+        missing = asked.total()
         counts.update(others[:missing])
         counts["missing"] += max(0, missing - len(others))
     for place in have.keys() - want.keys():

@@ -37,7 +37,7 @@ REFUSED = {
     "check a.npz b.npz --against y.npz": "--against: works only with a scenario, not two files",
     "check alex --names y": "--names: works only with two files of arrays",
     "check alex --score x --figures-file y": "--figures-file: works only with figures of a text, "
-    "not --against, --score or two files",
+    "not --figure, --against, --score or two files",
     "check alex --figure output[1,1]=1 --against y.npz": "--figure: works only with a pass, not "
     "--against, --score or two files",
     "check alex --draft y.yaml": "--draft: works only with a scenario and its text: check my.yaml "

@@ -24,6 +24,8 @@ from tracer.decoder.value import Entry, Value
 
 ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.0, 6.0
 """The least score of a row or a matrix, of a single number, and of one with a single digit."""
+ENOUGH_DIGITS = 4.0
+"""A row or matrix with fewer digits has to agree in all its numbers."""
 ROUGH = 0.02
 """A number that is so near, relative to its size, may be the same one computed otherwise."""
 APART = 1.5
@@ -129,7 +131,7 @@ class _Matcher:
             if array.shape == shape:
                 parts = [_likeness(row, array[i : i + 1])[0] for i, row in enumerate(group.rows)]
                 score = sum(max(part, -1.0) for part in parts)
-                if max(parts) > 0:
+                if max(parts) > 0 and _says_enough(score, group.rows):
                     candidate = Candidate(value, (None, None))
                     yield Scored(score, score + self._by_name(group, candidate, 0), candidate)
 
@@ -140,9 +142,8 @@ class _Matcher:
         for table in filter(None, tables):
             likeness = _likeness(row, table[0])
             for place in np.argsort(-likeness, kind="stable")[:MOST_COMPARED]:
-                candidate = table[1][place]
-                if likeness[place] > 0:
-                    like = float(likeness[place])
+                like, candidate = float(likeness[place]), table[1][place]
+                if like > 0 and _says_enough(like, (row,)):
                     yield Scored(like, like + self._by_name(group, candidate, i), candidate)
 
     # --- single numbers --------------------------------------------------------------------------
@@ -199,6 +200,9 @@ class _Matcher:
         score += self._by_place(candidate, " ".join(around), f"{around[0]} {own}")
         if self.before is candidate.value:
             score += 0.5
+        if candidate.value.role.parameter:  # x W, with the columns of W on the right
+            is_row = candidate.at[:1] not in ((), (None,))
+            score -= 3.0 * (group.kind is Kind.LEFT) + 1.0 * (group.kind is Kind.RIGHT and is_row)
         return score
 
     def _by_place(self, candidate: Candidate, around: str, label: str) -> float:
@@ -270,6 +274,12 @@ def _likeness(row: Row, table: Floats) -> Floats:
         agrees[off < COUNTED if counts else exact] = digits
         score += agrees
     return score
+
+
+def _says_enough(likeness: float, rows: Sequence[Row]) -> bool:
+    """Return whether numbers of few digits all agree; of others, some may be wrong."""
+    most = sum(_digits(number) for row in rows for number in row)
+    return most > ENOUGH_DIGITS or likeness > most - 0.1
 
 
 def _digits(number: Printed) -> float:

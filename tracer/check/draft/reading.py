@@ -27,8 +27,9 @@ class Kind(Enum):
     VALUES = auto()
     TERMS = auto()
     """The terms of a sum."""
-    FACTORS = auto()
-    """The left or the right factors of a sum of products."""
+    LEFT = auto()
+    """The left factors of a sum of products."""
+    RIGHT = auto()
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ class _Reader:
         self.entries: list[_Terms] = []
         """The sums before it in a bracket."""
         self.has_signs = False
+        self.transparent: set[int] = set()
+        """The closing parentheses of products in a sum: (0.3 × 0.8) + (0.6 × 0.2)."""
         self.statement = every[0].start if every else 0
         self.subject = ""
         self.behind = self.statement
@@ -154,6 +157,8 @@ class _Reader:
     def read(self, at: int) -> int:
         """Read what begins at a token; return the index behind it."""
         token = self.tokens[at]
+        if at in self.transparent:
+            return at + 1
         if number := self.number(at):
             shown, behind = number
             self.add(shown, token, self.tokens[at - 1] if at else None)
@@ -249,6 +254,12 @@ class _Reader:
                 self.group([row for _, row, _ in rows], self.tokens[at], rows)
                 self.behind = self.tokens[closed].end
                 return closed + 1
+        inside = self.tokens[at + 1 : closed] if closed else []
+        if self.tokens[at].text == "(" and any(token.text in ("*", "x") for token in inside):
+            factors = (Is.NUMBER, Is.OPERATOR)
+            if all(token.kind in factors and token.text not in "+/^" for token in inside):
+                self.transparent.add(closed or at)
+                return at + 1
         self.end()
         return at + 1
 
@@ -327,8 +338,9 @@ class _Reader:
         of_terms = Kind.TERMS if has_signs else Kind.VALUES
         lengths = {len(term) for term in terms}
         if len(terms) > 1 and lengths in ({1}, {2}):
-            for column in zip(*terms, strict=True):
-                self.row(column, of_terms if lengths == {1} else Kind.FACTORS)
+            kinds = (of_terms,) if lengths == {1} else (Kind.LEFT, Kind.RIGHT)
+            for kind, column in zip(kinds, zip(*terms, strict=True), strict=True):
+                self.row(column, kind)
         else:
             for number, token in (each for term in terms for each in term if each):
                 self.group(((number,),), token)
