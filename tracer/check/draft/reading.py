@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
 
 from tracer.audit.reading.brackets import partners
 from tracer.audit.reading.notebooks import lines_in_file
@@ -124,6 +125,17 @@ class _Above:
 _Terms = list[list[tuple[Printed, Token] | None]]
 """The terms of a sum, each with its factors; None is a row, which is a group of its own."""
 
+
+class _RowOfBracket(NamedTuple):
+    """A row in a bracket: the words before it, its numbers, and its line."""
+
+    label: str = ""
+    numbers: Row = ()
+    line: int = 0
+
+
+DEEPEST = 4
+"""Brackets are rows of an array in at most so many others."""
 
 _ENDS_A_NUMBER = (Is.NUMBER, Is.CLOSE, Is.WORD, Is.NAME, Is.TEXT, Is.OTHER)
 MINUS_INFINITY = Printed("-∞", fields.MINUS_INFINITY)
@@ -247,11 +259,11 @@ class _Reader:
             return at + 1 if exponent_of_e else closed + 1
         if closed and self.tokens[at].text in ("[", "matrix", "(", "{"):
             rows = self.rows(at, closed)
-            if rows and (self.tokens[at].text != "(" or len(rows[0][1]) > 1):
+            if rows and (self.tokens[at].text != "(" or len(rows[0].numbers) > 1):
                 if not any(self.now):
                     self.end()
                 self.now[-1].append(None)
-                self.group([row for _, row, _ in rows], self.tokens[at], rows)
+                self.group(rows, self.tokens[at])
                 self.behind = self.tokens[closed].end
                 return closed + 1
         inside = self.tokens[at + 1 : closed] if closed else []
@@ -263,40 +275,34 @@ class _Reader:
         self.end()
         return at + 1
 
-    def rows(self, opened: int, closed: int) -> list[tuple[str, Row, int]]:
-        """Return the rows between two brackets, each with its label and its line.
-
-        Without numbers only, there are none.
-        """
-        found: list[tuple[str, list[Printed], int]] = [("", [], 0)]
+    def rows(self, opened: int, closed: int, depth: int = 0) -> list[_RowOfBracket]:
+        """Return the rows between two brackets; none if there are not only numbers."""
+        found = [_RowOfBracket()]
         at = opened + 1
         while at < closed:
-            token = self.tokens[at]
-            number = self.number_in_row(at, bool(found[-1][1]))
-            if number:
-                found[-1][1].append(number[0])
-                found[-1] = (*found[-1][:2], self.text.place(token.start)[0])
+            token, (label, numbers, _) = self.tokens[at], found[-1]
+            if number := self.number_in_row(at, follows=bool(numbers)):
+                line, _ = self.text.place(token.start)
+                found[-1] = _RowOfBracket(label, (*numbers, number[0]), line)
                 at = number[1]
                 continue
             if token.kind is Is.OPEN and token.text in "[(" and at in self.pairs:
-                inner = self.rows(at, self.pairs[at])
+                inner = self.rows(at, self.pairs[at], depth + 1) if depth < DEEPEST else []
                 if not inner:
                     return []
-                found += [(name, list(row), line) for name, row, line in inner]
-                found.append(("", [], 0))
-                at = self.pairs[at] + 1
-                continue
-            if token.kind is Is.LINE or token.text == ";":
-                found.append(("", [], 0))
-            elif token.kind in (Is.WORD, Is.TEXT, Is.NAME, Is.MARK) and not found[-1][1]:
-                found[-1] = (f"{found[-1][0]} {token.text}".strip(), [], 0)
+                found += [*inner, _RowOfBracket()]
+                at = self.pairs[at]
+            elif token.kind is Is.LINE or token.text == ";":
+                found.append(_RowOfBracket())
+            elif token.kind in (Is.WORD, Is.TEXT, Is.NAME, Is.MARK) and not numbers:
+                found[-1] = _RowOfBracket(f"{label} {token.text}".strip())
             elif token.kind is not Is.COMMA and token.text not in ("|", "."):
                 return []
             at += 1
-        rows = [(name, tuple(row), line) for name, row, line in found if row]
-        return rows if len({len(row) for _, row, _ in rows}) == 1 else []
+        rows = [row for row in found if row.numbers]
+        return rows if len({len(row.numbers) for row in rows}) == 1 else []
 
-    def number_in_row(self, at: int, follows: bool) -> tuple[Printed, int] | None:
+    def number_in_row(self, at: int, *, follows: bool) -> tuple[Printed, int] | None:
         """Return the number at an index of a row, in which a minus behind a space is a sign."""
         token, behind = self.tokens[at], self.tokens[at + 1]
         if token.text in ("-", "+") and not behind.gap and (token.gap or not follows):
@@ -325,7 +331,7 @@ class _Reader:
         lengths = {len(terms) for terms in entries}
         if len(entries) > 1 and len(lengths) == 1 and all(len(t) == 1 for e in entries for t in e):
             for column in zip(*entries, strict=True):  # [a + b, c + d]
-                self.row([term[0] for term in column], Kind.TERMS)
+                self.column([term[0] for term in column], Kind.TERMS)
         else:
             for terms in entries:
                 self.sum_of(terms, has_signs=has_signs)
@@ -340,36 +346,31 @@ class _Reader:
         if len(terms) > 1 and lengths in ({1}, {2}):
             kinds = (of_terms,) if lengths == {1} else (Kind.LEFT, Kind.RIGHT)
             for kind, column in zip(kinds, zip(*terms, strict=True), strict=True):
-                self.row(column, kind)
+                self.column(column, kind)
         else:
             for number, token in (each for term in terms for each in term if each):
-                self.group(((number,),), token)
+                self.row((number,), token)
 
-    def row(self, column: Sequence[tuple[Printed, Token] | None], kind: Kind) -> None:
+    def column(self, column: Sequence[tuple[Printed, Token] | None], kind: Kind) -> None:
         """Add the numbers at one place of several terms as a row."""
         numbers = [each for each in column if each]
         if len(numbers) == len(column):
-            row = tuple(number for number, _ in numbers)
-            self.group((row,), numbers[0][1], kind=kind)
+            self.row(tuple(number for number, _ in numbers), numbers[0][1], kind)
 
-    def group(
-        self,
-        rows: Sequence[Row],
-        token: Token,
-        named: Sequence[tuple[str, Row, int]] = (),
-        kind: Kind = Kind.VALUES,
-    ) -> None:
-        """Add a group that begins at a token; `named` are the labels and lines of a bracket."""
-        line, column = self.text.place(token.start)
+    def group(self, rows: Sequence[_RowOfBracket], token: Token, kind: Kind = Kind.VALUES) -> None:
+        """Add a group that begins at a token."""
+        _, column = self.text.place(token.start)
         label = self.text.content[self.behind : token.start].split("\n")[-1].strip(" |[(,")
-        names = tuple(name for name, _, _ in named) or ("",)
+        labels = tuple(row.label for row in rows)
         if len(rows) == 1:
-            names = (f"{label} {names[0]}".strip(),)
-        lines = tuple(line for _, _, line in named) or (line,)
+            labels = (f"{label} {labels[0]}".strip(),)
+        numbers, lines = tuple(row.numbers for row in rows), tuple(row.line for row in rows)
         place = (0, self.statement)
-        self.found.append(
-            Group(lines, column, tuple(rows), label, place, kind, names, self.subject)
-        )
+        self.found.append(Group(lines, column, numbers, label, place, kind, labels, self.subject))
+
+    def row(self, numbers: Row, token: Token, kind: Kind = Kind.VALUES) -> None:
+        """Add a group of one row that begins at a token."""
+        self.group([_RowOfBracket("", numbers, self.text.place(token.start)[0])], token, kind)
 
 
 def _joined(found: Sequence[Group]) -> Iterator[Group]:
