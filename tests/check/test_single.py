@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import random
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.check.test_verdicts import ROUNDED, SAMPLE, THIRDS, after_a_norm
+from tests.check.test_verdicts import HEAD, ROUNDED, SAMPLE, THIRDS, after_a_norm
 from tests.helpers.command import problems, run
 from tests.helpers.truth import false_equations
+from tracer.check.single import check_single, single_text
+from tracer.decoder.forward import trace as run_pass
+from tracer.decoder.value import Entry
+from tracer.lesson.entries import name as name_of
+from tracer.renderers import Format, render
+from tracer.scenario.loading import load
 
 KEPT = THIRDS.replace("W_2: [[3, 5]]", "W_2: [[0.3333, 5]]")
 """0.3333 · 2.00 is 0.6666, printed 0.67, and 6 + 0.67 is 6.67."""
@@ -36,29 +44,33 @@ def test_a_right_figure_has_its_line(asked: Any) -> None:
     assert ran.stdout.count("6.00×1 + 8.00×2 = 6.00 + 16.00 = 22.00") == len(places)
 
 
+WEIGHT, ADDED = "layer1.ffn.W_1[d₀,h₁]", "layer1.ffn.output[b,d₀]"
 CAUSES = [
     # 5 · 1.9998 is 9.999.
-    (THIRDS, "output[b,2]=9.999", "with carry: never", "1.9998×5 = 9.999"),
+    (THIRDS, "output[b,2]=9.999", "rounding", "with carry: never", "1.9998×5 = 9.999"),
     # 3 · 1.9998 is 5.9994.
-    (THIRDS.replace("step", "never"), "output[b,1]=5.99", "truncated instead of rounded", None),
-    (THIRDS, "hidden[b,1]=1.8", "with layer1.ffn.W_1[d₀,h₁] rounded to 1 decimal", "6.00×0.3"),
-    (THIRDS, "hidden[b,1]=1.98", "with layer1.ffn.W_1[d₀,h₁] rounded to 2 decimals", "6.00×0.33"),
-    (KEPT, "residual[b,1]=6.6666", "with layer1.ffn.output[b,d₀] kept with 4 decimals", "0.6666"),
-    (after_a_norm("identity"), "norm[A,1]=0.7071", SAMPLE, "0.5000 / 0.7071 ≈ 0.7071"),
+    (
+        *(THIRDS.replace("step", "never"), "output[b,1]=5.99", "rounding"),
+        *("truncated instead of rounded", None),
+    ),
+    (THIRDS, "hidden[b,1]=1.8", "wrong", f"with {WEIGHT} rounded to 1 decimal", "6.00×0.3"),
+    (THIRDS, "hidden[b,1]=1.98", "wrong", f"with {WEIGHT} rounded to 2 decimals", "6.00×0.33"),
+    (KEPT, "residual[b,1]=6.6666", "wrong", f"with {ADDED} kept with 4 decimals", "0.6666"),
+    (after_a_norm("identity"), "norm[A,1]=0.7071", "variant", SAMPLE, "0.5000 / 0.7071 ≈ 0.7071"),
 ]
 
 
-@pytest.mark.parametrize(("scenario", "figure", "by", "line"), CAUSES)
+@pytest.mark.parametrize(("scenario", "figure", "verdict", "by", "line"), CAUSES)
 def test_the_cause_is_named_with_both_lines(
-    scenario: str, figure: str, by: str, line: str | None, asked: Any
+    scenario: str, figure: str, verdict: str, by: str, line: str | None, asked: Any
 ) -> None:
+    """What a figures file would hold wrong stays wrong; the changed input says why."""
     number = figure.partition("=")[2]
     [found] = json.loads(asked(scenario, f"layer1.ffn.{figure}", json=True).stdout)["findings"]
-    assert found["verdict"] == ("variant" if by == SAMPLE else "rounding")
-    assert found["by"] == by
+    assert (found["verdict"], found["by"]) == (verdict, by)
     ran = asked(scenario, f"layer1.ffn.{figure}")
     text = " ".join(ran.stdout.split())
-    assert ran.exit_code == 0
+    assert ran.exit_code == (1 if verdict == "wrong" else 0)
     assert f"{number} is the result {by}." in text
     assert found["worked"] in text
     if line is None:
@@ -67,6 +79,18 @@ def test_the_cause_is_named_with_both_lines(
         assert line in found["worked_as_printed"]
         assert found["worked_as_printed"] in text
     assert false_equations(ran.stdout) == []
+
+
+def test_a_line_shows_nothing_that_it_computes_otherwise(asked: Any) -> None:
+    """3.74 / 1.41 is 2.65; with 3.7 it is 2.62, but the line shows the factors of 3.74."""
+    scenario = (
+        "tokens: A\nembeddings: {A: [1.5, 1.2247]}\nmask: none\n"
+        "layers: [{attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}}]\n"
+        "rounding: {decimals: 2, carry: line}\n"
+    )
+    [found] = json.loads(asked(scenario, f"{HEAD}.scores[A,A]=2.62", json=True).stdout)["findings"]
+    assert found["by"] == f"with {HEAD}.dot[A,A] rounded to 1 decimal"
+    assert found["worked_as_printed"] is None
 
 
 def test_what_nothing_explains_is_wrong(asked: Any) -> None:
@@ -113,3 +137,21 @@ def test_shapes_without_numbers_cannot_be_checked() -> None:
     ran = run("check", "transformer-base", "--figure", "output[1,1]=1")
     assert ran.exit_code == 0
     assert "cannot be checked: the scenario has shapes but no numbers." in ran.stdout
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "comics", "experts"])
+def test_every_line_of_a_changed_number_is_true(name: str) -> None:
+    """Numbers of the pass, each with its last digit changed, or with one more or less."""
+    chance, trace = random.Random(name), run_pass(name, load(name).scenario)
+    values = [value for value in trace.values.values() if not value.role.words and value.shape]
+    figures = []
+    for value in chance.sample(values, 12):
+        at = tuple(map(chance.randrange, value.shape))
+        number, places = value.computed[at], chance.randrange(5)
+        if isfinite(number):
+            changed = float(number) + chance.choice((0, 1, -2)) * 10**-places
+            figures.append(f"{name_of(Entry(value, at))}={changed:.{places}f}")
+    report, found = check_single(load(name), figures)
+    text = render(single_text(report, found), Format.TERMINAL, width=160)
+    assert text.count(" is ") >= len(figures) > 5
+    assert false_equations(text) == []

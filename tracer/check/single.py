@@ -111,11 +111,11 @@ def _explained(finding: JudgedFigure) -> SingleFigure:
         if name == finding.by:
             return SingleFigure(finding, line, _line_in(trace, figure))
     if finding.verdict is Verdict.WRONG or finding.by == ONE_UNIT:
-        for name, instead in _other_inputs(figure):
+        for name, instead, begins_line in _other_inputs(figure):
             other = within.worked_on(instead)
             if other and comes_out(figure, other):
-                found = replace(finding, verdict=Verdict.ROUNDING, by=name)
-                return SingleFigure(found, line, _line_in(other, figure, instead))
+                shown = _line_in(other, figure, instead) if begins_line else None
+                return SingleFigure(replace(finding, by=name), line, shown)
     return SingleFigure(finding, line, None)
 
 
@@ -135,8 +135,11 @@ def _line_in(
     return origins.worked(entry) if ends_in_it else None
 
 
-def _other_inputs(figure: NumberFigure) -> Iterator[tuple[str, Overrides]]:
-    """Yield inputs of the figure's line that are kept with more digits or rounded, with a name."""
+def _other_inputs(figure: NumberFigure) -> Iterator[tuple[str, Overrides, bool]]:
+    """Yield inputs of the figure's line that are kept with more digits or rounded, with a name.
+
+    Also yield whether the line begins with them: it computes others, which it cannot show changed.
+    """
     within = figure.within
     followed = within.origins.followed(figure.entry)
     # Of a score: its dot product, then the numbers that are multiplied in the same line.
@@ -153,7 +156,7 @@ def _other_inputs(figure: NumberFigure) -> Iterator[tuple[str, Overrides]]:
                 what = " and ".join(map(name_of, together))
                 if len(together) > 2:
                     what = f"all {len(together)} inputs of its line"
-                yield f"with {what} {how}", instead
+                yield f"with {what} {how}", instead, set(together) <= set(of_products)
 
 
 def _ways(own: dict[Entry, Decimal]) -> Iterator[tuple[str, dict[Entry, Decimal]]]:
