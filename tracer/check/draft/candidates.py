@@ -72,14 +72,17 @@ Table: TypeAlias = tuple[Floats, list[Candidate]]
 
 
 class Candidates:
-    """All candidates of a pass, or of that of a training example."""
+    """The candidates of a pass, or of that of a training example: those with some addresses."""
 
-    def __init__(self, within: Pass, example: int | None = None) -> None:
+    def __init__(
+        self, within: Pass, example: int | None = None, prefixes: tuple[str, ...] = ("",)
+    ) -> None:
         self.within, self.trace, self.example = within, within.trace, example
         every = [
             value
             for value in self.trace.values.values()
             if not value.role.words and 0 < prod(value.shape) <= MOST_NUMBERS
+            if value.address.startswith(prefixes)
         ]
         together = np.cumsum([prod(value.shape) for value in every])
         self.values = every[: int((together <= MOST_TOGETHER).sum())]

@@ -16,6 +16,8 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.scenario.loading import Loaded
 
+TRAINED = ("gradient.", "update.")
+"""The addresses of what training computes begin so."""
 MOST_EXAMPLES = 4
 """So many training examples are searched."""
 
@@ -41,10 +43,14 @@ def draft(loaded: Loaded, path: Path) -> str:
 
 
 def all_candidates(loaded: Loaded) -> Iterator[Candidates]:
-    """Yield the values that a text may print: of the pass, then of each training example."""
+    """Yield the values that a text may print: of the pass, of training examples, of training."""
     scenario = loaded.scenario
-    passes = Passes([LOSS.name] if scenario.training or scenario.targets else [], loaded)
+    has_loss = bool(scenario.training or scenario.targets)
+    passes = Passes([LOSS.name, *TRAINED] if has_loss else [], loaded)
     yield Candidates(passes.plain)
     for example in range(1, min(len(scenario.training), MOST_EXAMPLES) + 1):
         listed = Listed(address=LOSS.name, example=example, printed="0")
         yield Candidates(passes.of(listed), example)
+    if has_loss:
+        trained = passes.of(Listed(address=TRAINED[0], printed="0"))
+        yield Candidates(trained, prefixes=TRAINED)
