@@ -152,6 +152,7 @@ class MissingValueError(Exception):
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
         self.key, self.problem = key, Problem(message, address=address)
+        self.problems = (self.problem,)
 
 
 class Passes:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tracer.check.figures import NumberFigure, Passes, decimal
+from tracer.check.figures import MissingValueError, NumberFigure, Passes, decimal
 from tracer.check.listed import Listed
 from tracer.check.printed import printed
 from tracer.check.report import Report
@@ -84,10 +84,10 @@ def _figures(loaded: Loaded, typed: Sequence[str]) -> list[NumberFigure]:
             problems.append(Problem(message, address="--figure"))
             continue
         listed = Listed(address=address, printed=number.strip())
-        within = passes.of(listed)
         try:
+            within = passes.of(listed)
             entry = find(within.trace, asked.strip())
-        except TracerError as error:
+        except (TracerError, MissingValueError) as error:
             problems += error.problems
             continue
         if entry.value.role.words:
