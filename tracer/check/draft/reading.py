@@ -75,12 +75,11 @@ def groups(name: str, content: str) -> list[Group]:
     is_notebook = ENDINGS.get(Path(name).suffix.lower()) is Markup.NOTEBOOK
     lines = lines_in_file(name, content) if is_notebook else []
     for number, text in enumerate(texts(name, plain)):
-        above = _Above(text)
+        above = text.content.split("\n")
         for passage in passages(text):
             every = [token for token in tokens(passage) if token.end > token.start]
-            found_here = _Reader(text, every).groups()
-            for group in _joined(found_here):
-                near = above.of(group.line)
+            for group in _joined(_Reader(text, every).groups()):
+                near = _above(above, group.line)
                 of_file = tuple(lines[number][line - 1] for line in group.lines) if lines else None
                 place = (number, group.statement[1])
                 group = replace(group, lines=of_file or group.lines, near=near, statement=place)
@@ -98,28 +97,23 @@ _SIGNS |= dict(zip(map(ord, "（）［］｛｝，"), "()[]{},", strict=True))
 """Digits and signs of other scripts → those of ours, each of one character."""
 
 
-class _Above:
-    """The lines above a group that say what it is: the last two, and the last headings."""
+MOST_ABOVE, LONGEST_ABOVE = 40, 90
+"""So many lines above a group are searched for words; a longer line is a paragraph."""
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\\(?:sub)*section)")
+_MARKUP = re.compile(r"\s*(?:```|~~~|[|:+ -]*$)")
 
-    MOST = 90
 
-    def __init__(self, text: Text) -> None:
-        self.lines = text.content.split("\n")
-
-    def of(self, line: int) -> tuple[str, ...]:
-        """Return the words above a line, the nearest first."""
-        found: list[str] = []
-        for above in reversed(self.lines[max(0, line - 40) : line - 1]):
-            is_heading = bool(re.match(r"\s*(?:#{1,6}\s|\\(?:sub)*section)", above))
-            words = re.sub(r"\d+\.\d+", "", above)
-            if re.match(r"\s*(?:```|~~~|[|:+ -]*$)", above):
-                continue
-            is_short = len(above) <= self.MOST and re.search(r"[^\W\d]", words)
-            if is_heading or (is_short and len(found) < 2 and words == above):
-                found.append(above.strip())
-            if is_heading:
-                break
-        return tuple(found)
+def _above(lines: Sequence[str], line: int) -> tuple[str, ...]:
+    """Return two short lines with words above a line, and the heading, the nearest first."""
+    found: list[str] = []
+    for text in reversed(lines[max(0, line - 1 - MOST_ABOVE) : line - 1]):
+        is_short = len(text) <= LONGEST_ABOVE and not re.search(r"\d\.\d", text)
+        says = is_short and len(found) < 2 and re.search(r"[^\W\d]", text)
+        if _HEADING.match(text) or (says and not _MARKUP.match(text)):
+            found.append(text.strip())
+        if _HEADING.match(text):
+            break
+    return tuple(found)
 
 
 _Terms = list[list[tuple[Printed, Token] | None]]

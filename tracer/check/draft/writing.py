@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from tracer.check.draft.candidates import Candidate
 from tracer.check.draft.matching import Match
 from tracer.check.draft.reading import Group, Row
-from tracer.check.printed import Printed
 from tracer.decoder.axes import Axis
 from tracer.lesson.entries import position
 from tracer.names import count, distinct
@@ -53,7 +52,7 @@ def _entry(line: int, candidate: Candidate, row: Row, example: int | None) -> st
             fields.append(f"{key}: {_label(axis, index)}")
     if candidate.part != "value":
         fields.append(f"part: {candidate.part}")
-    texts = [_number(number) for number in row]
+    texts = [number.text.replace(" ", "") for number in row]
     whole = len(texts) > 1 or candidate.part == "products"
     fields.append(f"printed: {'[' + ', '.join(texts) + ']' if whole else texts[0]}")
     return f"  - {{{', '.join(fields)}}}"
@@ -64,10 +63,6 @@ def _label(axis: Axis, index: int) -> str:
     label = distinct(axis.labels)[index]
     named = label.strip() == label and position(axis, label) == index
     return json.dumps(label, ensure_ascii=False) if named else str(index + 1)
-
-
-def _number(number: Printed) -> str:
-    return number.text.replace(" ", "")
 
 
 def _place(candidate: Candidate) -> str:
