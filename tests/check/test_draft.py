@@ -90,6 +90,7 @@ TEXTS = {
     "numpy": fence(NUMPY),
     "tensor": fence("tensor([" + lines("[{}, {}]", ",\n        ") + "])"),
     "labelled rows": fence(lines("q = [{}, {}]")),
+    "remarks": fence("Q = [" + lines("[{}, {}],   # token 7", "\n     ") + "\n]"),
     "prose": lines("The query of this row is ({}, {})."),
     "decimal commas": COMMAS,
     **{

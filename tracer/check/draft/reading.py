@@ -131,6 +131,8 @@ class _RowOfBracket(NamedTuple):
 DEEPEST = 4
 """Brackets are rows of an array in at most so many others."""
 
+_REMARK = ("#", "←", "//")
+"""What begins a remark behind a row of a matrix."""
 _ENDS_A_NUMBER = (Is.NUMBER, Is.CLOSE, Is.WORD, Is.NAME, Is.TEXT, Is.OTHER)
 MINUS_INFINITY = Printed("-∞", fields.MINUS_INFINITY)
 _INFINITE = ("∞", "inf", "infty", "infinity")
@@ -286,6 +288,9 @@ class _Reader:
                     return []
                 found += [*inner, _RowOfBracket()]
                 at = self.pairs[at]
+            elif token.text in _REMARK and not numbers:
+                at = self.line_end(at, closed)
+                continue
             elif token.kind is Is.LINE or token.text == ";":
                 found.append(_RowOfBracket())
             elif token.kind in (Is.WORD, Is.TEXT, Is.NAME, Is.MARK) and not numbers:
@@ -295,6 +300,11 @@ class _Reader:
             at += 1
         rows = [row for row in found if row.numbers]
         return rows if len({len(row.numbers) for row in rows}) == 1 else []
+
+    def line_end(self, at: int, closed: int) -> int:
+        """Return the index of the next line end before a closing bracket, or of the bracket."""
+        following = range(at, closed)
+        return next((i for i in following if self.tokens[i].kind is Is.LINE), closed)
 
     def number_in_row(self, at: int, *, follows: bool) -> tuple[Printed, int] | None:
         """Return the number at an index of a row, in which a minus behind a space is a sign."""
