@@ -119,6 +119,19 @@ def test_a_tex_file_and_a_notebook_are_read(folder: Path) -> None:
     assert {int(at) for at, _ in found.values()} == {line}, "the line in the file"
 
 
+@pytest.mark.parametrize("kind", ["stream", "execute_result"])
+def test_the_outputs_of_a_notebook_are_read(kind: str, folder: Path) -> None:
+    shown = ["Q:\n", *(f"{row}\n" for row in lines(" [{}  {}]").split("\n"))]
+    output = {"text": shown} if kind == "stream" else {"data": {"text/plain": "".join(shown)}}
+    cell = {"cell_type": "code", "source": ["print(Q)"], "outputs": [output]}
+    book = json.dumps({"cells": [cell], "nbformat": 4}, indent=1)
+    found = rows(drafted(book, "text.ipynb"), f"{HEAD}.query")
+    assert [numbers for _, numbers in found.values()] == QUERY
+    first = next(i for i, line in enumerate(book.split("\n"), 1) if "0.898" in line)
+    expected = [first, first + 1, first + 2] if kind == "stream" else [first] * 3
+    assert [int(line) for line, _ in found.values()] == expected
+
+
 def test_lines_are_those_of_the_rows(folder: Path) -> None:
     found = rows(drafted(f"Intro\n\n{TEXTS['bmatrix']}\n"), f"{HEAD}.query")
     assert [line for line, _ in found.values()] == ["3", "4", "5"]
@@ -228,3 +241,5 @@ ODD = (
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     for name in ("a.md", "a.tex", "a.txt", "a.rst", "a.html"):
         groups(name, text)
+    book = {"cells": [{"cell_type": "code", "source": text, "outputs": [{"text": [text, text]}]}]}
+    groups("a.ipynb", json.dumps({**book, "metadata": {"text": [1, 2.5]}}))

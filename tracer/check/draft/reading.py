@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracer.audit.reading.brackets import partners
-from tracer.audit.reading.notebooks import lines_in_file
+from tracer.audit.reading.notebooks import lines_in_file, outputs
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import ENDINGS, Markup, Text, texts
 from tracer.audit.reading.tokens import Token, tokens
@@ -70,21 +70,29 @@ def groups(name: str, content: str) -> list[Group]:
     Raises:
         TracerError: it is no text.
     """
-    found: list[Group] = []
     plain = content.translate(_SIGNS)
-    is_notebook = ENDINGS.get(Path(name).suffix.lower()) is Markup.NOTEBOOK
-    lines = lines_in_file(name, content) if is_notebook else []
-    for number, text in enumerate(texts(name, plain)):
-        above = text.content.split("\n")
-        for passage in passages(text):
-            every = [token for token in tokens(passage) if token.end > token.start]
-            for group in _joined(_Reader(text, every).groups()):
-                near = _above(above, group.line)
-                of_file = tuple(lines[number][line - 1] for line in group.lines) if lines else None
-                place = (number, group.statement[1])
-                group = replace(group, lines=of_file or group.lines, near=near, statement=place)
-                found.append(group)
-    return found
+    every, lines = texts(name, plain), list[list[int]]()
+    if ENDINGS.get(Path(name).suffix.lower()) is Markup.NOTEBOOK:
+        lines = lines_in_file(name, content)
+        for output, of_output in outputs(plain):
+            every.append(Text(name, output, Markup.PLAIN))
+            lines.append(of_output)
+    found: list[Group] = []
+    for number, text in enumerate(every):
+        for group in _of_text(text):
+            of_file = tuple(lines[number][line - 1] for line in group.lines) if lines else None
+            place = (number, group.statement[1])
+            found.append(replace(group, lines=of_file or group.lines, statement=place))
+    return sorted(found, key=lambda group: group.line) if lines else found
+
+
+def _of_text(text: Text) -> Iterator[Group]:
+    """Yield the groups of one text, with the words above them."""
+    lines = text.content.split("\n")
+    for passage in passages(text):
+        every = [token for token in tokens(passage) if token.end > token.start]
+        for group in _joined(_Reader(text, every).groups()):
+            yield replace(group, near=_above(lines, group.line))
 
 
 _DIGITS = {
