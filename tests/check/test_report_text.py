@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.check.test_verdicts import NORMED, after_a_norm
 from tests.helpers.command import printed, problems, run
-from tests.helpers.figures import figures_file
+from tests.helpers.figures import checked, figures_file
 from tests.helpers.latex_truth import from_latex, from_markdown
 from tests.helpers.small_scenario import SMALL
 from tests.helpers.truth import false_equations
@@ -93,6 +94,18 @@ def test_what_holds_ends_with_0(scenario: str, tmp_path: Path) -> None:
     ran = run("check", scenario, "--figures-file", str(figures))
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert "2 of 2 figures agree." in ran.stdout
+
+
+def test_what_follows_from_a_variant_is_said_so(tmp_path: Path) -> None:
+    """400 · 0.707 is 282.8; the variant itself has 282.84, and the scenario 400."""
+    scenario = after_a_norm("[[400, 0], [0, 400]]")
+    follows = {"address": "layer1.ffn.hidden", "row": "A", "printed": ["282.80", "-282.80"]}
+    text = render(report_text(checked(tmp_path, scenario, NORMED, follows)), Format.TERMINAL)
+    first, second = " ".join(text.split()).split("These follow from numbers that match a variant.")
+    assert "These match the scenario with one setting changed." in first
+    assert "layer1.ffn.norm: 0.707" in first
+    assert "layer1.ffn.hidden, row A: 282.80 -282.80" in second
+    assert "only by rounding" not in text
 
 
 @cache

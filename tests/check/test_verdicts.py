@@ -137,20 +137,52 @@ def test_what_comes_of_the_printed_numbers_is_rounding(tmp_path: Path) -> None:
     assert found == [("rounding", "truncated instead of rounded"), ("rounding", by_pencil)]
 
 
-def test_what_comes_of_a_variant_is_the_variant(tmp_path: Path) -> None:
-    """The sample standard deviation of (1, 0) is √½, so that 0.5 / √½ is 0.7071."""
-    ffn = "{W_1: [[0.2, 0.1], [0.1, 0.2]], W_2: identity, norm: {placement: pre}, residual: false}"
-    scenario = (
+SAMPLE = "with the sample standard deviation, divided by n − 1"
+
+
+def after_a_norm(weights: str) -> str:
+    """A scenario whose hidden layer multiplies the normalized rows (1, -1) and (-1, 1)."""
+    ffn = f"{{W_1: {weights}, W_2: identity, norm: {{placement: pre}}, residual: false}}"
+    return (
         "tokens: A B\nembeddings: {A: [1, 0], B: [0, 1]}\n"
         f"layers: [{{ffn: {ffn}}}]\nrounding: {{decimals: 4, carry: never}}\n"
     )
+
+
+NORMED = value("layer1.ffn.norm", [["0.707", "-0.707"], ["-0.707", "0.707"]])
+"""With the sample standard deviation of (1, 0), which is √½: 0.5 / √½ is 0.7071."""
+
+
+@pytest.mark.parametrize(
+    ("weights", "hidden"),
+    [
+        ("[[0.2, 0.1], [0.1, 0.2]]", [["0.0707", "-0.0707"], ["-0.0707", "0.0707"]]),
+        # 400 · 0.707 = 282.8, where the variant itself has 282.84.
+        ("[[400, 800], [0, 400]]", [["282.80", "282.80"], ["-282.80", "-282.80"]]),
+        # 333.33333 · 0.707 is 235.667; 235.68 is one unit off, and 235.70 is the variant's.
+        ("[[333.33333, 0], [0, 0]]", [["235.68", "0"], ["-235.68", "0"]]),
+    ],
+)
+def test_what_follows_from_a_variant_is_no_rounding(
+    weights: str, hidden: list[list[str]], tmp_path: Path
+) -> None:
+    row = value("layer1.ffn.hidden", hidden)
+    found = checked(tmp_path, after_a_norm(weights), NORMED, row).findings
+    others = [finding for finding in found if finding.figure.text != "0"]
+    assert {(finding.verdict, finding.by) for finding in others} == {("variant", SAMPLE)}
+    assert all(set(finding.sources) < set(found[:4]) for finding in found)
+    assert [bool(finding.sources) for finding in others] == [f in found[4:] for f in others]
+
+
+def test_beside_what_follows_from_a_variant_rounding_stays_rounding(tmp_path: Path) -> None:
+    """h of A is (1, 0.6666), and 0.707 · (1, 0.6666) = (0.707, 0.4713): 0.66 is near the first."""
     found = held(
         tmp_path,
-        value("layer1.ffn.norm", [["0.707", "-0.707"], ["-0.707", "0.707"]]),
-        value("layer1.ffn.hidden", [["0.0707", "-0.0707"], ["-0.0707", "0.0707"]]),
-        scenario=scenario,
+        NORMED,
+        value("layer1.ffn.hidden", ["0.707", "0.66"], row="A"),
+        scenario=after_a_norm("[[1, 0.6666], [0, 0]]"),
     )
-    assert found == [("variant", "with the sample standard deviation, divided by n − 1")] * 8
+    assert found[4:] == [("variant", SAMPLE), ("rounding", "one unit in the last place")]
 
 
 def test_a_cut_digit_is_told_before_a_rounding_elsewhere(tmp_path: Path) -> None:

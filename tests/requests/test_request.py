@@ -37,7 +37,11 @@ REFUSED = {
     "check a.npz b.npz --against y.npz": "--against: works only with a scenario, not two files",
     "check alex --names y": "--names: works only with two files of arrays",
     "check alex --score x --figures-file y": "--figures-file: works only with figures of a text, "
-    "not --against, --score or two files",
+    "not --figure, --against, --score or two files",
+    "check alex --figure output[1,1]=1 --against y.npz": "--figure: works only with a pass, not "
+    "--against, --score or two files",
+    "check alex --draft y.yaml": "--draft: works only with a scenario and its text: check my.yaml "
+    "text.md --draft my.figures.yaml",
     "run alex --force": "--force: works only with --output, --figures, --save or --key",
     "page pizza --steps 3 -o x.html": "--steps: works only with --train",
     "steps alex --standalone": "--standalone: works only with --format latex, not terminal",
@@ -69,7 +73,7 @@ REFUSED = {
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",
     "check alex --tolerance 0.1": "--tolerance: works only with --against or two files",
     "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
-    "of a text, not --against, --score or two files",
+    "of a text, not --figure, --against, --score or two files",
     "value output[1,1] --example 1": "--example: works only with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: works only with numbers of the forward "
     "pass, not of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracer.check.against import ComparedValue
@@ -11,14 +11,32 @@ from tracer.check.causes import Cause
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.score import OUTCOMES, Score
+from tracer.check.single import SingleFigure
 from tracer.check.two_files import ComparedArrays, TwoFiles
 from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.data.as_json import SCHEMA
 from tracer.errors import strict_json
+from tracer.lesson.document import Line
+from tracer.renderers.text import one_line
 
 
-def of_figures(report: Report) -> str:
-    """Return the findings in the order of the file; `follows_from` has indices of findings."""
+def of_single(report: Report, figures: Sequence[SingleFigure]) -> str:
+    """Return the findings, each with its worked line, and the one that has the printed number."""
+    lines = [
+        {"worked": _line(each.line), "worked_as_printed": _line(each.other)} for each in figures
+    ]
+    return of_figures(report, lines)
+
+
+def _line(line: Line | None) -> str | None:
+    return one_line(line.chain) if line else None
+
+
+def of_figures(report: Report, lines: Sequence[Mapping[str, str | None]] = ()) -> str:
+    """Return the findings in the order of the file; `follows_from` has indices of findings.
+
+    `lines` are further fields of each finding.
+    """
     places = {finding: i for i, finding in enumerate(report.findings)}
     steps = [
         {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
@@ -33,7 +51,12 @@ def of_figures(report: Report) -> str:
             "verdicts": _verdicts(report.counts),
             "first": places[report.first] if report.first else None,
             "steps": steps,
-            "findings": [_finding(finding, places) for finding in report.findings],
+            "findings": [
+                _finding(finding, places) | dict(more)
+                for finding, more in zip(
+                    report.findings, lines or [{}] * len(report.findings), strict=True
+                )
+            ],
         }
     )
 

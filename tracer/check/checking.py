@@ -8,9 +8,10 @@ from pathlib import Path
 from tracer.check.against import Steps, compared
 from tracer.check.causes import Search
 from tracer.check.differences import Differences
+from tracer.check.draft.drafting import draft
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
-from tracer.check.listed import read_figures
+from tracer.check.listed import ReadFigures, parse_figures, read_figures
 from tracer.check.passes import Pass
 from tracer.check.report import Report
 from tracer.check.verdicts import judged
@@ -46,7 +47,20 @@ def check_figures(loaded: Loaded, path: Path) -> Report:
     Raises:
         TracerError: the file names something that is not in the scenario, or cannot be read.
     """
-    read = read_figures(path)
+    return _report(loaded, read_figures(path))
+
+
+def check_draft(loaded: Loaded, text: Path, name: Path) -> tuple[str, Report]:
+    """Return the drafted figures file of a text, to be written as `name`, and the report on it.
+
+    Raises:
+        TracerError: the text cannot be read, or none of its numbers is found.
+    """
+    content = draft(loaded, text)
+    return content, _report(loaded, parse_figures(content, str(name)))
+
+
+def _report(loaded: Loaded, read: ReadFigures) -> Report:
     found = tuple(judged(figures(read, loaded)))
     return Report(loaded.name, read.title or loaded.scenario.title, found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
@@ -134,7 +134,8 @@ def figures(read: ReadFigures, loaded: Loaded) -> list[CheckedFigure]:
     Raises:
         TracerError: some of them do not exist.
     """
-    passes, problems = _Passes(read, loaded), list[Problem]()
+    addresses = [listed.address or "" for listed in read.listed]
+    passes, problems = Passes(addresses, loaded), list[Problem]()
     found: list[CheckedFigure] = []
     for number, listed in enumerate(read.listed):
         try:
@@ -151,18 +152,24 @@ class MissingValueError(Exception):
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
         self.key, self.problem = key, Problem(message, address=address)
+        self.problems = (self.problem,)
 
 
-class _Passes:
-    """The passes that the figures of a file need, each computed once."""
+class Passes:
+    """The passes that figures with these addresses need, each computed once."""
 
-    def __init__(self, read: ReadFigures, loaded: Loaded) -> None:
-        options = PassOptions.recording([listed.address or "" for listed in read.listed])
+    def __init__(self, addresses: Sequence[str], loaded: Loaded) -> None:
+        options = PassOptions.recording(addresses)
         loss = options.loss and not loaded.scenario.training
         self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
+        """Return the pass that computes a figure.
+
+        Raises:
+            MissingValueError: there is no such training example.
+        """
         examples = self.plain.loaded.scenario.training
         is_of_loss = (listed.address or "").split(".")[0] == LOSS.name
         number = listed.example or (1 if examples and is_of_loss else None)
@@ -178,7 +185,7 @@ class _Passes:
         return self.examples[number]
 
 
-def _figures_of(listed: Listed, passes: _Passes) -> Iterator[CheckedFigure]:
+def _figures_of(listed: Listed, passes: Passes) -> Iterator[CheckedFigure]:
     """Yield the figures of one place in a text."""
     if listed.address is None:
         yield CheckedFigure(listed)

@@ -120,8 +120,16 @@ def read_figures(path: Path) -> ReadFigures:
     Raises:
         TracerError: it cannot be read or has another form.
     """
-    content = read_file(path)
-    source = read(content, str(path), "figures of a text")
+    return parse_figures(read_file(path), str(path))
+
+
+def parse_figures(content: str, name: str) -> ReadFigures:
+    """Parse the content of a figures file; `name` is its name in messages.
+
+    Raises:
+        TracerError: it has another form.
+    """
+    source = read(content, name, "figures of a text")
     try:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:

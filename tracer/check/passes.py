@@ -39,7 +39,7 @@ class Pass:
             TracerError: it has no result.
         """
         with self.loaded.locating_problems():
-            return self._traced(self.loaded.scenario)
+            return self.traced(self.loaded.scenario)
 
     @cached_property
     def on_demand(self) -> Trace:
@@ -112,7 +112,7 @@ class Pass:
         if self.loaded.scenario.on_demand:
             return None
         try:
-            return self._traced(self.loaded.scenario, instead, self.routing)
+            return self.traced(self.loaded.scenario, instead, self.routing)
         except (TracerError, ArithmeticError):  # numbers that no scenario would be allowed
             return None
 
@@ -121,13 +121,18 @@ class Pass:
     ) -> Iterator[Named]:
         for name, scenario in changed:
             try:
-                yield name, self._traced(scenario, routing=routing)
+                yield name, self.traced(scenario, routing=routing)
             except TracerError:
                 continue
 
-    def _traced(
+    def traced(
         self, scenario: Scenario, instead: Overrides | None = None, routing: Routing | None = None
     ) -> Trace:
+        """Return the pass of another scenario; `instead` replaces some of its numbers.
+
+        Raises:
+            TracerError: it has no result.
+        """
         arithmetic = None if scenario.has_numbers else SHAPES
         options = replace(self.options, arithmetic=arithmetic, overrides=instead)
         options = replace(options, routing=routing)

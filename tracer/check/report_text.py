@@ -36,6 +36,7 @@ COLUMNS = {
 """The columns of the summary by step; figures that cannot be checked are in none."""
 
 VARIANT = "These match the scenario with one setting changed."
+FOLLOW_VARIANT = "These follow from numbers that match a variant."
 ROUNDING = "These differ from the scenario's numbers only by rounding."
 UNKNOWN = "The scenario computes no value for these."
 
@@ -45,9 +46,9 @@ def report_text(report: Report) -> doc.Document:
     mistakes = (doc.Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
         *mistakes,
-        *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
-        *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
-        *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
+        *_otherwise("Variants", *_variants(report)),
+        *_otherwise("Rounding", (ROUNDING, report.of(Verdict.ROUNDING))),
+        *_otherwise("Not recomputable", (UNKNOWN, report.of(Verdict.UNKNOWN))),
         *_by_step(report),
     )
     introduction: tuple[doc.Block, ...] = (
@@ -153,13 +154,24 @@ def _following(findings: Sequence[JudgedFigure]) -> tuple[str]:
 # --- what else does not agree --------------------------------------------------------------------
 
 
-def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[doc.Section]:
+def _variants(report: Report) -> Iterator[tuple[str, list[JudgedFigure]]]:
+    """Yield the figures that match a variant, and those that follow from such figures."""
+    variants = report.of(Verdict.VARIANT)
+    yield VARIANT, [finding for finding in variants if not finding.sources]
+    yield FOLLOW_VARIANT, [finding for finding in variants if finding.sources]
+
+
+def _otherwise(title: str, *groups: tuple[str, list[JudgedFigure]]) -> Iterator[doc.Section]:
     """Yield the section of figures that match a variant or rounding, or cannot be checked."""
-    if findings := report.of(verdict):
-        table = _table(("figures",), findings, _here)
-        if verdict is Verdict.UNKNOWN:
+    blocks: list[doc.Block] = []
+    for why, findings in groups:
+        if why is UNKNOWN:
             table = _table(("printed", "why"), findings, lambda those: (_texts(those), those[0].by))
-        yield doc.Section(None, title, (doc.Paragraph((why,)), table))
+        else:
+            table = _table(("figures",), findings, _here)
+        blocks += (doc.Paragraph((why,)), table) if findings else ()
+    if blocks:
+        yield doc.Section(None, title, tuple(blocks))
 
 
 def _here(findings: Sequence[JudgedFigure]) -> tuple[str]:

@@ -45,7 +45,8 @@ class JudgedFigure:
 
     `right` is the correct number with as many digits; `by` what explains it, or why it cannot be
     checked; `pencil` the result of the text's own numbers, if it is yet another number;
-    `units` the difference in units of its last place; `sources` the findings that it follows from.
+    `units` the difference in units of its last place; `sources` the findings that it follows from,
+    which are wrong or, for a variant, match it.
     """
 
     figure: CheckedFigure
@@ -171,12 +172,14 @@ class _Judge:
         for pencil in pencils:
             if pencil.wrong and self._is_near(figure, pencil.number):
                 return JudgedFigure(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
+        if any(printed.rounds(p.number) and not (p.wrong or p.varied) for p in pencils):
+            return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         for pencil in pencils:
-            if printed.rounds(pencil.number) and not pencil.wrong:
-                if pencil.varied:
-                    same = pencil.varied[0].by
-                    return JudgedFigure(figure, Verdict.VARIANT, right, same, units=off)
-                return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+            if pencil.varied and self._is_near(figure, pencil.number):
+                same, sources = pencil.varied[0].by, pencil.varied
+                return JudgedFigure(
+                    figure, Verdict.VARIANT, right, same, units=off, sources=sources
+                )
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
             return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
@@ -201,7 +204,7 @@ class _Judge:
         places = figure.printed.places  # more than are carried on cannot be printed
         for name, trace in self.within.roundings:
             is_printed = not trace.pencil.rounds or places <= trace.scenario.rounding.decimals
-            if is_printed and _comes_out(figure, trace):
+            if is_printed and comes_out(figure, trace):
                 return name
         return None
 
@@ -219,7 +222,7 @@ class _Judge:
     def _variant(self, figure: NumberFigure) -> str | None:
         """Return the variant that gives it and all numbers of its row, if any."""
         beside, variants = self._beside(figure), self.within.variants
-        return next((name for name, t in variants if all(_comes_out(f, t) for f in beside)), None)
+        return next((name for name, t in variants if all(comes_out(f, t) for f in beside)), None)
 
     def _beside(self, figure: NumberFigure) -> list[NumberFigure]:
         return [f for f in self.figures if f.listed is figure.listed]
@@ -278,20 +281,12 @@ class _Judge:
         """Return the operands of the number, each where it was computed."""
         entry = figure.entry
         if figure.term is None:
-            return self._inputs_of(self._origin(figure))
+            return operands_of(self.within, self._origin(figure))
         record = self.trace.producers[entry.value]
         (row, column), k = entry.at, figure.term
         place = (column, k) if isinstance(record.operation, Dot) else (k, column)
         factors = (Entry(record.inputs[0], (row, k)), Entry(record.inputs[1], place))
         return [self.within.origins.followed(factor) for factor in factors]
-
-    def _inputs_of(self, entry: Entry) -> list[Entry]:
-        """Return the operands of an entry; for a score its dot product, of the same line."""
-        record = self.trace.producers[entry.value]
-        if isinstance(record.operation, Divide):
-            over, under = record.inputs
-            return [Entry(over, entry.at), Entry(under, ())]
-        return self.within.origins.inputs_of(entry)
 
     def _printed_inputs(self, operands: Sequence[Entry]) -> list[Entry]:
         """Return the nearest printed entries among the operands and their operands."""
@@ -302,7 +297,8 @@ class _Judge:
             new = [entry for entry in dict.fromkeys(level) if entry not in seen]
             seen.update(new)
             found |= dict.fromkeys(entry for entry in new if entry in self.at)
-            level = [e for entry in new if entry not in self.at for e in self._inputs_of(entry)]
+            unprinted = [entry for entry in new if entry not in self.at]
+            level = [e for entry in unprinted for e in operands_of(self.within, entry)]
         return list(found)
 
     def _varied(self, entry: Entry, number: Decimal) -> Iterator[JudgedFigure]:
@@ -324,10 +320,19 @@ class _Judge:
                 return
 
 
+def operands_of(within: Pass, entry: Entry) -> list[Entry]:
+    """Return the operands of an entry; for a score its dot product, of the same line."""
+    record = within.trace.producers[entry.value]
+    if isinstance(record.operation, Divide):
+        over, under = record.inputs
+        return [Entry(over, entry.at), Entry(under, ())]
+    return within.origins.inputs_of(entry)
+
+
 def _as_a_row(row: list[JudgedFigure]) -> list[JudgedFigure]:
-    """Revise the findings of a row: a variant explains all; a near number counts as wrong
-    if most of its row is wrong."""
-    variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
+    """Revise the findings of a row: a variant that the whole row matches explains all; a near
+    number counts as wrong if most of its row is wrong."""
+    variants = [f.by for f in row if f.verdict is Verdict.VARIANT and not f.sources]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
 
     def beside_others(found: JudgedFigure) -> JudgedFigure:
@@ -342,7 +347,7 @@ def _as_a_row(row: list[JudgedFigure]) -> list[JudgedFigure]:
     return [beside_others(finding) for finding in row]
 
 
-def _comes_out(figure: NumberFigure, trace: Trace) -> bool:
+def comes_out(figure: NumberFigure, trace: Trace) -> bool:
     """Return whether it is right in another trace, which may lack its value."""
     if figure.entry.value.address not in trace.values:
         return False

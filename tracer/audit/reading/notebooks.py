@@ -63,6 +63,21 @@ def lines_in_file(name: str, content: str) -> list[list[int]]:
     ]
 
 
+_OUTPUT = re.compile(r'"(?:text|text/plain)"\s*:\s*(?=[\["])')
+
+
+def outputs(content: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the printed outputs of a notebook, each with the line of the file of each line."""
+    ends = [found.start() for found in re.finditer("\n", content)]
+    for key in _OUTPUT.finditer(content):
+        value, end = json.JSONDecoder().raw_decode(content, key.end())
+        strings = [value] if isinstance(value, str) else value
+        if all(isinstance(each, str) for each in strings):
+            found = _STRING.finditer(content, key.end(), end)
+            starts = _line_starts((each.start(), json.loads(each[0])) for each in found)
+            yield "".join(strings), [bisect_left(ends, at) + 1 for at in starts]
+
+
 def _strings(cell: Cell, content: str, keys: Iterator[re.Match[str]]) -> Iterator[tuple[int, str]]:
     """Yield the strings of a source, each with its position in the file."""
     for key in keys:
