@@ -13,7 +13,8 @@ from tests.helpers.tiny_checkpoints import gguf_llama
 from tests.helpers.tiny_models import MODELS, TEXT, model, naming, scenario
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.patches import Site, heads, layers, patched, sweep
+from tracer.decoder.patches import Site, patched
+from tracer.decoder.sweeps import heads, layers, sweep
 from tracer.scenario.loading import load
 
 

@@ -51,12 +51,20 @@ def _predicts(said: Said, document: Any) -> bool:
 
 
 def _ranges(said: Said, document: Any) -> bool:
-    rest = [each["effect"] for each in document["sweep"][20:]]
+    rest = [each["effect"] for each in document["sweep"][10:-10]]
     ends = (rest[-1], rest[0])
     return len(rest) == int(said["n"]) and all(
         abs(float(each) - end) <= 0.00051
         for each, end in zip((said["least"], said["most"]), ends, strict=True)
     )
+
+
+def _layers(document: Any, end: str = "") -> list[str]:
+    """The places of a sweep in a layer, but not in a head, whose addresses end so."""
+    found = (each["address"] for each in document["sweep"])
+    return [
+        a for a in found if re.match(r"(encoder\.)?layer\d+\.(?!.*head)", a) and re.search(end, a)
+    ]
 
 
 def _true(said: Said, document: Any) -> bool:
@@ -86,9 +94,18 @@ FORMS: dict[str, Callable[[Said, Any], bool]] = {
     ),
     rf"After (the last token|“.+?”), (?P<what>.+)\.{SIGNS}": _predicts,
     r"The patched run is the first with the second's numbers at .+\.": _patched,
-    r"(Each row is a run of its own: the first with the second's numbers at one place\. )?The effect is the share of the switch from “.+” to “.+” that the patch causes: with 0, the difference of their logits stays that of the first run; with 1, it becomes that of the second\.": _has_effects,
-    r"Each row is a run of its own: the first with the second's numbers at one place\. ?.*": _true,
+    r"(Each row is a run of its own: the first with (the second's numbers|zeros|the mean over its tokens in each row) at one place\. )?The effect is the share of the switch from “.+” to “.+” that the patch causes: with 0, the difference of their logits stays that of the first run; with 1, it becomes that of the second\.": _has_effects,
+    r"Each row is a run of its own: the first with (the second's numbers|zeros|the mean over its tokens in each row) at one place\. ?": _has_effects,
     r"The effects of the heads( of cross-attention| of the encoder)?(, layers with .*)?, a row for each layer:": _true,
+    r"The effects of the layers, in their order:": lambda said, document: (
+        len(_layers(document)) > 1
+    ),
+    r"The effects of the FFNs, in their order:": (
+        lambda said, document: len(_layers(document, r"\.ffn\.output$")) > 1
+    ),
+    r"The effects of the tokens' rows after each layer:": (
+        lambda said, document: all("[" in each["address"] for each in document["sweep"])
+    ),
     rf"The effects of the other (?P<n>\d+) places range from (?P<least>{NUMBER}) to "
     rf"(?P<most>{NUMBER})\.": _ranges,
     rf"The effect of the other place is {NUMBER}\.": _true,

@@ -1,7 +1,7 @@
 """Compare two runs, and patch values of one into the other.
 
 The second run is another scenario, the same with another --text, or the same after training
-(--train).
+(--train). By default it is the scenario's contrast, if it has one.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 from tracer.data import as_json
 from tracer.decoder.comparison import compare, predicted
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.decoder.generation import with_tokens
-from tracer.decoder.patches import Experiment, Site, heads, layers, patched, sweep, tokens
+from tracer.decoder.patches import Site, patched
+from tracer.decoder.sweeps import Experiment, Sweep, sites_of, sweep
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
 from tracer.lesson.texts.lookup import suggestion
@@ -25,18 +25,14 @@ from tracer.requests import completion, options, values
 from tracer.requests.given import with_given, without_given
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, Subject, run_pass
+from tracer.scenario.fields import Names
 from tracer.scenario.loading import Loaded
+from tracer.scenario.trained import FromCheckpoint
 
-
-class Sweep(StrEnum):
-    """What a sweep patches, one after the other."""
-
-    HEADS = "heads"
-    LAYERS = "layers"
-    TOKENS = "tokens"
-
-
-SITES = {Sweep.HEADS: heads, Sweep.LAYERS: layers, Sweep.TOKENS: tokens}
+ONE_SECOND_RUN = (
+    "expected one second run: another scenario, --text, --train, or contrast in the scenario of a "
+    "trained model"
+)
 
 
 @dataclass(kw_only=True)
@@ -67,18 +63,20 @@ class Compare(options.Compared, Request):
     )
     sweep: Sweep | None = values.choice(
         "Patch each of these in turn, and rank how much of the second run's answer it restores: "
-        "the output of each head (heads), the last token's row after each layer (layers), or the "
-        "input row of each token (tokens).",
+        "the output of each head (heads), FFN (ffns) or attention (attentions); the queries, keys, "
+        "values or attention weights (patterns) of each head; the last token's row after each "
+        "layer (layers), or the row of each token (layers-tokens); the input row of each token "
+        "(tokens). Or set each head and FFN to 0 (ablations), or to the mean over the tokens "
+        "(mean-ablations).",
         *("WHAT", Sweep),
     )
     figures: Path | None = options.FIGURES
     given: tuple[str, ...] = options.GIVEN
 
     def problems(self) -> Iterable[Problem]:
-        """There are exactly two runs."""
-        if sum((self.other is not None, self.text is not None, self.train)) != 1:
-            message = "expected one second run: another scenario, --text or --train"
-            yield Problem(message, address="compare")
+        """There are no three runs."""
+        if sum((self.other is not None, self.text is not None, self.train)) > 1:
+            yield Problem(ONE_SECOND_RUN, address="compare")
 
     def answer(self, engine: Engine) -> Answer:
         """Compare the runs; the costs are the passes, their text, and each patched pass."""
@@ -111,7 +109,7 @@ class Compare(options.Compared, Request):
             if found.answers is None:
                 message = "the runs must predict different words of the same vocabulary"
                 raise TracerError(Problem(message, address="--sweep"))
-            swept = tuple(SITES[self.sweep](found))
+            swept = sites_of(self.sweep, found)
             engine.charge(self.subject, len(swept), length)
             effects = sweep(found, swept, loaded.located)
             return Experiment(found, names, sites, run, tuple(effects))
@@ -124,11 +122,9 @@ class Compare(options.Compared, Request):
             other = engine.load(subject)
             self._charge(engine, subject, len(other.scenario.tokens))
             return other, other.name
-        if self.text is not None:
+        if not self.train:
             with loaded.locating_problems():
-                read = loaded.scenario.tokens_of(self.text)
-                if not read:
-                    raise TracerError(Problem("a text without tokens", address="--text"))
+                read = self._tokens_of_second(loaded)
                 self._charge(engine, subject, len(read))
                 plain = without_given(loaded)
                 other = replace(plain, scenario=with_tokens(plain.scenario, read))
@@ -137,6 +133,23 @@ class Compare(options.Compared, Request):
         trained = engine.train(subject, self.steps).trained.without_words()
         steps = count(self.steps or 1, "training step")
         return replace(loaded, scenario=trained), f"{loaded.name} after {steps}"
+
+    def _tokens_of_second(self, loaded: Loaded) -> Names:
+        """Return the tokens of --text, or those of the scenario's `contrast`.
+
+        Raises:
+            TracerError: there are none.
+        """
+        scenario = loaded.scenario
+        if self.text is not None:
+            read = scenario.tokens_of(self.text)
+            if not read:
+                raise TracerError(Problem("a text without tokens", address="--text"))
+            return read
+        contrast = scenario.contrast if isinstance(scenario, FromCheckpoint) else None
+        if contrast is None:
+            raise TracerError(Problem(ONE_SECOND_RUN, address="compare"))
+        return contrast
 
     def _charge(self, engine: Engine, subject: Subject, length: int) -> None:
         """Account for a pass, its text, and the pass without given values."""

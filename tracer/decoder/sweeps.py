@@ -1,0 +1,188 @@
+"""Sweeps: many places of a pass, each patched alone, and what each patch does to the answer.
+
+Vig et al. 2020 (heads), Meng et al. 2022 (tokens and layers), Wang et al. 2023 (ablations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from tracer.console import progress
+from tracer.decoder import roles
+from tracer.decoder.comparison import Comparison
+from tracer.decoder.forward import Trace
+from tracer.decoder.patches import Site, Source, patched
+from tracer.decoder.value import Value
+from tracer.errors import Located, Problem, TracerError
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much of the difference between the two answers a patch restores.
+
+    m is the logit of the second pass's word minus that of the first's; the effect is
+    (m_patched − m_first) / (m_second − m_first).
+    """
+
+    site: Site
+    share: float
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is computed of two passes; `names` are those of the runs.
+
+    `patched` is the first pass with the second's numbers at `sites`, `effects` are those of a
+    sweep, the largest first.
+    """
+
+    comparison: Comparison
+    names: tuple[str, str]
+    sites: Sequence[Site] = ()
+    patched: Trace | None = None
+    effects: Sequence[Effect] = ()
+
+
+def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tuple) -> list[Effect]:
+    """Return the effect of each site alone, the largest first.
+
+    Raises:
+        TracerError: a site cannot be patched, or no result follows.
+    """
+    found = []
+    for done, site in enumerate(sites):
+        progress.report(site.value.address, done, len(sites))
+        found.append(Effect(site, effect(comparison, patched(comparison, [site], located))))
+    return sorted(found, key=lambda each: -each.share)
+
+
+def effect(comparison: Comparison, run: Trace) -> float:
+    """Return the share of the difference of the two answers that a patched pass restores."""
+    ours, theirs, new = map(comparison.margin, (comparison.first, comparison.second, run))
+    return (new - ours) / (theirs - ours)
+
+
+# --- the places of each sweep --------------------------------------------------------------------
+
+Sites: TypeAlias = Callable[[Comparison], Iterator[Site]]
+
+_ATTENTION: tuple[roles.SubLayer, ...] = ("attention", "cross_attention")
+
+
+def _of_heads(name: str, source: Source = "second pass") -> Sites:
+    """Return the sites at the value with this name of each head."""
+
+    def sites(comparison: Comparison) -> Iterator[Site]:
+        for value in comparison.first.values.values():
+            if value.role.name == name and value.place.head and value.place.block is None:
+                yield Site(value, source=source)
+
+    return sites
+
+
+def _of_sub_layers(*kinds: roles.SubLayer, source: Source = "second pass") -> Sites:
+    """Return the sites at the output of each sub-layer of these kinds."""
+
+    def sites(comparison: Comparison) -> Iterator[Site]:
+        for value in comparison.first.values.values():
+            place = value.place
+            is_whole = place.head is None and place.network is None
+            if value.role.name == "output" and place.sub_layer in kinds and is_whole:
+                yield Site(value, source=source)
+
+    return sites
+
+
+def _ablations(source: Source) -> Sites:
+    """Return the sites at the outputs of all heads and FFNs, in the order of computation."""
+
+    def sites(comparison: Comparison) -> Iterator[Site]:
+        found = [_of_heads("output", source), _of_sub_layers("ffn", source=source)]
+        yield from (site for each in found for site in each(comparison))
+
+    return sites
+
+
+def layers(comparison: Comparison) -> Iterator[Site]:
+    """Yield the followed token's row of the output of each layer, by default the last's."""
+    first = comparison.first
+    token = range(len(first.tokens))[comparison.followed[0]]
+    for value in outputs_of_layers(first).values():
+        yield Site(value, token)
+
+
+def tokens(comparison: Comparison) -> Iterator[Site]:
+    """Yield the input row of each token that has a counterpart."""
+    value = comparison.first.values.get(roles.INPUT.name)
+    if value is None:
+        message = "this scenario has no input vectors to patch; try heads"
+        raise TracerError(Problem(message, address="--sweep"))
+    for token, _ in comparison.tokens.pairs:
+        yield Site(value, token)
+
+
+def layers_tokens(comparison: Comparison) -> Iterator[Site]:
+    """Yield each token's row of the output of each layer."""
+    for value in outputs_of_layers(comparison.first).values():
+        for token, _ in comparison.tokens.pairs:
+            yield Site(value, token)
+
+
+def outputs_of_layers(found: Trace) -> dict[int, Value]:
+    """Return the last value of each layer of the decoder, by the layer's number."""
+    return {
+        place.layer: record.output
+        for record in found.records
+        if (place := record.output.place).layer and not place.encoder and place.sub_layer != "lens"
+    }
+
+
+heads = _of_heads("output")
+
+
+class Sweep(StrEnum):
+    """What a sweep patches, one after the other."""
+
+    HEADS = "heads"
+    LAYERS = "layers"
+    TOKENS = "tokens"
+    LAYERS_TOKENS = "layers-tokens"
+    ATTENTIONS = "attentions"
+    FFNS = "ffns"
+    QUERIES = "queries"
+    KEYS = "keys"
+    VALUES = "values"
+    PATTERNS = "patterns"
+    ABLATIONS = "ablations"
+    MEAN_ABLATIONS = "mean-ablations"
+
+
+SITES: dict[Sweep, Sites] = {
+    Sweep.HEADS: heads,
+    Sweep.LAYERS: layers,
+    Sweep.TOKENS: tokens,
+    Sweep.LAYERS_TOKENS: layers_tokens,
+    Sweep.ATTENTIONS: _of_sub_layers(*_ATTENTION),
+    Sweep.FFNS: _of_sub_layers("ffn"),
+    Sweep.QUERIES: _of_heads("query"),
+    Sweep.KEYS: _of_heads("key"),
+    Sweep.VALUES: _of_heads("value"),
+    Sweep.PATTERNS: _of_heads("weights"),
+    Sweep.ABLATIONS: _ablations("zeros"),
+    Sweep.MEAN_ABLATIONS: _ablations("means"),
+}
+
+
+def sites_of(what: Sweep, comparison: Comparison) -> tuple[Site, ...]:
+    """Return the places of a sweep.
+
+    Raises:
+        TracerError: there are none.
+    """
+    found = tuple(SITES[what](comparison))
+    if not found:
+        raise TracerError(Problem(f"this scenario has no {what}", address="--sweep"))
+    return found
