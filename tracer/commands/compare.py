@@ -7,8 +7,10 @@ The second run is another scenario, the same with another --text, or the same af
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from tracer.data import as_json
@@ -16,13 +18,15 @@ from tracer.decoder.comparison import compare, predicted
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.decoder.generation import with_tokens
 from tracer.decoder.patches import Site, patched
-from tracer.decoder.sweeps import Experiment, Sweep, sites_of, sweep
+from tracer.decoder.sweeps import Experiment, Pairs, Sweep, sites_of, sweep
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
 from tracer.lesson.texts.lookup import suggestion
+from tracer.lesson.texts.pairs import pairs_text
 from tracer.names import count, position_of
 from tracer.requests import completion, options, values
 from tracer.requests.given import with_given, without_given
+from tracer.requests.pairs import read_pairs
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, Subject, run_pass
 from tracer.scenario.fields import Names
@@ -30,8 +34,8 @@ from tracer.scenario.loading import Loaded
 from tracer.scenario.trained import FromCheckpoint
 
 ONE_SECOND_RUN = (
-    "expected one second run: another scenario, --text, --train, or contrast in the scenario of a "
-    "trained model"
+    "expected one second run: another scenario, --text, --train, --pairs, or contrast in the "
+    "scenario of a trained model"
 )
 
 
@@ -70,16 +74,29 @@ class Compare(options.Compared, Request):
         "(mean-ablations).",
         *("WHAT", Sweep),
     )
+    pairs: Path | None = values.option(
+        "Compare the pairs of texts in this file, and print means over the pairs: pairs lists the "
+        "first and the second text of each; or each of the templates gets each pair of names.",
+        *("FILE", values.some("a file of pairs", Path)),
+    )
+    pair: int | None = values.count(
+        "Compare only this pair of the file.",
+        rule=values.Rule("--pairs", lambda r: r.pairs is not None),
+    )
     figures: Path | None = options.FIGURES
     given: tuple[str, ...] = options.GIVEN
 
     def problems(self) -> Iterable[Problem]:
         """There are no three runs."""
-        if sum((self.other is not None, self.text is not None, self.train)) > 1:
+        second = (self.other is not None, self.text is not None, self.train, bool(self.pairs))
+        if sum(second) > 1:
             yield Problem(ONE_SECOND_RUN, address="compare")
 
     def answer(self, engine: Engine) -> Answer:
         """Compare the runs; the costs are the passes, their text, and each patched pass."""
+        if self.pairs and self.pair is None:
+            pairs = self.experiments(engine, self.pairs)
+            return Answer(as_json.pairs(pairs) if self.format.is_data else pairs_text(pairs))
         found = self.experiment(engine)
         return Answer(as_json.compared(found) if self.format.is_data else comparison_text(found))
 
@@ -89,10 +106,48 @@ class Compare(options.Compared, Request):
         Raises:
             TracerError: a pass has no result, the texts cannot be aligned, or a patch does not fit.
         """
+        if self.pairs:
+            pairs = read_pairs(self.folder / self.pairs)
+            if not self.pair or self.pair > len(pairs):
+                message = f"no pair {self.pair}, the last is {len(pairs)}"
+                raise TracerError(Problem(message, address="--pair"))
+            return self._of_pair(engine, pairs[self.pair - 1])
         loaded = engine.load(self.subject)
-        length = len(loaded.scenario.tokens)
-        self._charge(engine, self.subject, length)
+        self._charge(engine, self.subject, len(loaded.scenario.tokens))
         other, name = self._second(loaded, engine)
+        return self._compared(engine, loaded, other, name)
+
+    def experiments(self, engine: Engine, file: Path) -> Pairs:
+        """Return the passes of each pair of texts in a file, and what is patched.
+
+        Raises:
+            TracerError: as for one pair; the problem names the pair.
+        """
+        found, pairs = [], read_pairs(self.folder / file)
+        for number, pair in enumerate(pairs, 1):
+            try:
+                found.append(self._of_pair(engine, pair))
+            except TracerError as error:
+                within = [replace(p, message=f"pair {number}: {p.message}") for p in error.problems]
+                raise TracerError(*within) from None
+        patches = chain.from_iterable(("--patch", each) for each in self.patch)
+        sweep = ("--sweep", self.sweep) if self.sweep else ()
+        token = ("--token", self.token) if self.token else ()
+        given = chain.from_iterable(("--given", each) for each in self.given)
+        words = ("compare", self.scenario, "--pairs", str(file), *token, *patches, *sweep, *given)
+        return Pairs(found, pairs, f"decoder-trace {shlex.join(words)}")
+
+    def _of_pair(self, engine: Engine, texts: tuple[str, ...]) -> Experiment:
+        """Return the passes over two texts, and what is patched."""
+        loaded = engine.load(self.subject)
+        first, second = (
+            self._reading(engine, loaded, self._tokens(loaded, text, "--pairs")) for text in texts
+        )
+        return self._compared(engine, first, second, loaded.name)
+
+    def _compared(self, engine: Engine, loaded: Loaded, other: Loaded, name: str) -> Experiment:
+        """Return the passes of two scenarios, and what is patched; `name` is that of the second."""
+        length = len(loaded.scenario.tokens)
         first, second = run_pass(loaded, FORWARD), run_pass(other, FORWARD)
         with loaded.locating_problems():
             token = None if self.token is None else position_of(self.token, first.tokens)
@@ -104,11 +159,13 @@ class Compare(options.Compared, Request):
                 raise TracerError(Problem(message, address="--patch"))
             engine.charge(self.subject, len(sites[:1]), length)
             run = patched(found, sites, loaded.located) if sites else None
+            has_effects = self.sweep or (self.pairs and sites)
+            if has_effects and found.answers is None:
+                message = "the runs must predict different words of the same vocabulary"
+                option = "--sweep" if self.sweep else "--patch"
+                raise TracerError(Problem(message, address=option))
             if self.sweep is None:
                 return Experiment(found, names, sites, run)
-            if found.answers is None:
-                message = "the runs must predict different words of the same vocabulary"
-                raise TracerError(Problem(message, address="--sweep"))
             swept = sites_of(self.sweep, found)
             engine.charge(self.subject, len(swept), length)
             effects = sweep(found, swept, loaded.located)
@@ -123,16 +180,31 @@ class Compare(options.Compared, Request):
             self._charge(engine, subject, len(other.scenario.tokens))
             return other, other.name
         if not self.train:
-            with loaded.locating_problems():
-                read = self._tokens_of_second(loaded)
-                self._charge(engine, subject, len(read))
-                plain = without_given(loaded)
-                other = replace(plain, scenario=with_tokens(plain.scenario, read))
-                return with_given(other, self.given), loaded.name
+            return self._reading(engine, loaded, self._tokens_of_second(loaded)), loaded.name
         self._charge(engine, subject, len(loaded.scenario.tokens))
         trained = engine.train(subject, self.steps).trained.without_words()
         steps = count(self.steps or 1, "training step")
         return replace(loaded, scenario=trained), f"{loaded.name} after {steps}"
+
+    def _reading(self, engine: Engine, loaded: Loaded, tokens: Names) -> Loaded:
+        """Return the scenario with other tokens and the same given values."""
+        with loaded.locating_problems():
+            self._charge(engine, self.subject, len(tokens))
+            plain = without_given(loaded)
+            other = replace(plain, scenario=with_tokens(plain.scenario, tokens))
+            return with_given(other, self.given)
+
+    def _tokens(self, loaded: Loaded, text: str, option: str) -> Names:
+        """Return the tokens of a text of an option.
+
+        Raises:
+            TracerError: there are none.
+        """
+        with loaded.locating_problems():
+            read = loaded.scenario.tokens_of(text)
+            if not read:
+                raise TracerError(Problem("a text without tokens", address=option))
+            return read
 
     def _tokens_of_second(self, loaded: Loaded) -> Names:
         """Return the tokens of --text, or those of the scenario's `contrast`.
@@ -140,12 +212,9 @@ class Compare(options.Compared, Request):
         Raises:
             TracerError: there are none.
         """
-        scenario = loaded.scenario
         if self.text is not None:
-            read = scenario.tokens_of(self.text)
-            if not read:
-                raise TracerError(Problem("a text without tokens", address="--text"))
-            return read
+            return self._tokens(loaded, self.text, "--text")
+        scenario = loaded.scenario
         contrast = scenario.contrast if isinstance(scenario, FromCheckpoint) else None
         if contrast is None:
             raise TracerError(Problem(ONE_SECOND_RUN, address="compare"))

@@ -26,7 +26,7 @@ from tracer.decoder.roles import (
     Place,
 )
 from tracer.decoder.score_attribution import ScoreAttribution
-from tracer.decoder.sweeps import Experiment
+from tracer.decoder.sweeps import Experiment, Pairs
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
 from tracer.decoder.training import Training
@@ -223,7 +223,7 @@ def _attributed_without_given(found: Attribution, plain: Trace | None) -> dict[s
 
 def compared(found: Experiment) -> str:
     """The difference of each value of two passes; what they predict; the effects of patches."""
-    comparison, patched = found.comparison, found.patched
+    comparison = found.comparison
     first = comparison.first_difference
     return strict_json(
         {
@@ -233,17 +233,48 @@ def compared(found: Experiment) -> str:
                 {"address": address, "difference": _plain(each.largest)}
                 for address, each in comparison.differences.items()
             ],
-            "predictions": [
-                _predicted(each, comparison.predicted(each))
-                for each in (comparison.first, comparison.second)
+            **_found(found),
+        }
+    )
+
+
+def pairs(found: Pairs) -> str:
+    """What each pair of texts predicts, with its effects; the means over the pairs."""
+    each_of = zip(found.texts, found.experiments, strict=True)
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "pairs": [
+                {
+                    "first": first,
+                    "second": second,
+                    "command": f"{found.command} --pair {number}",
+                    **_found(experiment),
+                    "effect": experiment.effect,
+                }
+                for number, ((first, second), experiment) in enumerate(each_of, 1)
             ],
-            "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
             "sweep": [
-                {"address": _name_of_site(each.site), "effect": each.share}
-                for each in found.effects
+                {"address": each.name, "mean": each.mean, "spread": each.spread}
+                for each in found.mean_effects()
             ],
         }
     )
+
+
+def _found(found: Experiment) -> dict[str, Any]:
+    """Return what two passes predict, and the effects of patches."""
+    comparison, patched = found.comparison, found.patched
+    return {
+        "predictions": [
+            _predicted(each, comparison.predicted(each))
+            for each in (comparison.first, comparison.second)
+        ],
+        "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
+        "sweep": [
+            {"address": _name_of_site(each.site), "effect": each.share} for each in found.effects
+        ],
+    }
 
 
 def _name_of_site(site: Site) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean, stdev
 from typing import TypeAlias
 
 from tracer.console import progress
@@ -45,6 +46,11 @@ class Experiment:
     patched: Trace | None = None
     effects: Sequence[Effect] = ()
 
+    @property
+    def effect(self) -> float | None:
+        """The effect of the patch at `sites`, if there is one."""
+        return effect(self.comparison, self.patched) if self.patched else None
+
 
 def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tuple) -> list[Effect]:
     """Return the effect of each site alone, the largest first.
@@ -63,6 +69,82 @@ def effect(comparison: Comparison, run: Trace) -> float:
     """Return the share of the difference of the two answers that a patched pass restores."""
     ours, theirs, new = map(comparison.margin, (comparison.first, comparison.second, run))
     return (new - ours) / (theirs - ours)
+
+
+# --- several pairs of passes ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeanEffect:
+    """The effects of patches at the same place in several pairs of passes."""
+
+    site: Site
+    """The place in the first pair."""
+    name: str
+    """The address, with the position of the token if it is a token's row."""
+    shares: tuple[float, ...]
+    """The effect in each pair."""
+
+    @property
+    def mean(self) -> float:
+        """The mean over the pairs."""
+        return fmean(self.shares)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over the pairs, with n − 1."""
+        return stdev(self.shares)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The same experiment with several pairs of texts."""
+
+    experiments: Sequence[Experiment]
+    texts: Sequence[tuple[str, ...]]
+    """The first and the second text of each pair."""
+    command: str
+    """The command line; with `--pair 3` behind it, it is that of the third pair alone."""
+
+    @property
+    def lengths(self) -> set[int]:
+        """The numbers of tokens of the first texts."""
+        return {len(each.comparison.first.tokens) for each in self.experiments}
+
+    def mean_effects(self) -> list[MeanEffect]:
+        """Return the effects at each place of a sweep, the largest mean first.
+
+        Rows of tokens are at the same place if as many tokens follow.
+
+        Raises:
+            TracerError: the pairs have different places.
+        """
+        first, *others = (
+            {_place(each.site): each for each in experiment.effects}
+            for experiment in self.experiments
+        )
+        for number, other in enumerate(others, 2):
+            if other.keys() != first.keys():
+                message = f"pair {number} has other places than pair 1: the texts differ in length"
+                raise TracerError(Problem(message, address="--sweep"))
+        found = []
+        for place, of in first.items():
+            shares = tuple(each[place].share for each in (first, *others))
+            found.append(MeanEffect(of.site, self._name(of.site), shares))
+        return sorted(found, key=lambda each: -each.mean)
+
+    def _name(self, site: Site) -> str:
+        """`layer1.ffn.output[3]`; in texts of different lengths, `[-1]` is the last token."""
+        address, token = _place(site)
+        if token is None:
+            return address
+        position = site.value.shape[0] + token + 1 if len(self.lengths) == 1 else token
+        return f"{address}[{position}]"
+
+
+def _place(site: Site) -> tuple[str, int | None]:
+    """The address, and the token's place from the end if it is a token's row."""
+    return site.value.address, None if site.token is None else site.token - site.value.shape[0]
 
 
 # --- the places of each sweep --------------------------------------------------------------------

@@ -167,7 +167,7 @@ class _Answers:
         effects = self.experiment.effects
         if not effects:
             return
-        source = effects[0].site.source
+        first, source = self.comparison.first, effects[0].site.source
         meaning = () if self.experiment.patched else self._effect_is()
         places = [
             RankedPlace(each.site, each.site.name, (effect_number(each.share),)) for each in effects
@@ -175,7 +175,7 @@ class _Answers:
         blocks = (
             doc.Paragraph((each_row(source), *meaning)),
             *ranking(("effect",), places),
-            *in_order(places, self.comparison.first),
+            *in_order(places, first, distinct(first.tokens)),
         )
         yield doc.Section(None, TITLES[source], blocks)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -15,7 +15,6 @@ from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
 from tracer.lesson.texts.head_maps import head_maps
 from tracer.lesson.texts.picture import NAMES
-from tracer.names import distinct
 
 MOST_EFFECTS = 20
 """The most rows of a ranking: half of them from each end; the others are in one sentence."""
@@ -57,9 +56,9 @@ def effect_number(share: float) -> ex.Number:
     return ex.Number(round_half_away(Decimal(repr(share)), EFFECT_DECIMALS))
 
 
-def each_row(source: Source) -> str:
+def each_row(source: Source, what: str = "a run of its own") -> str:
     """Return the sentence that says what each row of a ranking is."""
-    return f"Each row is a run of its own: the first with {NUMBERS[source]}. "
+    return f"Each row is {what}: the first with {NUMBERS[source]}. "
 
 
 def ranking(
@@ -68,7 +67,7 @@ def ranking(
     """Yield the places with the largest and with the smallest numbers; `header` names these."""
     half, count = MOST_EFFECTS // 2, len(places)
     rest = places[half:-half] if count > MOST_EFFECTS else ()
-    rows = [
+    rows: list[tuple[str | ex.Number, ...]] = [
         (str(rank), *place.numbers, place.name)
         for rank, place in enumerate(places, 1)
         if not rest or not half < rank <= count - half
@@ -82,12 +81,12 @@ def ranking(
 
 
 def in_order(
-    places: Sequence[RankedPlace], found: Trace, what: str = "effect"
+    places: Sequence[RankedPlace], found: Trace, labels: Sequence[str], what: str = "effect"
 ) -> Iterator[doc.Block]:
     """Yield the numbers in the order of computation: heat maps, and bars for whole sub-layers.
 
-    `found` is the first pass. A heat map has a row for each layer, and a column for each head or
-    for each token.
+    `found` is the first pass, with `labels` for its tokens. A heat map has a row for each layer,
+    and a column for each head or for each token.
     """
     order = {address: i for i, address in enumerate(found.values)}
     ordered = sorted(
@@ -98,7 +97,8 @@ def in_order(
     of_layers = [each for each in ordered if each.value.place.layer and not each.value.place.head]
     tokens = sorted({each.site.token for each in of_layers if each.site.token is not None})
     if len(tokens) > 1:
-        yield from _token_map(of_layers, tokens, found, what)
+        chosen = {token: labels[token] for token in tokens}
+        yield from _token_map(of_layers, chosen, found.name, what)
     elif len(of_layers) > 1:
         kinds = {each.value.place.sub_layer for each in of_layers if not tokens}
         bars = tuple(doc.Bar(_label(each.value.place, kinds), each.effect) for each in of_layers)
@@ -114,20 +114,19 @@ def _label(place: Place, kinds: Collection[SubLayer | None]) -> str:
 
 
 def _token_map(
-    places: Sequence[RankedPlace], tokens: Sequence[int], found: Trace, what: str
+    places: Sequence[RankedPlace], tokens: Mapping[int, str], name: str, what: str
 ) -> Iterator[doc.Block]:
     """The numbers of the tokens' rows: a row for each layer, a column for each token."""
     numbers = {(each.value.place.layer, each.site.token): each.effect for each in places}
     layers = sorted({layer for layer, _ in numbers if layer})
     scale = max(numbers.values(), key=lambda number: abs(number.value))
-    labels = distinct(found.tokens)
     title = f"The {what}s of the tokens' rows after each layer"
     yield doc.Paragraph((f"{title}:",))
     yield doc.Matrix(
         ex.Symbol(what),
         tuple(map(str, layers)),
-        tuple(labels[token] for token in tokens),
+        tuple(tokens.values()),
         tuple(tuple(numbers[layer, token] for token in tokens) for layer in layers),
         None,
-        doc.Figure(f"{found.name}.layers-tokens", title, ("layer", ""), scale),
+        doc.Figure(f"{name}.layers-tokens", title, ("layer", ""), scale),
     )
