@@ -5,7 +5,7 @@ Vig et al. 2020 (heads), Meng et al. 2022 (tokens and layers), Wang et al. 2023.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -16,6 +16,7 @@ from tracer.decoder.column_means import column_means
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.lazy import Patch
+from tracer.decoder.replay import can_replay, replay
 from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
@@ -64,9 +65,7 @@ def patched(comparison: Comparison, sites: Sequence[Site], located: Located = tu
             problems += error.problems
     if problems:
         raise TracerError(*problems)
-    first = comparison.first
-    options = PassOptions(patches=patches, located=located)
-    return trace(first.name, first.scenario, options, earlier=EarlierPasses(unpatched=first))
+    return _with_patches(comparison.first, patches, located)
 
 
 def without(found: Trace, value: Value) -> Trace:
@@ -75,7 +74,14 @@ def without(found: Trace, value: Value) -> Trace:
     Raises:
         TracerError: no result follows.
     """
-    options = PassOptions(patches={value.address: Patch(_ablated(found, Site(value)), None)})
+    return _with_patches(found, {value.address: Patch(_ablated(found, Site(value)), None)})
+
+
+def _with_patches(found: Trace, patches: Mapping[str, Patch], located: Located = tuple) -> Trace:
+    """Return the pass with patches at these addresses."""
+    if can_replay(found, patches):
+        return replay(found, patches)
+    options = PassOptions(patches=patches, located=located)
     return trace(found.name, found.scenario, options, earlier=EarlierPasses(unpatched=found))
 
 

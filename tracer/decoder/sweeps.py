@@ -16,6 +16,7 @@ from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Trace
 from tracer.decoder.patches import Site, Source, patched
+from tracer.decoder.replay import can_replay, fetch_together
 from tracer.decoder.value import Value
 from tracer.errors import Located, Problem, TracerError
 
@@ -52,16 +53,26 @@ class Experiment:
         return effect(self.comparison, self.patched) if self.patched else None
 
 
+AT_ONCE = 16
+"""So many patched passes are computed together, and kept in memory."""
+
+
 def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tuple) -> list[Effect]:
     """Return the effect of each site alone, the largest first.
 
     Raises:
         TracerError: a site cannot be patched, or no result follows.
     """
-    found = []
-    for done, site in enumerate(sites):
-        progress.report(site.value.address, done, len(sites))
-        found.append(Effect(site, effect(comparison, patched(comparison, [site], located))))
+    found = list[Effect]()
+    for begin in range(0, len(sites), AT_ONCE):
+        some = sites[begin : begin + AT_ONCE]
+        progress.report(some[0].value.address, begin, len(sites))
+        runs = [patched(comparison, [site], located) for site in some]
+        if can_replay(comparison.first, {site.value.address for site in some}):
+            fetch_together(runs)
+        found += [
+            Effect(site, effect(comparison, run)) for site, run in zip(some, runs, strict=True)
+        ]
     return sorted(found, key=lambda each: -each.share)
 
 
