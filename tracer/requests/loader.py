@@ -104,6 +104,17 @@ def _parameter(field: Field[Any]) -> inspect.Parameter:
     return inspect.Parameter(field.name, keyword, default=default, annotation=annotation)
 
 
+def _scenario_first(args: list[str]) -> list[str]:
+    """Return the words with the scenario of -s or --scenario as the first argument."""
+    for i, word in enumerate(args):
+        option, is_joined, scenario = word.partition("=")
+        if option == "--scenario" and is_joined:
+            return [scenario, *args[:i], *args[i + 1 :]]
+        if word in ("-s", "--scenario") and args[i + 1 :]:
+            return [args[i + 1], *args[:i], *args[i + 2 :]]
+    return args
+
+
 class Commands(TyperGroup):
     """The program's commands, listed by what their files say; the one that is called is loaded."""
 
@@ -143,7 +154,13 @@ class PlainCommand(TyperCommand):
     """A command that calls its argument FILE, where Typer writes {FILE} and `FILE <Path>`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words; say how a scenario is named where it is an option."""
+        """Parse the words; say how a scenario is named where it is an option.
+
+        Where it is an argument, `-s SCENARIO` is accepted, too.
+        """
+        arguments = [p.name for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        if arguments[:1] == ["scenario"]:
+            args = _scenario_first(args)
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:

@@ -48,7 +48,8 @@ _SCREEN = Rule("the screen, not --output", lambda r: r.output is None)
 
 # What is computed and explained.
 SCENARIO = values.argument(
-    "A file, the name of a scenario that comes with the program, or - for standard input.",
+    "A file, the name of a scenario that comes with the program, or - for standard input; also "
+    "after -s.",
     *("SCENARIO", NAME_OF_SCENARIO),
     offers=completion.scenarios,
 )
