@@ -12,7 +12,11 @@ import numpy as np
 import pytest
 import yaml
 
+from tests.helpers.claims_of_comparisons import OF_PAIRS, faults_in
 from tests.helpers.command import printed, problems, run
+from tests.helpers.sentences import unbroken
+from tests.helpers.terminal_page import Prose, read_blocks
+from tests.helpers.truth import false_equations, without_pictures
 from tracer.decoder.sweeps import Sweep
 
 Array: TypeAlias = Any
@@ -181,6 +185,27 @@ def test_the_means_over_pairs_are_those_of_a_plain_model(what: Sweep, tmp_path: 
     for each in (*found["sweep"][:10], *found["sweep"][-10:]):
         expected = [each["mean"], each["spread"]]
         assert list(map(float, rows[each["address"]])) == pytest.approx(expected, abs=5.1e-4)
+
+
+@pytest.mark.parametrize("what", Sweep)
+def test_what_is_said_about_pairs_is_true(what: Sweep, tmp_path: Path) -> None:
+    file = pairs_file(tmp_path)
+    words = ("compare", scenario(tmp_path), "--pairs", file, "--sweep", what)
+    if what is Sweep.LAYERS:
+        shorter = "- [a a d, a b d]"
+        pairs_file(tmp_path, f"{Path(file).read_text(encoding='utf-8')}{shorter}")
+    elif what is Sweep.HEADS:
+        words += ("--patch", "layer1.ffn.output")
+    text, found = printed(*words, width=5000), json.loads(printed(*words, "-f", "json"))
+    said = [
+        block.text
+        for block in read_blocks(without_pictures(unbroken(text)))
+        if isinstance(block, Prose)
+    ]
+    assert faults_in(said[1:], found, OF_PAIRS) == []
+    assert false_equations(text) == []
+    is_long = what is Sweep.LAYERS
+    assert is_long == ("[-1] is the row of the last token" in text)
 
 
 def test_each_pair_can_be_traced(tmp_path: Path) -> None:

@@ -266,10 +266,7 @@ def _found(found: Experiment) -> dict[str, Any]:
     """Return what two passes predict, and the effects of patches."""
     comparison, patched = found.comparison, found.patched
     return {
-        "predictions": [
-            _predicted(each, comparison.predicted(each))
-            for each in (comparison.first, comparison.second)
-        ],
+        "predictions": [_predicted(each, comparison.predicted(each)) for each in comparison.runs],
         "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
         "sweep": [
             {"address": _name_of_site(each.site), "effect": each.share} for each in found.effects

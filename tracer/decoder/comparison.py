@@ -133,6 +133,11 @@ class Comparison:
     encoder_tokens: Alignment | None
     followed: tuple[int, int] = (-1, -1)
 
+    @property
+    def runs(self) -> tuple[Trace, Trace]:
+        """Both passes."""
+        return self.first, self.second
+
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """The difference of each value that both passes have, in the order of computation."""

@@ -161,7 +161,7 @@ class LazyResult(LazyValue):
     def read_words(self, row: int, words: list[int]) -> Array:
         """Return the numbers of some words in a row of logits; the others are not computed."""
         if self.is_ready:
-            return cast(Array, self.numbers[row, words])
+            return self.numbers[row, words]
 
         def some(of: Value) -> Array:
             if isinstance(of, LazyResult) and of.role in OF_WORDS:
@@ -170,10 +170,10 @@ class LazyResult(LazyValue):
                 return of.numbers[row : row + 1]
             columns = [words if axis.name == WORD else slice(None) for axis in of.axes]
             operand = self._operand(of)
-            return cast(Array, operand[tuple(columns)] if columns else operand)
+            return operand[tuple(columns)] if columns else operand
 
         with self.lazy_context.arithmetic.context():
-            return cast(Array, self._computed([some(value) for value in self.inputs])[0])
+            return np.asarray(self._computed([some(value) for value in self.inputs])[0])
 
     def _result(self) -> Array:
         return self._computed([self._operand(value) for value in self.inputs])

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from tracer.decoder import operations as op, roles
+from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyPatched, LazyResult, LazyTensor, Patch
 from tracer.decoder.routing import has_chosen_rows
@@ -20,7 +21,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import Array
 
-OF_ROWS = (op.MatMul, op.Dot, op.Total, op.Mean, op.Largest, op.Rotate, op.Elementwise)
+OF_ROWS = (op.MatMul, op.Dot, op.Total, op.Mean, op.Largest, op.Rotate, Elementwise)
 """Operations of which each row follows from the same row of the operands with rows of tokens."""
 
 _PATCHED = op.Pinned()

@@ -34,8 +34,8 @@ def pairs_text(found: Pairs) -> doc.Document:
     introduction = (
         doc.Paragraph(
             (
-                f"This text compares {count(len(found.texts), 'pair')} of runs of ",
-                *(doc.Name(first.name), ": with a first and a second text."),
+                f"In each of {count(len(found.texts), 'pair')}, the first and the second run are ",
+                *(doc.Name(first.name), " with two texts:"),
             )
         ),
         _predictions(found),
@@ -53,19 +53,17 @@ def pairs_text(found: Pairs) -> doc.Document:
 
 
 def _predictions(found: Pairs) -> doc.Table:
-    """The texts of each pair, what follows each of them, and the effect of a patch."""
-    patched = any(experiment.patched for experiment in found.experiments)
-    header = ("pair", "first text", "next", "second text", "next", *(["effect"] * patched))
-    rows = []
-    for number, (texts, experiment) in enumerate(
-        zip(found.texts, found.experiments, strict=True), 1
-    ):
-        runs = experiment.comparison.first, experiment.comparison.second
-        seen = [(text, _next(experiment, run)) for text, run in zip(texts, runs, strict=True)]
-        effect = experiment.effect
-        numbers = () if effect is None else (effect_number(effect),)
-        rows.append((str(number), *(cell for each in seen for cell in each), *numbers))
-    return doc.Table.of(header, rows)
+    """The texts of each pair, and what follows each of them."""
+    rows = [
+        (str(number), which, _next(experiment, run), text)
+        for number, (texts, experiment) in enumerate(
+            zip(found.texts, found.experiments, strict=True), 1
+        )
+        for which, run, text in zip(
+            *(("first", "second"), experiment.comparison.runs, texts), strict=True
+        )
+    ]
+    return doc.Table.of(("pair", "run", "next", "text"), rows)
 
 
 def _next(experiment: Experiment, run: Trace) -> str:
@@ -84,9 +82,11 @@ def _patched(found: Pairs) -> Iterator[doc.Block]:
     yield doc.Paragraph(
         (
             *("With the second run's numbers at ", *sites, ", the mean effect is ", mean),
-            *(", with a spread of ", spread, "."),
+            *(", with a spread of ", spread, ":"),
         )
     )
+    rows = [(str(number), effect_number(effect)) for number, effect in enumerate(effects, 1)]
+    yield doc.Table.of(("pair", "effect"), rows)
 
 
 def _sweep(found: Pairs) -> Iterator[doc.Section]:
