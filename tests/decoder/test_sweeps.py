@@ -190,12 +190,12 @@ def test_the_means_over_pairs_are_those_of_a_plain_model(what: Sweep, tmp_path: 
 @pytest.mark.parametrize("what", Sweep)
 def test_what_is_said_about_pairs_is_true(what: Sweep, tmp_path: Path) -> None:
     file = pairs_file(tmp_path)
-    words = ("compare", scenario(tmp_path), "--pairs", file, "--sweep", what)
+    words = ["compare", scenario(tmp_path), "--pairs", file, "--sweep", what]
     if what is Sweep.LAYERS:
         shorter = "- [a a d, a b d]"
         pairs_file(tmp_path, f"{Path(file).read_text(encoding='utf-8')}{shorter}")
     elif what is Sweep.HEADS:
-        words += ("--patch", "layer1.ffn.output")
+        words += ["--patch", "layer1.ffn.output"]
     text, found = printed(*words, width=5000), json.loads(printed(*words, "-f", "json"))
     said = [
         block.text

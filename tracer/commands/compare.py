@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from tracer.data import as_json
-from tracer.decoder.comparison import compare, predicted
+from tracer.decoder.comparison import Comparison, compare, predicted
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.decoder.generation import with_tokens
 from tracer.decoder.patches import Site, patched
@@ -111,59 +111,72 @@ class Compare(options.Compared, Request):
             if not self.pair or self.pair > len(pairs):
                 message = f"no pair {self.pair}, the last is {len(pairs)}"
                 raise TracerError(Problem(message, address="--pair"))
-            return self._of_pair(engine, pairs[self.pair - 1])
+            return self._patched(engine, *self._of_pair(engine, pairs[self.pair - 1]))
         loaded = engine.load(self.subject)
         self._charge(engine, self.subject, len(loaded.scenario.tokens))
         other, name = self._second(loaded, engine)
-        return self._compared(engine, loaded, other, name)
+        return self._patched(engine, *self._compared(loaded, other), name)
 
     def experiments(self, engine: Engine, file: Path) -> Pairs:
         """Return the passes of each pair of texts in a file, and what is patched.
 
         Raises:
-            TracerError: as for one pair; the problem names the pair.
+            TracerError: as for one pair; the problems name the pairs.
         """
-        found, pairs = [], read_pairs(self.folder / file)
-        for number, pair in enumerate(pairs, 1):
+        texts = read_pairs(self.folder / file)
+        problems, compared = list[Problem](), list[tuple[Loaded, Comparison]]()
+        for number, pair in enumerate(texts, 1):
             try:
-                found.append(self._of_pair(engine, pair))
+                compared.append(self._of_pair(engine, pair))
             except TracerError as error:
-                within = [replace(p, message=f"pair {number}: {p.message}") for p in error.problems]
-                raise TracerError(*within) from None
-        patches = chain.from_iterable(("--patch", each) for each in self.patch)
-        sweep = ("--sweep", self.sweep) if self.sweep else ()
-        token = ("--token", self.token) if self.token else ()
-        given = chain.from_iterable(("--given", each) for each in self.given)
-        words = ("compare", self.scenario, "--pairs", str(file), *token, *patches, *sweep, *given)
-        return Pairs(found, pairs, f"decoder-trace {shlex.join(words)}")
+                problems += [
+                    replace(p, message=f"pair {number}: {p.message}") for p in error.problems
+                ]
+        if problems:  # those of all pairs, before patches take their time
+            raise TracerError(*problems)
+        words = (
+            *("decoder-trace", "compare", self.scenario, "--pairs", str(file)),
+            *(("--token", self.token) if self.token else ()),
+            *chain.from_iterable(("--patch", each) for each in self.patch),
+            *(("--sweep", self.sweep) if self.sweep else ()),
+            *chain.from_iterable(("--given", each) for each in self.given),
+        )
+        return Pairs([self._patched(engine, *each) for each in compared], texts, shlex.join(words))
 
-    def _of_pair(self, engine: Engine, texts: tuple[str, ...]) -> Experiment:
-        """Return the passes over two texts, and what is patched."""
+    def _of_pair(self, engine: Engine, texts: tuple[str, ...]) -> tuple[Loaded, Comparison]:
+        """Return the passes over two texts, and the scenario with the first."""
         loaded = engine.load(self.subject)
         first, second = (
             self._reading(engine, loaded, self._tokens(loaded, text, "--pairs")) for text in texts
         )
-        return self._compared(engine, first, second, loaded.name)
+        return self._compared(first, second)
 
-    def _compared(self, engine: Engine, loaded: Loaded, other: Loaded, name: str) -> Experiment:
-        """Return the passes of two scenarios, and what is patched; `name` is that of the second."""
-        length = len(loaded.scenario.tokens)
+    def _compared(self, loaded: Loaded, other: Loaded) -> tuple[Loaded, Comparison]:
+        """Return the passes of two scenarios, and the first scenario."""
         first, second = run_pass(loaded, FORWARD), run_pass(other, FORWARD)
         with loaded.locating_problems():
             token = None if self.token is None else position_of(self.token, first.tokens)
             found = compare(first, second, token)
-            names = (first.name, name)
+            has_effects = self.sweep or (self.pairs and self.patch)
+            if has_effects and found.answers is None:
+                message = "the runs must predict different words of the same vocabulary"
+                option = "--sweep" if self.sweep else "--patch"
+                raise TracerError(Problem(message, address=option))
+            return loaded, found
+
+    def _patched(
+        self, engine: Engine, loaded: Loaded, found: Comparison, name: str | None = None
+    ) -> Experiment:
+        """Return two passes with what is patched; `name` is that of the second."""
+        first, length = found.first, len(found.first.tokens)
+        with loaded.locating_problems():
+            names = (first.name, name or first.name)
             sites = tuple(_site(first, asked) for asked in self.patch)
             if sites and predicted(first) is None:
                 message = "the first run predicts no words, so a patch has no effect on an answer"
                 raise TracerError(Problem(message, address="--patch"))
             engine.charge(self.subject, len(sites[:1]), length)
             run = patched(found, sites, loaded.located) if sites else None
-            has_effects = self.sweep or (self.pairs and sites)
-            if has_effects and found.answers is None:
-                message = "the runs must predict different words of the same vocabulary"
-                option = "--sweep" if self.sweep else "--patch"
-                raise TracerError(Problem(message, address=option))
             if self.sweep is None:
                 return Experiment(found, names, sites, run)
             swept = sites_of(self.sweep, found)
