@@ -159,6 +159,21 @@ def test_a_scenario_can_be_named_with_an_option_everywhere(words: str) -> None:
             assert loader.parse([name, *order]) == loader.parse([name, scenario, *others])
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "step experts experts --head 1",
+        "attribute pizza logits[la,pizza]",
+        "value pizza output[1,1]",
+    ],
+)
+def test_a_scenario_can_be_the_first_word_everywhere(words: str) -> None:
+    name, scenario, *others = words.split()
+    assert loader.parse(words.split()) == loader.parse([name, *others, "-s", scenario])
+    alone = loader.parse([name, others[0]])
+    assert alone == loader.parse([name, others[0], "-s", "alex"])
+
+
 def test_nothing_in_a_word_acts_on_the_terminal() -> None:
     for words in (["run", "alex", "--\x1b[31m"], ["\x1b[31m"], ["run", "alex", "\x1b[31m"]):
         ran = run(*words)

@@ -54,8 +54,8 @@ SCENARIO = values.argument(
     offers=completion.scenarios,
 )
 DEFAULT_SCENARIO = values.option(
-    "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO sets another "
-    "default.",
+    "The scenario, as for run; also as the first of two words. The environment variable "
+    "DECODER_TRACE_SCENARIO sets another default.",
     *("SCENARIO", NAME_OF_SCENARIO, "alex"),
     short="-s",
     variable="DECODER_TRACE_SCENARIO",
