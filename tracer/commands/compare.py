@@ -107,25 +107,26 @@ class Compare(options.Compared, Request):
             TracerError: a pass has no result, the texts cannot be aligned, or a patch does not fit.
         """
         if self.pairs:
-            pairs = read_pairs(self.folder / self.pairs)
-            if not self.pair or self.pair > len(pairs):
-                message = f"no pair {self.pair}, the last is {len(pairs)}"
-                raise TracerError(Problem(message, address="--pair"))
-            return self._patched(engine, *self._of_pair(engine, pairs[self.pair - 1]))
+            return self.experiments(engine, self.pairs).experiments[0]
         loaded = engine.load(self.subject)
         self._charge(engine, self.subject, len(loaded.scenario.tokens))
         other, name = self._second(loaded, engine)
         return self._patched(engine, *self._compared(loaded, other), name)
 
     def experiments(self, engine: Engine, file: Path) -> Pairs:
-        """Return the passes of each pair of texts in a file, and what is patched.
+        """Return the passes of the chosen pairs of texts in a file, and what is patched.
 
         Raises:
             TracerError: as for one pair; the problems name the pairs.
         """
-        texts = read_pairs(self.folder / file)
+        texts = dict(enumerate(read_pairs(self.folder / file), 1))
+        if self.pair is not None:
+            if self.pair not in texts:
+                message = f"no pair {self.pair}, the last is {len(texts)}"
+                raise TracerError(Problem(message, address="--pair"))
+            texts = {self.pair: texts[self.pair]}
         problems, compared = list[Problem](), list[tuple[Loaded, Comparison]]()
-        for number, pair in enumerate(texts, 1):
+        for number, pair in texts.items():
             try:
                 compared.append(self._of_pair(engine, pair))
             except TracerError as error:
@@ -141,7 +142,8 @@ class Compare(options.Compared, Request):
             *(("--sweep", self.sweep) if self.sweep else ()),
             *chain.from_iterable(("--given", each) for each in self.given),
         )
-        return Pairs([self._patched(engine, *each) for each in compared], texts, shlex.join(words))
+        found = [self._patched(engine, *each) for each in compared]
+        return Pairs(found, tuple(texts.values()), shlex.join(words))
 
     def _of_pair(self, engine: Engine, texts: tuple[str, ...]) -> tuple[Loaded, Comparison]:
         """Return the passes over two texts, and the scenario with the first."""
