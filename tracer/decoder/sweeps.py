@@ -277,5 +277,5 @@ def sites_of(what: Sweep, comparison: Comparison) -> tuple[Site, ...]:
     """
     found = tuple(SITES[what](comparison))
     if not found:
-        raise TracerError(Problem(f"this scenario has no {what}", address="--sweep"))
+        raise TracerError(Problem(f"this scenario has no {what} to patch", address="--sweep"))
     return found
