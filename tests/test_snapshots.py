@@ -60,6 +60,10 @@ FORMATS = {
         *("compare", "lora.yaml", "--text", "bank river", "--sweep", "tokens"),
         *("--patch", "layer1.attention.head1.weights"),
     ),
+    "compare-layers-tokens.md": (
+        *("compare", "pizza.yaml", "--text", "<START> odio gusta la pizza"),
+        *("--sweep", "layers-tokens", "--format", "markdown"),
+    ),
     "lens.txt": ("lens", "pizza.yaml", "--word", "la"),
     "loss.txt": ("loss", "pizza.yaml"),
     "training.txt": ("train", "science.yaml"),

@@ -6,7 +6,7 @@ import json
 import re
 from copy import deepcopy
 from functools import cache
-from itertools import cycle, product
+from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,6 +30,7 @@ from tests.helpers.truth import without_pictures
 from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.comparison import _share_of_row
+from tracer.decoder.sweeps import Sweep
 
 ONLY_JSON = ("--format", "json")
 
@@ -132,7 +133,7 @@ CLAIMING = (
     *SECOND.values(),
     ("pizza", "pizza"),
     (*TEXT, *PATCHED),
-    (*TEXT, "--sweep", "layers"),
+    *((*TEXT, "--sweep", what) for what in Sweep),
     (*TEXT, "--patch", "layer1.ffn.output", "--token", "gusta"),
     ("pizza", "--text", "<START> Me la la la", "--token", "gusta", "--sweep", "heads"),
     (*TEXT, "--given", "output[la]=0", "--given", "layer1.ffn.output=mean"),
@@ -150,6 +151,16 @@ def test_every_equation_of_a_patch_is_true(carry: str, form: str) -> None:
     text = printed("compare", *TEXT, *PATCHED, "--carry", carry, *choice)
     assert faults_of_text(text, form) == []
     assert "effect" in text
+
+
+@pytest.mark.parametrize(
+    ("what", "form"), [*zip(Sweep, islice(cycle(FORMATS), len(Sweep)), strict=True)]
+)
+def test_every_equation_of_a_sweep_is_true(what: Sweep, form: str) -> None:
+    choice, _, _ = FORMATS[form]
+    text = printed("compare", *TEXT, "--sweep", what, *choice)
+    assert faults_of_text(text, form) == []
+    assert "rank" in text
 
 
 def test_the_table_shows_the_largest_of_many_effects() -> None:

@@ -17,7 +17,8 @@ from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.traces import bundled, numbers, traced_or_rejected
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.patches import Site, heads, layers, patched, sweep, tokens
+from tracer.decoder.patches import Site, patched
+from tracer.decoder.sweeps import heads, layers, sweep, tokens
 from tracer.errors import TracerError
 
 some = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from tests.helpers.tiny_checkpoints import gguf_llama
 from tests.helpers.tiny_models import MODELS, TEXT, model, naming, scenario
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.patches import Site, heads, layers, patched, sweep
+from tracer.decoder.patches import Site, patched
+from tracer.decoder.sweeps import SITES, Sweep, heads, layers, sweep
+from tracer.scenario.given import GivenRows, Repeated
 from tracer.scenario.loading import load
 
 
@@ -73,3 +76,51 @@ def test_a_sweep_decodes_each_weight_once(tmp_path: Path, monkeypatch: pytest.Mo
     decoded.clear()
     assert len(effects) == len(sites) > 1 and sweep(pair, sites) == effects
     assert not decoded
+
+
+def different_answers(folder: Path, name: str, given: dict[str, Any] | None = None) -> Comparison:
+    """A model with two texts after which it predicts different words."""
+    read = load(scenario(folder, name)).scenario
+    read = read.model_copy(update={"given": given or {}})
+    for word in sorted(read.vocabulary or ()):
+        for at in (0, len(read.tokens) - 1):
+            words = (*read.tokens[:at], word, *read.tokens[at + 1 :])
+            both = compare(trace("tiny", read), trace("tiny", read.reading(words, given=given)))
+            if both.answers:
+                return both
+    raise AssertionError("the model always predicts the same")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_sweep_does_what_pinned_values_do(name: str, tmp_path: Path) -> None:
+    """The patched passes of a sweep share computations; each pinned one is computed alone."""
+    both = different_answers(tmp_path, name)
+    ours, theirs = both.margin(both.first), both.margin(both.second)
+    for what in Sweep:
+        chosen = list(SITES[what](both))[::3]
+        for each in sweep(both, chosen):
+            value = each.site.value
+            numbers = np.array(value.numbers)
+            if each.site.source != "second pass":
+                numbers[:] = 0 if each.site.source == "zeros" else numbers.mean(axis=0)
+            else:
+                rows = slice(None) if each.site.token is None else each.site.token
+                numbers[rows] = both.second[value.address].numbers[rows]
+            margin = both.margin(pinned(both.first, value.address, numbers))
+            assert each.share == pytest.approx((margin - ours) / (theirs - ours), abs=1e-9)
+
+
+def test_a_sweep_keeps_given_values(tmp_path: Path) -> None:
+    name = next(iter(MODELS))
+    given = {
+        "layer1.attention.head1.output": GivenRows({"1": Repeated(0)}),
+        "layer2.attention.head1.weights": Repeated(Decimal("0.1")),
+    }
+    both = different_answers(tmp_path, name, given)
+    ours, theirs = both.margin(both.first), both.margin(both.second)
+    address = "layer1.ffn.output"
+    (found,) = sweep(both, [Site(both.first[address])])
+    scenario = both.first.scenario
+    pins = {**given, address: np.array(both.second[address].numbers)}
+    margin = both.margin(trace("tiny", scenario.model_copy(update={"given": pins})))
+    assert found.share == pytest.approx((margin - ours) / (theirs - ours), abs=1e-9)

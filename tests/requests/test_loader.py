@@ -148,6 +148,32 @@ def test_wrong_usage_ends_with_a_line_that_says_what_is_wrong(words: str) -> Non
     assert not usage or usage[0].startswith(f"Usage: decoder-trace {command}")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["run alex --token 2", "lens pizza --word la", "compare alex alex-learns", "check science"],
+)
+def test_a_scenario_can_be_named_with_an_option_everywhere(words: str) -> None:
+    name, scenario, *others = words.split()
+    for named in (["-s", scenario], ["--scenario", scenario], [f"--scenario={scenario}"]):
+        for order in ([*named, *others], [*others, *named]):
+            assert loader.parse([name, *order]) == loader.parse([name, scenario, *others])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "step experts experts --head 1",
+        "attribute pizza logits[la,pizza]",
+        "value pizza output[1,1]",
+    ],
+)
+def test_a_scenario_can_be_the_first_word_everywhere(words: str) -> None:
+    name, scenario, *others = words.split()
+    assert loader.parse(words.split()) == loader.parse([name, *others, "-s", scenario])
+    alone = loader.parse([name, others[0]])
+    assert alone == loader.parse([name, others[0], "-s", "alex"])
+
+
 def test_nothing_in_a_word_acts_on_the_terminal() -> None:
     for words in (["run", "alex", "--\x1b[31m"], ["\x1b[31m"], ["run", "alex", "\x1b[31m"]):
         ran = run(*words)
@@ -172,6 +198,7 @@ from dataclasses import dataclass
 
 from tracer.requests import options, values
 from tracer.requests.request import Answer, Request
+from tracer.requests.loader import parse
 
 
 @dataclass(kw_only=True)

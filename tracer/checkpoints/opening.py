@@ -21,6 +21,7 @@ from tracer.checkpoints import (
     marian_tokenizer,
 )
 from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.chat_template import ChatTemplate, of_folder, of_gguf
 from tracer.checkpoints.extras import INSTALL
 from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.image_wrappers import text_tensors
@@ -61,6 +62,12 @@ class Checkpoint:
     """Reads the tokenizer of the encoder's text, if there is an encoder."""
     excluded: tuple[int, ...] = ()
     """The ids of the tokens that are never generated."""
+    chat_template: Callable[[], ChatTemplate | None] = lambda: None
+    """Reads what stands around a message of a user, if the model has such a template.
+
+    Raises:
+        TracerError: a file cannot be read.
+    """
 
 
 def open_checkpoint(path: Path) -> Checkpoint:
@@ -109,7 +116,8 @@ def _gguf(path: Path) -> Checkpoint:
     found = parameters(architecture, layout, tensors, str(path))
     ends = gguf_tokenizer.end_token_ids(read)
     tokenizer = cache(partial(gguf_tokenizer.tokenizer_of, read))
-    return Checkpoint(architecture, found, ends, tokenizer)
+    chat_template = partial(of_gguf, read)
+    return Checkpoint(architecture, found, ends, tokenizer, chat_template=chat_template)
 
 
 def _folder(path: Path) -> Checkpoint:
@@ -120,7 +128,8 @@ def _folder(path: Path) -> Checkpoint:
     tensors = read_folder(path)
     if architecture.encoder is None:
         tokenizer = cache(partial(hugging_face_tokenizer.tokenizer_of, path))
-        return of_tensors(architecture, values, tensors, str(config), str(path), tokenizer)
+        found = of_tensors(architecture, values, tensors, str(config), str(path), tokenizer)
+        return replace(found, chat_template=partial(of_folder, path))
     of_generation = path / GENERATION_CONFIG
     has_own = of_generation.exists()
     generating = read_json(of_generation) if has_own else values

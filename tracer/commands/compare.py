@@ -1,42 +1,42 @@
 """Compare two runs, and patch values of one into the other.
 
 The second run is another scenario, the same with another --text, or the same after training
-(--train).
+(--train). By default it is the scenario's contrast, if it has one.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 
 from tracer.data import as_json
-from tracer.decoder.comparison import compare, predicted
+from tracer.decoder.comparison import Comparison, compare, predicted
 from tracer.decoder.forward import FORWARD, Trace
 from tracer.decoder.generation import with_tokens
-from tracer.decoder.patches import Experiment, Site, heads, layers, patched, sweep, tokens
+from tracer.decoder.patches import Site, patched
+from tracer.decoder.sweeps import Experiment, Pairs, Sweep, sites_of, sweep
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
 from tracer.lesson.texts.lookup import suggestion
+from tracer.lesson.texts.pairs import pairs_text
 from tracer.names import count, position_of
 from tracer.requests import completion, options, values
 from tracer.requests.given import with_given, without_given
+from tracer.requests.pairs import read_pairs
 from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, Subject, run_pass
+from tracer.scenario.fields import Names
 from tracer.scenario.loading import Loaded
+from tracer.scenario.trained import FromCheckpoint
 
-
-class Sweep(StrEnum):
-    """What a sweep patches, one after the other."""
-
-    HEADS = "heads"
-    LAYERS = "layers"
-    TOKENS = "tokens"
-
-
-SITES = {Sweep.HEADS: heads, Sweep.LAYERS: layers, Sweep.TOKENS: tokens}
+ONE_SECOND_RUN = (
+    "expected one second run: another scenario, --text, --train, --pairs, or contrast in the "
+    "scenario of a trained model"
+)
 
 
 @dataclass(kw_only=True)
@@ -67,21 +67,36 @@ class Compare(options.Compared, Request):
     )
     sweep: Sweep | None = values.choice(
         "Patch each of these in turn, and rank how much of the second run's answer it restores: "
-        "the output of each head (heads), the last token's row after each layer (layers), or the "
-        "input row of each token (tokens).",
+        "the output of each head (heads), FFN (ffns) or attention (attentions); the queries, keys, "
+        "values or attention weights (patterns) of each head; the last token's row after each "
+        "layer (layers), or the row of each token (layers-tokens); the input row of each token "
+        "(tokens). Or set each head and FFN to 0 (ablations), or to the mean over the tokens "
+        "(mean-ablations).",
         *("WHAT", Sweep),
+    )
+    pairs: Path | None = values.option(
+        "Compare the pairs of texts in this file, and print means over the pairs: pairs lists the "
+        "first and the second text of each; or each of the templates gets each pair of names.",
+        *("FILE", values.some("a file of pairs", Path)),
+    )
+    pair: int | None = values.count(
+        "Compare only this pair of the file.",
+        rule=values.Rule("--pairs", lambda r: r.pairs is not None),
     )
     figures: Path | None = options.FIGURES
     given: tuple[str, ...] = options.GIVEN
 
     def problems(self) -> Iterable[Problem]:
-        """There are exactly two runs."""
-        if sum((self.other is not None, self.text is not None, self.train)) != 1:
-            message = "expected one second run: another scenario, --text or --train"
-            yield Problem(message, address="compare")
+        """There are no three runs."""
+        second = (self.other is not None, self.text is not None, self.train, bool(self.pairs))
+        if sum(second) > 1:
+            yield Problem(ONE_SECOND_RUN, address="compare")
 
     def answer(self, engine: Engine) -> Answer:
         """Compare the runs; the costs are the passes, their text, and each patched pass."""
+        if self.pairs and self.pair is None:
+            pairs = self.experiments(engine, self.pairs)
+            return Answer(as_json.pairs(pairs) if self.format.is_data else pairs_text(pairs))
         found = self.experiment(engine)
         return Answer(as_json.compared(found) if self.format.is_data else comparison_text(found))
 
@@ -91,15 +106,73 @@ class Compare(options.Compared, Request):
         Raises:
             TracerError: a pass has no result, the texts cannot be aligned, or a patch does not fit.
         """
+        if self.pairs:
+            return self.experiments(engine, self.pairs).experiments[0]
         loaded = engine.load(self.subject)
-        length = len(loaded.scenario.tokens)
-        self._charge(engine, self.subject, length)
+        self._charge(engine, self.subject, len(loaded.scenario.tokens))
         other, name = self._second(loaded, engine)
+        return self._patched(engine, *self._compared(loaded, other), name)
+
+    def experiments(self, engine: Engine, file: Path) -> Pairs:
+        """Return the passes of the chosen pairs of texts in a file, and what is patched.
+
+        Raises:
+            TracerError: as for one pair; the problems name the pairs.
+        """
+        texts = dict(enumerate(read_pairs(self.folder / file), 1))
+        if self.pair is not None:
+            if self.pair not in texts:
+                message = f"no pair {self.pair}, the last is {len(texts)}"
+                raise TracerError(Problem(message, address="--pair"))
+            texts = {self.pair: texts[self.pair]}
+        problems, compared = list[Problem](), list[tuple[Loaded, Comparison]]()
+        for number, pair in texts.items():
+            try:
+                compared.append(self._of_pair(engine, pair))
+            except TracerError as error:
+                problems += [
+                    replace(p, message=f"pair {number}: {p.message}") for p in error.problems
+                ]
+        if problems:  # those of all pairs, before patches take their time
+            raise TracerError(*problems)
+        words = (
+            *("decoder-trace", "compare", self.scenario, "--pairs", str(file)),
+            *(("--token", self.token) if self.token else ()),
+            *chain.from_iterable(("--patch", each) for each in self.patch),
+            *(("--sweep", self.sweep) if self.sweep else ()),
+            *chain.from_iterable(("--given", each) for each in self.given),
+        )
+        found = [self._patched(engine, *each) for each in compared]
+        return Pairs(found, tuple(texts.values()), shlex.join(words))
+
+    def _of_pair(self, engine: Engine, texts: tuple[str, ...]) -> tuple[Loaded, Comparison]:
+        """Return the passes over two texts, and the scenario with the first."""
+        loaded = engine.load(self.subject)
+        first, second = (
+            self._reading(engine, loaded, self._tokens(loaded, text, "--pairs")) for text in texts
+        )
+        return self._compared(first, second)
+
+    def _compared(self, loaded: Loaded, other: Loaded) -> tuple[Loaded, Comparison]:
+        """Return the passes of two scenarios, and the first scenario."""
         first, second = run_pass(loaded, FORWARD), run_pass(other, FORWARD)
         with loaded.locating_problems():
             token = None if self.token is None else position_of(self.token, first.tokens)
             found = compare(first, second, token)
-            names = (first.name, name)
+            has_effects = self.sweep or (self.pairs and self.patch)
+            if has_effects and found.answers is None:
+                message = "the runs must predict different words of the same vocabulary"
+                option = "--sweep" if self.sweep else "--patch"
+                raise TracerError(Problem(message, address=option))
+            return loaded, found
+
+    def _patched(
+        self, engine: Engine, loaded: Loaded, found: Comparison, name: str | None = None
+    ) -> Experiment:
+        """Return two passes with what is patched; `name` is that of the second."""
+        first, length = found.first, len(found.first.tokens)
+        with loaded.locating_problems():
+            names = (first.name, name or first.name)
             sites = tuple(_site(first, asked) for asked in self.patch)
             if sites and predicted(first) is None:
                 message = "the first run predicts no words, so a patch has no effect on an answer"
@@ -108,10 +181,7 @@ class Compare(options.Compared, Request):
             run = patched(found, sites, loaded.located) if sites else None
             if self.sweep is None:
                 return Experiment(found, names, sites, run)
-            if found.answers is None:
-                message = "the runs must predict different words of the same vocabulary"
-                raise TracerError(Problem(message, address="--sweep"))
-            swept = tuple(SITES[self.sweep](found))
+            swept = sites_of(self.sweep, found)
             engine.charge(self.subject, len(swept), length)
             effects = sweep(found, swept, loaded.located)
             return Experiment(found, names, sites, run, tuple(effects))
@@ -124,19 +194,46 @@ class Compare(options.Compared, Request):
             other = engine.load(subject)
             self._charge(engine, subject, len(other.scenario.tokens))
             return other, other.name
-        if self.text is not None:
-            with loaded.locating_problems():
-                read = loaded.scenario.tokens_of(self.text)
-                if not read:
-                    raise TracerError(Problem("a text without tokens", address="--text"))
-                self._charge(engine, subject, len(read))
-                plain = without_given(loaded)
-                other = replace(plain, scenario=with_tokens(plain.scenario, read))
-                return with_given(other, self.given), loaded.name
+        if not self.train:
+            return self._reading(engine, loaded, self._tokens_of_second(loaded)), loaded.name
         self._charge(engine, subject, len(loaded.scenario.tokens))
         trained = engine.train(subject, self.steps).trained.without_words()
         steps = count(self.steps or 1, "training step")
         return replace(loaded, scenario=trained), f"{loaded.name} after {steps}"
+
+    def _reading(self, engine: Engine, loaded: Loaded, tokens: Names) -> Loaded:
+        """Return the scenario with other tokens and the same given values."""
+        with loaded.locating_problems():
+            self._charge(engine, self.subject, len(tokens))
+            plain = without_given(loaded)
+            other = replace(plain, scenario=with_tokens(plain.scenario, tokens))
+            return with_given(other, self.given)
+
+    def _tokens(self, loaded: Loaded, text: str, option: str) -> Names:
+        """Return the tokens of a text of an option.
+
+        Raises:
+            TracerError: there are none.
+        """
+        with loaded.locating_problems():
+            read = loaded.scenario.tokens_of(text)
+            if not read:
+                raise TracerError(Problem("a text without tokens", address=option))
+            return read
+
+    def _tokens_of_second(self, loaded: Loaded) -> Names:
+        """Return the tokens of --text, or those of the scenario's `contrast`.
+
+        Raises:
+            TracerError: there are none.
+        """
+        if self.text is not None:
+            return self._tokens(loaded, self.text, "--text")
+        scenario = loaded.scenario
+        contrast = scenario.contrast if isinstance(scenario, FromCheckpoint) else None
+        if contrast is None:
+            raise TracerError(Problem(ONE_SECOND_RUN, address="compare"))
+        return contrast
 
     def _charge(self, engine: Engine, subject: Subject, length: int) -> None:
         """Account for a pass, its text, and the pass without given values."""

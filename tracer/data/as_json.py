@@ -14,7 +14,7 @@ from tracer.decoder.attribution import AttributedPart, Attribution, attributed
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
-from tracer.decoder.patches import Experiment
+from tracer.decoder.patches import Site
 from tracer.decoder.roles import (
     B_U,
     ENCODER_OUTPUT,
@@ -26,15 +26,15 @@ from tracer.decoder.roles import (
     Place,
 )
 from tracer.decoder.score_attribution import ScoreAttribution
+from tracer.decoder.sweeps import Experiment, Pairs
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import label
 from tracer.decoder.training import Training
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import Entry, Index, Value
 from tracer.decoder.word_path import WordPath
 from tracer.errors import strict_json
 from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
-from tracer.lesson.entries import labels, name
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_changes import counterpart
@@ -166,7 +166,7 @@ def attribution(found: Attribution, plain: Trace | None = None) -> str:
         {
             "schema": SCHEMA,
             "scenario": trace.name,
-            "entry": name(found.entry),
+            "entry": _name(*found.entry),
             "instead_of": None if found.other is None else words[found.other],
             "value": _plain(value),
             "printed": printed_entry(trace, *entry),
@@ -199,7 +199,7 @@ def _pairs(found: ScoreAttribution) -> list[dict[str, Any]]:
     layer 1, head 2 of Frank`; `row` is the query's token, `column` the key's.
     """
     sides = found.query.components, found.key.components
-    row, column = labels(found.entry)
+    row, column = _labels(*found.entry)
     names = found.query.names, found.key.names
     return [
         {
@@ -223,7 +223,7 @@ def _attributed_without_given(found: Attribution, plain: Trace | None) -> dict[s
 
 def compared(found: Experiment) -> str:
     """The difference of each value of two passes; what they predict; the effects of patches."""
-    comparison, patched = found.comparison, found.patched
+    comparison = found.comparison
     first = comparison.first_difference
     return strict_json(
         {
@@ -233,14 +233,60 @@ def compared(found: Experiment) -> str:
                 {"address": address, "difference": _plain(each.largest)}
                 for address, each in comparison.differences.items()
             ],
-            "predictions": [
-                _predicted(each, comparison.predicted(each))
-                for each in (comparison.first, comparison.second)
-            ],
-            "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
-            "sweep": [{"address": each.site.name, "effect": each.share} for each in found.effects],
+            **_found(found),
         }
     )
+
+
+def pairs(found: Pairs) -> str:
+    """What each pair of texts predicts, with its effects; the means over the pairs."""
+    each_of = zip(found.texts, found.experiments, strict=True)
+    return strict_json(
+        {
+            "schema": SCHEMA,
+            "pairs": [
+                {
+                    "first": first,
+                    "second": second,
+                    "command": f"{found.command} --pair {number}",
+                    **_found(experiment),
+                    "effect": experiment.effect,
+                }
+                for number, ((first, second), experiment) in enumerate(each_of, 1)
+            ],
+            "sweep": [
+                {"address": each.name, "mean": each.mean, "spread": each.spread}
+                for each in found.mean_effects()
+            ],
+        }
+    )
+
+
+def _found(found: Experiment) -> dict[str, Any]:
+    """Return what two passes predict, and the effects of patches."""
+    comparison, patched = found.comparison, found.patched
+    return {
+        "predictions": [_predicted(each, comparison.predicted(each)) for each in comparison.runs],
+        "patched": _predicted(patched, comparison.predicted(patched)) if patched else None,
+        "sweep": [
+            {"address": _name_of_site(each.site), "effect": each.share} for each in found.effects
+        ],
+    }
+
+
+def _name_of_site(site: Site) -> str:
+    """Return the name of a value, or of one token's row of it."""
+    return _name(site.value, () if site.token is None else (site.token,))
+
+
+def _name(value: Value, at: Index) -> str:
+    """Return the name of an entry or a row; tokens and words are spelled as in all other fields."""
+    return f"{value.address}[{','.join(_labels(value, at))}]" if at else value.address
+
+
+def _labels(value: Value, at: Index) -> list[str]:
+    """Return the labels of an entry or a row."""
+    return [distinct(axis.labels)[i] for axis, i in zip(value.axes, at, strict=False)]
 
 
 def _exact(entry: Entry) -> Decimal:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
-from tracer.decoder.lazy import LazyTensor
-from tracer.decoder.value import ENCODER_TOKEN, Entry, Index, Value, has_token_rows
+from tracer.decoder.lazy import LazyResult, LazyTensor
+from tracer.decoder.value import ENCODER_TOKEN, WORD, Entry, Index, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 
@@ -133,6 +133,11 @@ class Comparison:
     encoder_tokens: Alignment | None
     followed: tuple[int, int] = (-1, -1)
 
+    @property
+    def runs(self) -> tuple[Trace, Trace]:
+        """Both passes."""
+        return self.first, self.second
+
     @cached_property
     def differences(self) -> dict[str, Difference]:
         """The difference of each value that both passes have, in the order of computation."""
@@ -174,7 +179,7 @@ class Comparison:
                 pairs = self._rows(ours, theirs)
             elif of := self._of_tokens(a, b):
                 pairs = of.pairs
-            elif len(a.labels) != len(b.labels) or (a.name == "word" and a.labels != b.labels):
+            elif len(a.labels) != len(b.labels) or (a.name == WORD and a.labels != b.labels):
                 return None
             else:
                 every = np.arange(len(a.labels))
@@ -221,14 +226,15 @@ class Comparison:
         if ours.value.axes[1].labels != theirs.value.axes[1].labels:
             return None
         answers = ours.at[1], theirs.at[1]
-        differ = _margin(ours, answers) != _margin(theirs, answers)
-        return answers if differ else None
+        own, other = (_margin(each.value, each.at[0], answers) for each in (ours, theirs))
+        return answers if own != other else None
 
     def margin(self, found: Trace) -> float:
         """Return the logit of the second pass's word minus that of the first's."""
-        entry = self.predicted(found)
-        assert self.answers and entry
-        return _margin(entry, self.answers)
+        assert self.answers
+        logits, tokens = found[roles.LOGITS.name], len(found.tokens)
+        row = logits.row(self.followed[found is self.second] % tokens, tokens)
+        return _margin(logits, row, self.answers)
 
     def predicted(self, found: Trace) -> Entry | None:
         """Return the logit of the word that a pass, or a patched one, predicts after the token."""
@@ -287,10 +293,13 @@ def _part(value: Value, indices: list[Indices]) -> Floats:
     return np.asarray(numbers[np.ix_(*indices)] if indices else numbers, np.float64)
 
 
-def _margin(entry: Entry, answers: tuple[int, int]) -> float:
-    """The second answer's logit minus the first's, in the row of an entry."""
-    (logits, (row, _)), (own, other) = entry, answers
-    return float(logits.read((row, other)) - logits.read((row, own)))
+def _margin(logits: Value, row: int, answers: tuple[int, int]) -> float:
+    """The second answer's logit minus the first's, in a row."""
+    if isinstance(logits, LazyResult):
+        own, other = logits.read_words(row, list(answers))
+    else:
+        own, other = (logits.read((row, word)) for word in answers)
+    return float(other - own)
 
 
 def compare(first: Trace, second: Trace, token: int | None = None) -> Comparison:

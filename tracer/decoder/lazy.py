@@ -16,8 +16,8 @@ from tracer.decoder.contract import Along
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
 from tracer.decoder.results import result
-from tracer.decoder.roles import WEIGHTS, Place, Role
-from tracer.decoder.value import Form, Value
+from tracer.decoder.roles import OF_WORDS, WEIGHTS, Place, Role
+from tracer.decoder.value import WORD, Form, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
 
@@ -122,14 +122,23 @@ class LazyResult(LazyValue):
             for done, value in enumerate(needed):
                 if reports:
                     progress.report(value.address, done, len(needed))
-                value.numbers = value.computed = value._result()
-                value.is_ready = True
+                value.keep(value._result())
                 if value.role.to_weights and value is not self:
                     to_weights.append(value)
                 elif value.role is WEIGHTS:
                     for each in to_weights:  # computed again if they are shown
                         each.forget()
                     to_weights.clear()
+
+    def keep(self, numbers: Array) -> None:
+        """Keep the numbers."""
+        self.numbers = self.computed = numbers
+        self.is_ready = True
+
+    def again(self, inputs: tuple[Value, ...]) -> LazyResult:
+        """Return the result of the same operation for other inputs."""
+        labels = self.role, self.place, self.address, self.axes, self.form, self.lazy_context
+        return type(self)(self.operation, inputs, *labels)
 
     def forget(self) -> None:
         """Free the memory of the numbers."""
@@ -148,6 +157,23 @@ class LazyResult(LazyValue):
             if waiting[-1] is value:
                 order[waiting.pop()] = None
         return list(order)
+
+    def read_words(self, row: int, words: list[int]) -> Array:
+        """Return the numbers of some words in a row of logits; the others are not computed."""
+        if self.is_ready:
+            return self.numbers[row, words]
+
+        def some(of: Value) -> Array:
+            if isinstance(of, LazyResult) and of.role in OF_WORDS:
+                return of.read_words(row, words)[np.newaxis]
+            if of.per_token:
+                return of.numbers[row : row + 1]
+            columns = [words if axis.name == WORD else slice(None) for axis in of.axes]
+            operand = self._operand(of)
+            return operand[tuple(columns)] if columns else operand
+
+        with self.lazy_context.arithmetic.context():
+            return np.asarray(self._computed([some(value) for value in self.inputs])[0])
 
     def _result(self) -> Array:
         return self._computed([self._operand(value) for value in self.inputs])

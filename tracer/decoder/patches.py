@@ -5,30 +5,35 @@ Vig et al. 2020 (heads), Meng et al. 2022 (tokens and layers), Wang et al. 2023.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tracer.console import progress
-from tracer.decoder import roles
+from tracer.decoder.column_means import column_means
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.lazy import Patch
+from tracer.decoder.replay import can_replay, replay
 from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
 from tracer.names import distinct, name_text
 
+Source: TypeAlias = Literal["second pass", "zeros", "means"]
+"""Where the numbers of a patch are from; means are those over the tokens of the first pass."""
+
 
 @dataclass(frozen=True)
 class Site:
-    """A value of the first pass, or one token's row of it, that the second pass replaces."""
+    """A value of the first pass, or one token's row of it, that other numbers replace."""
 
     value: Value
     token: int | None = None
     """The token's position in the first text, counted from 0."""
+    source: Source = "second pass"
 
     @property
     def name(self) -> str:
@@ -60,9 +65,7 @@ def patched(comparison: Comparison, sites: Sequence[Site], located: Located = tu
             problems += error.problems
     if problems:
         raise TracerError(*problems)
-    first = comparison.first
-    options = PassOptions(patches=patches, located=located)
-    return trace(first.name, first.scenario, options, earlier=EarlierPasses(unpatched=first))
+    return _with_patches(comparison.first, patches, located)
 
 
 def without(found: Trace, value: Value) -> Trace:
@@ -71,10 +74,31 @@ def without(found: Trace, value: Value) -> Trace:
     Raises:
         TracerError: no result follows.
     """
-    zeros = arithmetic_of(found.scenario).array(np.full(value.shape, Decimal(0)))
-    other = Value(value.role, value.place, value.address, zeros, value.axes, value.form, zeros)
-    options = PassOptions(patches={value.address: Patch(other, None)})
+    return _with_patches(found, {value.address: Patch(_ablated(found, Site(value)), None)})
+
+
+def _with_patches(found: Trace, patches: Mapping[str, Patch], located: Located = tuple) -> Trace:
+    """Return the pass with patches at these addresses."""
+    if can_replay(found, patches):
+        return replay(found, patches)
+    options = PassOptions(patches=patches, located=located)
     return trace(found.name, found.scenario, options, earlier=EarlierPasses(unpatched=found))
+
+
+def _ablated(found: Trace, site: Site) -> Value:
+    """Return the value of a site with zeros, or with the mean over the tokens in each row.
+
+    Raises:
+        TracerError: it has no row for each token, which a mean needs.
+    """
+    value = site.value
+    numbers = arithmetic_of(found.scenario).array(np.full(value.shape, Decimal(0)))
+    if site.source == "means":
+        means = column_means(value, found)
+        if means is None:
+            raise TracerError(Problem("it has no row for each token", address=value.address))
+        numbers = numbers + means
+    return Value(value.role, value.place, value.address, numbers, value.axes, value.form, numbers)
 
 
 def _add(patches: dict[str, Patch], comparison: Comparison, site: Site) -> None:
@@ -91,6 +115,8 @@ def _add(patches: dict[str, Patch], comparison: Comparison, site: Site) -> None:
 
 def _patch(comparison: Comparison, site: Site) -> Patch:
     value, other = site.value, comparison.second.values.get(site.value.address)
+    if site.source != "second pass":
+        return Patch(_ablated(comparison.first, site), None)
 
     def refused(message: str) -> TracerError:
         return TracerError(Problem(message, address=value.address))
@@ -121,83 +147,3 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
 
 def _shape(value: Value) -> str:
     return "×".join(map(str, value.shape)) or "one number"
-
-
-@dataclass(frozen=True)
-class Effect:
-    """How much of the difference between the two answers a patch restores.
-
-    m is the logit of the second pass's word minus that of the first's; the effect is
-    (m_patched − m_first) / (m_second − m_first).
-    """
-
-    site: Site
-    share: float
-
-
-def sweep(comparison: Comparison, sites: Sequence[Site], located: Located = tuple) -> list[Effect]:
-    """Return the effect of each site alone, the largest first.
-
-    Raises:
-        TracerError: a site cannot be patched, or no result follows.
-    """
-    found = []
-    for done, site in enumerate(sites):
-        progress.report(site.value.address, done, len(sites))
-        found.append(Effect(site, effect(comparison, patched(comparison, [site], located))))
-    return sorted(found, key=lambda each: -each.share)
-
-
-def effect(comparison: Comparison, run: Trace) -> float:
-    """Return the share of the difference of the two answers that a patched pass restores."""
-    ours, theirs, new = map(comparison.margin, (comparison.first, comparison.second, run))
-    return (new - ours) / (theirs - ours)
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What is computed of two passes; `names` are those of the runs.
-
-    `patched` is the first pass with the second's numbers at `sites`, `effects` are those of a
-    sweep, the largest first.
-    """
-
-    comparison: Comparison
-    names: tuple[str, str]
-    sites: Sequence[Site] = ()
-    patched: Trace | None = None
-    effects: Sequence[Effect] = ()
-
-
-def heads(comparison: Comparison) -> Iterator[Site]:
-    """Yield the output of each head."""
-    for record in comparison.first.records:
-        if record.output.role is roles.HEAD_OUTPUT:
-            yield Site(record.output)
-
-
-def layers(comparison: Comparison) -> Iterator[Site]:
-    """Yield the followed token's row of the output of each layer, by default the last's."""
-    first = comparison.first
-    token = range(len(first.tokens))[comparison.followed[0]]
-    for value in outputs_of_layers(first).values():
-        yield Site(value, token)
-
-
-def tokens(comparison: Comparison) -> Iterator[Site]:
-    """Yield the input row of each token that has a counterpart."""
-    value = comparison.first.values.get(roles.INPUT.name)
-    if value is None:
-        message = "this scenario has no input vectors to patch; try heads"
-        raise TracerError(Problem(message, address="--sweep"))
-    for token, _ in comparison.tokens.pairs:
-        yield Site(value, token)
-
-
-def outputs_of_layers(found: Trace) -> dict[int, Value]:
-    """Return the last value of each layer of the decoder, by the layer's number."""
-    return {
-        place.layer: record.output
-        for record in found.records
-        if (place := record.output.place).layer and not place.encoder and place.sub_layer != "lens"
-    }

@@ -16,7 +16,7 @@ from tracer.formula.arithmetic import Array
 
 Index: TypeAlias = tuple[int, ...]
 
-TOKEN, ENCODER_TOKEN = "token", "encoder token"
+TOKEN, ENCODER_TOKEN, WORD = "token", "encoder token", "word"
 
 
 def tokens_of(place: Place) -> str:

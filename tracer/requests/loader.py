@@ -104,6 +104,30 @@ def _parameter(field: Field[Any]) -> inspect.Parameter:
     return inspect.Parameter(field.name, keyword, default=default, annotation=annotation)
 
 
+def _scenario_first(args: list[str]) -> list[str]:
+    """Return the words with the scenario of -s or --scenario as the first argument."""
+    for i, word in enumerate(args):
+        option, is_joined, scenario = word.partition("=")
+        if option == "--scenario" and is_joined:
+            return [scenario, *args[:i], *args[i + 1 :]]
+        if word in ("-s", "--scenario") and args[i + 1 :]:
+            return [args[i + 1], *args[:i], *args[i + 2 :]]
+    return args
+
+
+def _scenario_named(args: list[str]) -> list[str]:
+    """Return the words with -s before the scenario, if it is the first of two words.
+
+    A single word is a step or an address, even if a scenario has the same name.
+    """
+    from tracer.scenario.loading import bundled
+
+    if not args[1:] or args[1].startswith("-") or "-s" in args:
+        return args
+    is_scenario = args[0].endswith((".yaml", ".yml")) or args[0] in bundled()
+    return ["-s", *args] if is_scenario else args
+
+
 class Commands(TyperGroup):
     """The program's commands, listed by what their files say; the one that is called is loaded."""
 
@@ -143,7 +167,12 @@ class PlainCommand(TyperCommand):
     """A command that calls its argument FILE, where Typer writes {FILE} and `FILE <Path>`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words; say how a scenario is named where it is an option."""
+        """Parse the words: a scenario is the first one, or after -s, in every command."""
+        params = self.get_params(ctx)
+        if any("-s" in param.opts for param in params):
+            args = _scenario_named(args)
+        elif params[0].name == "scenario":
+            args = _scenario_first(args)
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:

@@ -48,13 +48,14 @@ _SCREEN = Rule("the screen, not --output", lambda r: r.output is None)
 
 # What is computed and explained.
 SCENARIO = values.argument(
-    "A file, the name of a scenario that comes with the program, or - for standard input.",
+    "A file, the name of a scenario that comes with the program, or - for standard input; also "
+    "after -s.",
     *("SCENARIO", NAME_OF_SCENARIO),
     offers=completion.scenarios,
 )
 DEFAULT_SCENARIO = values.option(
-    "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO sets another "
-    "default.",
+    "The scenario, as for run; also as the first of two words. The environment variable "
+    "DECODER_TRACE_SCENARIO sets another default.",
     *("SCENARIO", NAME_OF_SCENARIO, "alex"),
     short="-s",
     variable="DECODER_TRACE_SCENARIO",

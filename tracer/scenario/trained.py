@@ -114,6 +114,11 @@ class Trained(Frozen):
         "{text: The capital of Germany is}",
         None,
     )
+    chat: bool = described(
+        "Whether a text is a user's message, to which the model's chat template adds the rest.",
+        "true",
+        False,
+    )
     targets: fields.Words | None = model.TARGETS
     generation: model.Generation = model.GENERATION
     given: fields.PinnedValues = model.GIVEN
@@ -124,6 +129,8 @@ class Trained(Frozen):
         said = (self.text is not None) + (self.token_ids is not None)
         if said > 1 or (self.encoder is None and not said):
             raise ValueError(ONE_OF_BOTH)
+        if self.chat and self.text is None:
+            raise ValueError("chat needs a text, not token_ids")
         return self
 
 
@@ -205,6 +212,11 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         TracerError: its tokenizer is missing or wrong; an id belongs to no token.
     """
     tokenizer = found.tokenizer()
+    if asked.chat:
+        template = found.chat_template()
+        if template is None:
+            raise TracerError(Problem("this model has no chat template", yaml_path=("chat",)))
+        tokenizer = tokenizer.with_template(template.around)
     architecture, parameters = found.architecture, found.parameters
     words = _distinct_texts(tokenizer.texts(architecture.words))
     embeddings = parameters["embeddings"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from itertools import groupby
 
 from tracer.errors import Problem, TracerError
@@ -47,9 +48,18 @@ class Tokenizer:
             bool(needed) and all(symbol in self._ids for symbol in needed)
         )
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
+        self._template: Callable[[str], str] | None = None
+
+    def with_template(self, template: Callable[[str], str]) -> Tokenizer:
+        """Return the tokenizer of messages in a chat; `template` returns what the model reads."""
+        found = copy(self)
+        found._template = template
+        return found
 
     def encode(self, text: str) -> Tokenization:
         """Return the pieces of a text, with the tokens that the model adds before and after it.
+
+        A chat template adds these tokens itself.
 
         Raises:
             TracerError: the text cannot be tokenized.
@@ -57,8 +67,13 @@ class Tokenizer:
         if not self._library:
             message = f"{self._missing}, which a text needs: use token_ids instead"
             raise TracerError(Problem(message))
+        text = self._template(text) if self._template else text
         theirs = self._library.encode(_utf_8(text))
         self._check_known(theirs["skipped"])
+        if self._template:
+            before, after = len(theirs["before"]), len(theirs["after"])
+            ids = theirs["ids"] and theirs["ids"][before : len(theirs["ids"]) - after]
+            theirs = {**theirs, "before": [], "after": [], "ids": ids}
         pieces = (
             *(_put_in(self.token(id)) for id in theirs["before"]),
             *map(self._piece, theirs["pieces"]),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from tracer.decoder import roles
 from tracer.decoder.comparison import Comparison
 from tracer.decoder.forward import Trace
-from tracer.decoder.patches import Effect, Experiment
+from tracer.decoder.sweeps import Experiment
 from tracer.decoder.value import Entry
 from tracer.formula import expression as ex
 from tracer.formula.evaluation import holds, relation, value as evaluated
@@ -18,13 +17,17 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import joined, listed
 from tracer.lesson.entries import number
 from tracer.lesson.steps.gradient_claims import two_digits
-from tracer.lesson.texts.head_maps import head_maps
+from tracer.lesson.texts.sweep_text import (
+    TITLES,
+    RankedPlace,
+    each_row,
+    effect_number,
+    in_order,
+    ranking,
+)
 from tracer.lesson.working.lines import MOST_GUARD_DIGITS
 from tracer.names import distinct
 
-MOST_EFFECTS = 20
-"""The most rows of a ranking; the others are in one sentence."""
-EFFECT_DECIMALS = 3
 SIGNS = "Here, z is the logit of a word and p its probability."
 
 
@@ -164,38 +167,19 @@ class _Answers:
         effects = self.experiment.effects
         if not effects:
             return
-        rows = [
-            (str(rank), _effect(each), each.site.name)
-            for rank, each in enumerate(effects[:MOST_EFFECTS], 1)
-        ]
-        what = "Each row is a run of its own: the first with the second's numbers at one place. "
+        first, source = self.comparison.first, effects[0].site.source
         meaning = () if self.experiment.patched else self._effect_is()
-        blocks: list[doc.Block] = [
-            doc.Paragraph((what, *meaning)),
-            doc.Table.of(("rank", "effect", "patched"), rows),
+        places = [
+            RankedPlace(each.site, each.site.name, (effect_number(each.share),)) for each in effects
         ]
-        if rest := effects[MOST_EFFECTS:]:
-            most, least = _effect(rest[0]), _effect(rest[-1])
-            said: doc.Sentence = ("The effect of the other place is ", most, ".")
-            if len(rest) > 1:
-                others = f"The effects of the other {len(rest)} places range from "
-                said = (others, least, " to ", most, ".")
-            blocks.append(doc.Paragraph(said))
-        blocks += _maps(effects, self.comparison.first.name)
-        yield doc.Section(None, "What restores the second run's answer", tuple(blocks))
+        blocks = (
+            doc.Paragraph((each_row(source), *meaning)),
+            *ranking(("effect",), places),
+            *in_order(places, first, distinct(first.tokens)),
+        )
+        yield doc.Section(None, TITLES[source], blocks)
 
 
 def word_of(entry: Entry) -> str:
     """Return the word whose logit an entry is."""
     return entry.value.axes[1].labels[entry.at[1]]
-
-
-def _maps(effects: Sequence[Effect], name: str) -> Iterator[doc.Block]:
-    """Heat maps of the effects, if they are those of heads."""
-    heads = [each for each in effects if each.site.value.role is roles.HEAD_OUTPUT]
-    numbers = {each.site.value.place: _effect(each) for each in heads}
-    return head_maps(numbers, ex.Symbol("effect"), name, "The effects of the heads")
-
-
-def _effect(each: Effect) -> ex.Number:
-    return ex.Number(round_half_away(Decimal(repr(each.share)), EFFECT_DECIMALS))

@@ -10,7 +10,7 @@ from math import isfinite
 
 from tracer.decoder import roles
 from tracer.decoder.comparison import TOLERANCE, Alignment, Comparison, Difference
-from tracer.decoder.patches import Experiment, outputs_of_layers
+from tracer.decoder.sweeps import Experiment, outputs_of_layers
 from tracer.decoder.value import Entry
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc

@@ -21,26 +21,27 @@ def head_maps(
 ) -> Iterator[doc.Block]:
     """Yield a map with its title for each kind of attention; all have the same scale.
 
-    Layers with another number of heads have a map of their own.
+    Layers with other heads have a map of their own. Where heads share keys, the first of them has
+    the number.
     """
     scale = max(numbers.values(), key=lambda number: abs(number.value), default=None)
     for kind, layers in _kinds(numbers).items():
-        counts = sorted({len(row) for row in layers.values()})
+        of_heads = sorted({tuple(row) for row in layers.values()}, key=len)
         if sum(len(row) >= LEAST_HEADS for row in layers.values()) < LEAST_LAYERS:
             continue
-        for heads in counts:
-            rows = {layer: row for layer, row in layers.items() if len(row) == heads}
+        for heads in of_heads:
+            rows = {layer: row for layer, row in layers.items() if tuple(row) == heads}
             words = f"{title}{OF_KIND[kind]}"
             file = f"{name}.heads{kind and f'.{kind}'}"
-            if len(counts) > 1:
-                words += f", layers with {count(heads, 'head')}"
-                file += f".{heads}"
+            if len(of_heads) > 1:
+                words += f", layers with {count(len(heads), 'head')}"
+                file += f".{len(heads)}"
             yield doc.Paragraph((f"{words}, a row for each layer:",))
             yield doc.Matrix(
                 symbol,
                 tuple(map(str, rows)),
-                tuple(f"head {head}" for head in range(1, heads + 1)),
-                tuple(map(tuple, rows.values())),
+                tuple(f"head {head}" for head in heads),
+                tuple(tuple(row.values()) for row in rows.values()),
                 None,
                 doc.Figure(file, words, AXES, scale),
             )
@@ -50,12 +51,12 @@ OF_KIND = {"": "", "cross_attention": " of cross-attention", "encoder": " of the
 """The kinds of heads, each with its words."""
 
 
-def _kinds(numbers: Mapping[Place, Number]) -> dict[str, dict[int, list[Number]]]:
-    """The numbers of each layer's heads, by the kind of head."""
-    found = defaultdict[str, dict[int, list[Number]]](lambda: defaultdict(list))
+def _kinds(numbers: Mapping[Place, Number]) -> dict[str, dict[int, dict[int, Number]]]:
+    """The numbers of each layer's heads by head, by the kind of head."""
+    found = defaultdict[str, dict[int, dict[int, Number]]](lambda: defaultdict(dict))
     ordered = sorted(numbers, key=lambda place: (place.layer or 0, place.head or 0))
     for place in ordered:
         crosses = place.sub_layer == "cross_attention"
         kind = "encoder" if place.encoder else "cross_attention" if crosses else ""
-        found[kind][place.layer or 0].append(numbers[place])
+        found[kind][place.layer or 0][place.head or 0] = numbers[place]
     return {kind: found[kind] for kind in OF_KIND if kind in found}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tracer.decoder.attribution import AttributedPart
-from tracer.decoder.patches import Experiment
 from tracer.decoder.roles import Place
+from tracer.decoder.sweeps import Experiment
 from tracer.decoder.token_rows import label
 from tracer.decoder.value import Entry
 from tracer.decoder.word_path import PathPoint

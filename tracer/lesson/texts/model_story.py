@@ -20,9 +20,10 @@ from tracer.decoder.attribution import (
 from tracer.decoder.comparison import compare, predicted
 from tracer.decoder.forward import FORWARD, Trace, trace
 from tracer.decoder.generation import with_tokens
-from tracer.decoder.patches import Experiment, Site, patched, without
+from tracer.decoder.patches import Site, patched, without
 from tracer.decoder.raised_words import RaisedWords
 from tracer.decoder.roles import HIDDEN_LAYERS, Place
+from tracer.decoder.sweeps import Experiment
 from tracer.decoder.value import Entry, Value
 from tracer.decoder.word_path import PathPoint, WordPath, word_path
 from tracer.errors import TracerError

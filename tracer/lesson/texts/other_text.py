@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracer.decoder.patches import Experiment
+from tracer.decoder.sweeps import Experiment
 from tracer.decoder.word_path import PathPoint, word_path
 from tracer.errors import TracerError
 from tracer.lesson import document as doc
