@@ -37,24 +37,27 @@ def of_llama() -> Any:
 
 def wrapped(model: Any) -> dict[str, Any]:
     """The model in each wrapper; the last one changes the model itself."""
-    from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
-    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-    from torch.nn.parallel import DistributedDataParallel
+    fsdp = pytest.importorskip("torch.distributed.fsdp")
+    sharded_in = fsdp.FullyShardedDataParallel
+    policy = pytest.importorskip("torch.distributed.fsdp.wrap").ModuleWrapPolicy
+    in_parallel = pytest.importorskip("torch.nn.parallel").DistributedDataParallel
 
     blocks = model().transformer["h"] if model is nano_gpt else model().model.layers
     settings = {
         "device_id": torch.device("cpu"),
-        "auto_wrap_policy": ModuleWrapPolicy({type(blocks[0])}),
+        "auto_wrap_policy": policy({type(blocks[0])}),
     }
     sharded = model()
     for module in sharded.modules():
         if isinstance(module, type(blocks[0])):
-            fully_shard(module)
+            fsdp.fully_shard(module)
     return {
-        "DDP": DistributedDataParallel(model()),
-        "FSDP": FullyShardedDataParallel(model(), **settings),
-        "FSDP of original": FullyShardedDataParallel(model(), use_orig_params=True, **settings),
-        "fully_shard": fully_shard(sharded),
+        "DDP": in_parallel(model()),
+        "FSDP": sharded_in(model(), **settings),
+        "FSDP of original": fsdp.FullyShardedDataParallel(
+            model(), use_orig_params=True, **settings
+        ),
+        "fully_shard": fsdp.fully_shard(sharded),
     }
 
 
