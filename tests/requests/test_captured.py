@@ -134,7 +134,8 @@ def test_what_the_file_lacks_is_listed(llama: Path) -> None:
         text("run", llama, "--layer", "2")
     )
     save(llama, {"layer1.ffn.residual": arrays["layer1.ffn.residual"][:, :3]})
-    assert refused("run", llama, "--layer", "2")[0].startswith("layer1.ffn.residual: ")
+    other = "layer1.ffn.residual: another array, expected 5 × 32 finite numbers"
+    assert refused("run", llama, "--layer", "2") == [other]
 
 
 def test_an_attribution_begins_at_what_each_sub_layer_adds(llama: Path) -> None:

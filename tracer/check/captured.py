@@ -153,6 +153,11 @@ class CapturedPart:
         if not missing:
             return
         file = str(self.path)
+        misfits = [self.shapes[each] for each in missing if each in self.dump.arrays]
+        if misfits:
+            expected = [(v.address, " × ".join(map(str, v.shape))) for v in misfits]
+            other = "another array, expected {} finite numbers"
+            raise TracerError(*(Problem(other.format(s), file, address=a) for a, s in expected))
         lacks = "missing, and its layer is not computed because it is not shown"
         problems = [Problem(lacks, file, address=each) for each in patterns(missing)]
         needed = patterns([*taken, *missing])
@@ -205,8 +210,9 @@ class CapturedPart:
             where = ("there, too",)
         if not values:
             return (*said, "No computed value is ", *where, ", so none is compared.")
-        one = len(values) == 1
-        counted = f"{len(values)} of the computed values {'is' if one else 'are'} "
+        number = len({each.value for each in values})
+        one = number == 1
+        counted = f"{number} of the computed values {'is' if one else 'are'} "
         agrees = "It agrees" if one else "Each agrees"
         kinds = _kinds(each.theirs.kind for each in values)
         how = f"{agrees}, up to rounding to {kinds}, with what follows from its numbers before it."
