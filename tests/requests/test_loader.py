@@ -68,7 +68,7 @@ def test_what_is_asked_comes_before_how_it_is_shown() -> None:
     names = [re.findall("--([a-z-]+)", name)[0] for name in options_of("run")]
     assert names == [
         *("token", "layer", "head", "sequence", "no-mask", "terms", "code", "given"),
-        *("vary", "detail", "decimals", "carry"),
+        *("values", "vary", "detail", "decimals", "carry"),
         *("format", "brief", "math", "heading", "standalone", "figures", "output", "force"),
         *("no-pager", "help"),
     ]

@@ -14,6 +14,10 @@ from tracer.errors import TracerError
 from tracer.requests import resolve
 from tracer.requests.loader import FILES, load
 
+AS_IT_IS = (
+    "works only with the forward pass as it is, not --given, --vary, --train, --blanks or --by, "
+    "nor the loss"
+)
 REFUSED = {
     "run alex --no-pager -o out.txt": "--no-pager: works only with the screen, not --output",
     "run alex --math": "--math: works only with --format markdown, not terminal",
@@ -24,6 +28,8 @@ REFUSED = {
     "run alex --standalone": "--standalone: works only with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: works only with --format latex, not markdown",
     "run alex --brief -f json": "--brief: works only with a text, not --format json",
+    "run alex --values x.npz --vary 1": f"--values: {AS_IT_IS}",
+    "attribute output[1,1] --values x.npz --by token": f"--values: {AS_IT_IS}",
     "run alex --code numpy -f json": "--code: works only with steps, not --attribute, as a text or "
     "with --format code, not --format json",
     "page alex --attribute output[1,1] --code numpy -o x": "--code: works only with steps, not "

@@ -10,7 +10,7 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
-from tracer.checkpoints.tensor import Tensor, written_shape
+from tracer.checkpoints.tensor import AbsentTensor, Tensor, written_shape
 from tracer.errors import Problem, TracerError
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
@@ -41,6 +41,8 @@ def parameters(
     found = dict[str, Parameter]()
     for name, each in expected.items():
         tensor = tensors.get(name)
+        if isinstance(tensor, AbsentTensor):
+            tensor = AbsentTensor(tensor.file, tensor.name, each.stored)
         if tensor and not tensor.is_floats:
             message = f"whole numbers, expected floating-point numbers: {each.address}"
             problems.append(Problem(message, tensor.file, address=tensor.name))
@@ -199,7 +201,10 @@ def _unknown(
     unused = (*layout.unused, *layout.copies, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
-            message = f"{written_shape(tensor.shape)}, but this architecture has no such tensor"
+            came = (
+                "" if isinstance(tensor, AbsentTensor) else f"{written_shape(tensor.shape)}, but "
+            )
+            message = f"{came}this architecture has no such tensor"
             part = next((p for n, p in TENSOR_MEANINGS.items() if fnmatchcase(name, n)), None)
             belongs = f": it belongs to {part}" if part else ""
             yield Problem(f"{message}{belongs}", tensor.file, address=tensor.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from tracer.checkpoints.extras import optional_library
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.pytorch_files import read_pytorch
-from tracer.checkpoints.tensor import Bytes, Tensor, mapped, widened
+from tracer.checkpoints.tensor import AbsentTensor, Bytes, Tensor, mapped, widened
 from tracer.errors import Problem, TracerError
 
 KINDS = {
@@ -60,7 +61,13 @@ def _sharded(
     ):
         expected = f"expected for each tensor the name of a {ending} file in this folder"
         raise TracerError(Problem(expected, str(index), address="weight_map"))
-    shards = {shard: read(index.parent / shard) for shard in sorted({*shard_of.values()})}
+    paths = {shard: index.parent / shard for shard in sorted({*shard_of.values()})}
+    # Each file is needed only where its numbers are; without any of them, reading one says why.
+    there = [shard for shard, path in paths.items() if os.path.lexists(path)] or [*paths]
+    shards = {shard: read(paths[shard]) for shard in there}
+    for name, shard in shard_of.items():
+        if shard not in there:
+            shards.setdefault(shard, {})[name] = AbsentTensor(str(paths[shard]), name)
     missing = [name for name, shard in shard_of.items() if name not in shards[shard]]
     if missing:
         message = "missing, but the index lists it"

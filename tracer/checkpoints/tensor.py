@@ -106,6 +106,25 @@ class Tensor:
         )
 
 
+class AbsentTensor(Tensor):
+    """A tensor whose file is not on this machine: all but its numbers can be used."""
+
+    def __init__(self, file: str, name: str, shape: tuple[int, ...] = ()) -> None:
+        super().__init__(file, name, shape, np.empty(0), np.asarray)
+
+    def read(self, *chosen: Rows) -> Floats:
+        """Raise a TracerError."""
+        raise TracerError(Problem("no such file; it has numbers that are needed", self.file))
+
+    def blocks(self, rows: Rows) -> Iterator[tuple[slice, Floats]]:
+        """Raise a TracerError."""
+        yield slice(0), self.read()
+
+    def holds_the_same(self, other: Tensor) -> bool:
+        """Return False: nobody knows."""
+        return False
+
+
 def widened(stored: NDArray[Any]) -> NDArray[Any]:
     """Convert BF16, which is the upper half of a float32, to float32."""
     return (stored.astype("<u4") << 16).view("<f4")

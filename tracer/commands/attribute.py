@@ -7,9 +7,11 @@ and a part of the key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
+from tracer.check.captured import Shown
 from tracer.data import as_json
 from tracer.decoder.attribution import Attribution, attribute, check_entry
 from tracer.decoder.forward import Trace
@@ -60,6 +62,12 @@ class Attribute(options.Illustrated, EntryRequest):
     terms: Terms | None = options.TERMS
     sequence: int | None = options.SEQUENCE
     given: tuple[str, ...] = options.GIVEN
+    values: Path | None = options.VALUES
+
+    @property
+    def shown(self) -> Shown:
+        """The entry, of whose residual sums the parts are needed."""
+        return replace(super().shown, through_residuals=True)
 
     def explain(self, computed: Computed) -> Content:
         """Explain the parts, or return them as data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from tracer.lesson.code.library import Library
 from tracer.lesson.detail import Detail
@@ -25,5 +26,6 @@ class Run(options.Illustrated, ForwardRequest):
     terms: Terms | None = options.TERMS
     code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
+    values: Path | None = options.VALUES
     vary: int | None = options.VARY
     detail: Detail = options.DETAIL

@@ -35,6 +35,7 @@ class Tutorial(options.Illustrated, WorksheetRequest):
     train: bool = options.TRAIN
     code: Library | None = options.CODE
     given: tuple[str, ...] = options.GIVEN
+    values: Path | None = options.VALUES
     blanks: bool = options.BLANKS
     level: int | None = options.LEVEL
     seed: int | None = options.SEED

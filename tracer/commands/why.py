@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from tracer.decoder.forward import Trace
 from tracer.lesson.document import Sentence
@@ -30,6 +31,7 @@ class Why(options.Text, EntryRequest):
     sequence: int | None = options.SEQUENCE
     example: int | None = options.EXAMPLE
     given: tuple[str, ...] = options.GIVEN
+    values: Path | None = options.VALUES
 
     def explain(self, computed: Computed) -> Content:
         """Explain the steps that lead to the number."""

@@ -103,7 +103,7 @@ def label(value: Value) -> str:
         words.append(f"head {place.head}")
     if place.network:
         words.append(place.network.name)
-    if role not in ENDS:
+    if role not in (*ENDS, roles.ATTENTION_OUTPUT):
         words.append(_NAMES.get(role, role.name))
     return ", ".join(words)
 

@@ -38,6 +38,14 @@ _PICTURES = Rule(
     lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
 )
 _FORWARD = Rule("numbers of the forward pass, not of the loss", lambda r: not r.is_of_loss)
+_UNCHANGED = Rule(
+    "the forward pass as it is, not --given, --vary, --train, --blanks or --by, nor the loss",
+    lambda r: (
+        not r.is_of_loss
+        and not any(getattr(r, name, None) for name in ("given", "vary", "train", "blanks"))
+        and getattr(r, "by", "part") == "part"
+    ),
+)
 _LOSS = Rule("numbers of the loss", lambda r: r.is_of_loss)
 _WHOLE = Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
 _TRAIN = Rule("--train", lambda r: getattr(r, "train", True))
@@ -128,6 +136,13 @@ GIVEN = values.option(
     "ADDRESS=VALUES",
     None,
     (),
+)
+VALUES = values.option(
+    "Begin at the values that another program computed, in a .npz or .safetensors file or a trace "
+    "as .json. Of a trained model, only the layer of --layer, or that of the address, is computed "
+    "and its weights are read. Each computed value is compared with the file's.",
+    *("FILE", values.some("the name of a file", Path)),
+    rule=_UNCHANGED,
 )
 DETAIL = values.choice(
     "The answer and one head (short), everything once (normal), or every step (full).",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
+from tracer.check.captured import Shown
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
@@ -24,7 +26,7 @@ from tracer.lesson.working.sums import Terms
 from tracer.names import position_of
 from tracer.renderers import Format
 from tracer.requests.request import Answer, Content, Request
-from tracer.requests.resolve import Computed, Engine
+from tracer.requests.resolve import Computed, Engine, Subject
 from tracer.scenario.trained import FromCheckpoint
 
 
@@ -33,6 +35,18 @@ class PassRequest(Request):
 
     token: str | None = None
     terms: Terms | None = None
+    values: Path | None = None
+
+    @property
+    def shown(self) -> Shown | None:
+        """What is computed with --values; None for the whole pass."""
+        return None
+
+    @property
+    def subject(self) -> Subject:
+        """With --values, what is shown belongs to it."""
+        subject = super().subject
+        return replace(subject, shown=self.shown) if self.values else subject
 
     def answer(self, engine: Engine) -> Answer:
         """Compute the pass and explain it."""
@@ -50,8 +64,12 @@ class PassRequest(Request):
         Raises:
             TracerError: a requested part does not exist, or a number cannot be computed.
         """
+        part = computed.part
         with computed.loaded.locating_problems():
+            compared = part.compared(computed.trace) if part else ()
             content = self.explain(computed)
+            if isinstance(content, Document) and part:
+                return with_changes(content, part.sentences(compared))
             if not isinstance(content, Document) or not computed.plain:
                 return content
             return with_changes(content, self.changes(computed, computed.plain))
@@ -109,6 +127,11 @@ class EntryRequest(PassRequest):
             yield Problem(f"got {last!r} after the address, expected -s {last}", address=entry[0])
 
     @property
+    def shown(self) -> Shown:
+        """The value that the number belongs to."""
+        return Shown(self.entry[0].partition("[")[0])
+
+    @property
     def is_of_loss(self) -> bool:
         """Whether the address is of the loss, a gradient or an update."""
         begins = self.entry[0].partition("[")[0].partition(".")[0]
@@ -139,6 +162,11 @@ class ForwardRequest(PassRequest):
     train: bool = False
     detail: Detail = Detail.FULL
     steps: int | None = None
+
+    @property
+    def shown(self) -> Shown | None:
+        """The layer, if it is about one."""
+        return Shown(f"layer{self.layer}") if self.layer else None
 
     @property
     def selected(self) -> str | None:
@@ -221,8 +249,14 @@ class ForwardRequest(PassRequest):
         if self.detail is Detail.SHORT:
             return short_text(found, token, terms=terms)
         whole, detail = self.is_whole, self.detail
+        answers = not computed.part or computed.part.shown is None
         return forward_pass(
-            found, chosen, token, whole=whole, full=full, detail=detail, terms=terms
+            *(found, chosen, token),
+            whole=whole,
+            answers=answers,
+            full=full,
+            detail=detail,
+            terms=terms,
         )
 
     def changes(self, computed: Computed, plain: Trace) -> Section | Sentence | None:

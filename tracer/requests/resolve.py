@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
+from tracer.check.captured import CapturedPart, Shown
+from tracer.check.dumps import read_dump
 from tracer.decoder.forward import FORWARD, EarlierPasses, PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.texts import author
+from tracer.requests.captured import captured_part, with_values
 from tracer.requests.cost import (
     PRODUCTS_OF_A_RECORD,
     STEP_OF_TRAINING,
@@ -50,6 +53,10 @@ class Subject:
     given: tuple[str, ...] = ()
     sequence: int | None = None
     example: int | None = None
+    values: Path | None = None
+    """A file of values that another program computed."""
+    shown: Shown | None = None
+    """What is computed of a pass that begins at these values; None for all of it."""
 
 
 def overridden(loaded: Loaded, subject: Subject) -> Loaded:
@@ -69,7 +76,8 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         scenario = easy_variant(loaded.name, scenario, f"{subject.easy} {subject.vary}")
     asked = {"decimals": subject.decimals, "carry": subject.carry}
     changes = {name: setting for name, setting in asked.items() if setting is not None}
-    rounding = scenario.rounding.model_copy(update=changes)
+    dump = read_dump(subject.folder / subject.values, scenario) if subject.values else None
+    rounding = (dump or scenario).rounding.model_copy(update=changes)
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which works only with never"
         raise TracerError(Problem(message, address="--carry"))
@@ -82,7 +90,10 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         number = subject.example or 1
         _check_number(number, "training example", len(scenario.training), "--example")
         scenario = scenario.reading_example(scenario.training[number - 1])
-    return with_given(replace(loaded, scenario=scenario), subject.given)
+    loaded = replace(loaded, scenario=scenario)
+    if dump and subject.values:
+        return with_values(loaded, dump, subject.values, subject.shown, subject.options)
+    return with_given(loaded, subject.given)
 
 
 def _check_number(number: int, what: str, there: int, option: str) -> None:
@@ -101,7 +112,9 @@ def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
     """
     plain = None if options.arithmetic else plain_pass(loaded)
     with loaded.locating_problems():
-        options = replace(options, located=loaded.located)
+        part = captured_part(loaded)
+        routing = part.routing if part else options.routing
+        options = replace(options, located=loaded.located, routing=routing)
         found = trace(loaded.name, loaded.scenario, options, earlier=EarlierPasses(unpatched=plain))
         author.check_names(found)
         return found
@@ -130,6 +143,11 @@ class Computed:
     def trained(self) -> Trace | None:
         """The step of training that is explained."""
         return self.training.steps[0] if self.training else None
+
+    @property
+    def part(self) -> CapturedPart | None:
+        """What is computed of the pass, if it begins at values of a file."""
+        return captured_part(self.loaded)
 
     @property
     def plain(self) -> Trace | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +34,28 @@ def ffn(
     """
     found = next(filter(None, (form(given, around) for form in forms)), None)
     return found or FFN.model_construct(activation=given.activation, **around)
+
+
+@dataclass(frozen=True)
+class SomeRows:
+    """Some rows of a table, which are read or drawn when they are used."""
+
+    table: Any
+    rows: Sequence[int]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns)."""
+        return (len(self.rows), *self.table.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: slice) -> SomeRows:
+        return SomeRows(self.table, self.rows[chosen])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.table[[*self.rows]], dtype)
 
 
 class Lookup(Mapping[str, NDArray[np.float64]]):
@@ -69,4 +92,4 @@ class ReadsRows(Tower):
     @property
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
-        return self.lookup.rows[[self.lookup.ids[token] for token in self.tokens]]
+        return SomeRows(self.lookup.rows, [self.lookup.ids[token] for token in self.tokens])

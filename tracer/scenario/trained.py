@@ -23,7 +23,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import as_typed
 from tracer.names import count
 from tracer.scenario import fields, model
-from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
+from tracer.scenario.blueprint import Lookup, ReadsRows, SomeRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
@@ -418,7 +418,9 @@ def _positions(
     if architecture.sinusoidal:
         waves = sines_before_cosines(architecture.context, architecture.width)
         return model.FixedPositions.model_construct(table=waves if table is None else table)
-    return None if table is None else model.Positions.model_construct(table=table)
+    if table is None:
+        return None
+    return model.Positions.model_construct(table=SomeRows(table, range(len(table))))
 
 
 def _of_attention(architecture: Architecture, layer: int) -> dict[str, Any]:

@@ -269,6 +269,7 @@ def _other(record: Record) -> str:
 COMPONENTS: dict[str, tuple[Role, ...]] = {
     "the embedding": (roles.EMBEDDING, roles.SCALED_EMBEDDING),
     "the position": (roles.POSITION,),
+    "each attention sub-layer": (roles.ATTENTION_OUTPUT,),
     "each head": (roles.HEAD_OUTPUT,),
     "each FFN": (
         *roles.HIDDEN_LAYERS,

@@ -24,13 +24,15 @@ def forward_pass(
     token: int,
     *,
     whole: bool,
+    answers: bool = True,
     full: bool = True,
     detail: Detail = Detail.FULL,
     terms: Terms | None = None,
 ) -> doc.Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced.
 
-    Where all steps are the encoder's, it is one of its tokens.
+    Where all steps are the encoder's, it is one of its tokens. Without `answers`, the introduction
+    does not say what comes out: all layers would be computed for it.
     """
     followed = (None, token) if of_encoder(chosen) else (token, None)
     teacher = Teacher(trace, *followed, full=full, detail=detail, terms=terms)
@@ -39,7 +41,7 @@ def forward_pass(
         introduction = (
             *teacher.author.intro(),
             *teacher.introduction(),
-            *answer(teacher),
+            *(answer(teacher) if answers else ()),
             *padded_batch(trace),
             *diagram(teacher.ctx, chosen),
         )

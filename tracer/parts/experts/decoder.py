@@ -66,7 +66,9 @@ def mixture_of_experts(
     Each expert reads the rows of its tokens: (k_e, d) → (k_e, d).
     """
     gates, chosen = routed(tape, x, parameters, softmax)
-    rows, outputs = tokens_of_experts(gates, chosen), []
+    logits = tape.address(ROUTER_LOGITS)
+    rows = tokens_of_experts(gates, chosen, is_decided=logits in tape.routing)
+    outputs = []
     for number, (own, network) in enumerate(zip(rows, parameters.experts, strict=True), start=1):
         with tape.at(network=expert(number)):
             read = tape.record(EXPERT_INPUT, op.Rows(own), x, gates)
@@ -128,14 +130,18 @@ def columns_of_largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, 
 
 
 def tokens_of_experts(
-    gates: Value, chosen: tuple[tuple[int, ...], ...]
+    gates: Value, chosen: tuple[tuple[int, ...], ...], *, is_decided: bool
 ) -> tuple[tuple[int, ...], ...]:
     """The rows of x that go to each expert, by the experts that each token has chosen.
 
-    Where given weights are for other experts than the chosen ones, these compute.
+    Where given weights are for other experts than the chosen ones, these compute, unless it
+    `is_decided`: then the weights are not looked at.
     """
-    weighted = [tuple(np.flatnonzero(row)) for row in gates.numbers]
-    experts = [w if {*w} - {*c} else c for w, c in zip(weighted, chosen, strict=True)]
+    experts = chosen
+    if not is_decided:
+        weighted = [tuple(np.flatnonzero(row).tolist()) for row in gates.numbers]
+        pairs = zip(weighted, chosen, strict=True)
+        experts = tuple(other if {*other} - {*own} else own for other, own in pairs)
     return tuple(
         tuple(row for row, own in enumerate(experts) if expert in own)
         for expert in range(gates.shape[1])
