@@ -305,7 +305,7 @@ class Reads:
         changed, values = list(operands), self.base.trace.values
         for place, value in enumerate(record.inputs):
             other = values.get(_shifted(self.instead, self.of, value.address))
-            if _kind(value.address) == _kind(self.of) and other and other.shape == value.shape:
+            if kind_of(value.address) == kind_of(self.of) and other and other.shape == value.shape:
                 changed[place] = at.moved(other, self.base.number(other))
                 if self.with_bias:
                     readers = (r.inputs for r in self.base.trace.records if other in r.inputs[1:2])
@@ -319,7 +319,7 @@ class Reads:
 NUMBERED = re.compile(r"(layer|head|expert)([0-9]+)")
 
 
-def _kind(address: str) -> str:
+def kind_of(address: str) -> str:
     """Return an address without the numbers of layers, heads and experts."""
     return NUMBERED.sub(r"\1", address)
 

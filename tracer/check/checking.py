@@ -76,8 +76,7 @@ def differences(
     """
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
-    of_pass = [each for each in dump.arrays if not each.startswith(("gradient.", "update."))]
-    own = Pass(loaded, PassOptions.recording(of_pass))
+    own = Pass(loaded, PassOptions.recording([*dump.arrays]))
     steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, dump.arrays)
     found = compared(own.trace, steps, dump.arrays, tolerance)
     known = {each.value.address for each in found}

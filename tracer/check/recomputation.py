@@ -101,6 +101,8 @@ class Recomputation:
     def operand(self, value: Value, record: Record) -> Floats:
         """Return the numbers of a value as an operation reads them: the file's if it has them."""
         if value.role.parameter and value.address not in self.numbers:
+            if record.output.place.phase == "update":
+                return self.stored(value)
             if isinstance(value, LazyTensor) and self.change is None:
                 return value.operand(record.operation)  # type: ignore[arg-type]
             return _floats(value)
@@ -124,6 +126,17 @@ class Recomputation:
         is_counted = value.role.name.startswith("position.")
         unit = min(self.unit, COUNTED) if is_counted else self.unit
         return numbers * (1 + unit * self._random.choice((-1.0, 1.0), numbers.shape))
+
+    def stored(self, value: Value) -> Floats:
+        """Return a parameter, moved where the type of the program cannot store its number.
+
+        An update may be smaller than this rounding error, unlike the result of a product.
+        """
+        numbers = _floats(value)
+        if self.seed is None:
+            return numbers
+        is_exact = np.frexp(numbers)[0] / self.unit % 1 == 0
+        return np.where(is_exact, numbers, self.moved(value, numbers))
 
 
 def _floats(value: Value) -> Floats:
