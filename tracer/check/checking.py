@@ -11,7 +11,7 @@ from tracer.check.differences import Differences
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
 from tracer.check.listed import read_figures
-from tracer.check.passes import Pass
+from tracer.check.passes import Pass, is_trained, missing_loss
 from tracer.check.report import Report
 from tracer.check.verdicts import judged
 from tracer.decoder.forward import PassOptions, check_numbers
@@ -76,6 +76,9 @@ def differences(
     """
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
+    of_training = next(filter(is_trained, dump.arrays), None)
+    if of_training and (missing := missing_loss(loaded.scenario)):
+        raise TracerError(Problem(missing, file, address=of_training))
     own = Pass(loaded, PassOptions.recording([*dump.arrays]))
     steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, dump.arrays)
     found = compared(own.trace, steps, dump.arrays, tolerance)

@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 
 from tracer.check.listed import Listed, ReadFigures
-from tracer.check.passes import Pass
+from tracer.check.passes import Pass, is_trained, missing_loss
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
@@ -158,13 +158,22 @@ class _Passes:
 
     def __init__(self, read: ReadFigures, loaded: Loaded) -> None:
         options = PassOptions.recording([listed.address or "" for listed in read.listed])
-        loss = options.loss and not loaded.scenario.training
-        self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
+        self.trained = Pass(loaded, options)
+        """The first step of training, on all examples if there are any."""
+        is_plain = bool(loaded.scenario.training)
+        forward = replace(options, loss=False, gradients=False)
+        self.plain = Pass(loaded, forward) if is_plain else self.trained
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
         examples = self.plain.loaded.scenario.training
-        is_of_loss = (listed.address or "").split(".")[0] == LOSS.name
+        address = listed.address or ""
+        if is_trained(address):
+            if missing := missing_loss(self.trained.loaded.scenario):
+                raise MissingValueError("address", missing, address)
+            if listed.example is None:
+                return self.trained
+        is_of_loss = address.split(".")[0] == LOSS.name
         number = listed.example or (1 if examples and is_of_loss else None)
         if number is None:
             return self.plain
@@ -174,7 +183,8 @@ class _Passes:
         if number not in self.examples:
             loaded = self.plain.loaded
             read = loaded.scenario.reading_example(examples[number - 1])
-            self.examples[number] = Pass(replace(loaded, scenario=read), PassOptions(loss=True))
+            options = replace(self.trained.options, loss=True)
+            self.examples[number] = Pass(replace(loaded, scenario=read), options)
         return self.examples[number]
 
 

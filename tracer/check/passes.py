@@ -9,6 +9,7 @@ from functools import cached_property
 from tracer.check.updates import OF_OPTIMIZER
 from tracer.check.variants import OF_PROGRAMS, VARIANTS, Change
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import Routing
 from tracer.decoder.routing import routing_of
 from tracer.decoder.tape import Overrides
@@ -18,12 +19,25 @@ from tracer.formula.arithmetic import ON_DEMAND, SHAPES
 from tracer.lesson.texts.origins import Origins
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded
-from tracer.scenario.model import Scenario
+from tracer.scenario.model import GRADIENT, UPDATE, Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 
 Named = tuple[str, Trace]
 
 MOST_WORKING = 4
+
+
+def is_trained(address: str) -> bool:
+    """Return whether a value belongs to a backward pass or to an optimizer's step."""
+    return address.startswith((GRADIENT, UPDATE))
+
+
+def missing_loss(scenario: Scenario) -> str:
+    """Return what a scenario needs for gradients, which are those of a loss; "" if it has it."""
+    if scenario.training or scenario.upstream or has_loss(scenario):
+        return ""
+    words = "targets" if scenario.vocabulary else "vocabulary, unembedding and targets"
+    return f"gradients need a loss: add {words} to the scenario, or loss: {{kind: squared, …}}"
 
 
 @dataclass(frozen=True, eq=False)
