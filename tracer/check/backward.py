@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tracer.check.changes import kind_of
+from tracer.check.changes import NUMBERED
 from tracer.check.recomputation import Change, Recomputation
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.comparison import Floats
@@ -234,7 +234,7 @@ def _counts(key: Callable[[Value], object], one: object, counts: bool, value: Va
 
 
 def _kind(value: Value) -> object:
-    return kind_of(value.address)
+    return NUMBERED.sub(r"\1", value.address)
 
 
 def _head(value: Value) -> object:

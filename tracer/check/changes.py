@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import is_
 
 import numpy as np
@@ -305,7 +306,7 @@ class Reads:
         changed, values = list(operands), self.base.trace.values
         for place, value in enumerate(record.inputs):
             other = values.get(_shifted(self.instead, self.of, value.address))
-            if kind_of(value.address) == kind_of(self.of) and other and other.shape == value.shape:
+            if _kind(value.address) == _kind(self.of) and other and other.shape == value.shape:
                 changed[place] = at.moved(other, self.base.number(other))
                 if self.with_bias:
                     readers = (r.inputs for r in self.base.trace.records if other in r.inputs[1:2])
@@ -319,11 +320,13 @@ class Reads:
 NUMBERED = re.compile(r"(layer|head|expert)([0-9]+)")
 
 
-def kind_of(address: str) -> str:
+@cache
+def _kind(address: str) -> str:
     """Return an address without the numbers of layers, heads and experts."""
     return NUMBERED.sub(r"\1", address)
 
 
+@cache
 def _shifted(instead: str, of: str, address: str) -> str:
     """Return the address that is as far from another one as `instead` is from `of`."""
     own, here = (dict(NUMBERED.findall(each)) for each in (of, address))
