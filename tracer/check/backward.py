@@ -116,14 +116,14 @@ def _without_factor(fits: Callable[[Value], bool]) -> Change:
     return change
 
 
-def _of_words(rows: Callable[[Floats], Floats]) -> Change:
-    """Return a change of the gradient of a word's embedding; `rows` reduces those of its tokens."""
+def _of_words(rows: Callable[[Floats], Floats], left_out: int | None = None) -> Change:
+    """Return a change of the gradients of embeddings; `rows` reduces those of a word's tokens."""
 
     def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
         if not isinstance(record.operation, op.ByWord):
             return None
         words, found = np.array(record.operation.words), np.zeros(record.output.shape)
-        for word in set(record.operation.words):
+        for word in set(record.operation.words) - {left_out}:
             found[word] = rows(operands[0][words == word])
         return found
 
@@ -221,6 +221,11 @@ def of_summands(at: Recomputation, address: str) -> Iterator[tuple[str, Change]]
     """
     for value in at.needed(at.trace.values[address]):
         record = at.trace.producers[value]
+        if isinstance(record.operation, op.ByWord):
+            for word in dict.fromkeys(record.operation.words):
+                label = value.axes[0].labels[word]
+                name = f"without the tokens “{label}”, as with PyTorch's padding_idx"
+                yield name, _of_words(lambda rows: rows.sum(axis=0), left_out=word)
         if isinstance(record.operation, op.AccumulateGradients):
             for key in (_kind, _head):
                 for one in dict.fromkeys(map(key, record.inputs)):

@@ -21,6 +21,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.results import result
+from tracer.decoder.roles import SLOPE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS, no_rounding
@@ -178,7 +179,8 @@ class Allowed:
         sizes = np.where(np.isfinite(own), np.abs(own), 0.0)
         kind = kind if kind in ROUNDING else "float64"
         record = self.trace.producers[self.trace.values[address]]
-        if isinstance(record.operation, Activate):
+        is_through_slope = any(each.role is SLOPE for each in record.inputs)
+        if isinstance(record.operation, Activate) or is_through_slope:
             # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
             (x, *_) = record.inputs
             operand = self.numbers.get(x.address, _floats(x))
