@@ -57,7 +57,7 @@ def test_gradients_match_and_the_first_wrong_one_is_named(model: Any, other: Any
     with pytest.raises(AssertionError) as caught:
         tracer.testing.assert_matches(model, other, inputs, backward=True)
     message = " ".join(str(caught.value).split())
-    assert re.search(r"1 differs\. .*Layer 1 · Gradient at the activation", message)
+    assert re.search(r"1 differs\. .*First difference: step \d+, Layer 1 · Gradient at", message)
     assert re.search(r"“gradient\.layer1\.ffn\.W_2\[h.+,.+\]” is", message)
     assert "added up over two equal backward passes" in message
 
