@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.helpers.buggy_training import BUGS, OPTIMIZERS, Bug, Training, scenario_of
+from tests.helpers.command import printed, run
+from tests.helpers.mutated_files import npz
+from tests.helpers.scenario_yaml import to_yaml
 from tracer.check.against import ComparedValue, Steps, compared
 from tracer.check.causes import Cause, Search
 from tracer.check.passes import Pass
@@ -78,3 +85,59 @@ def test_most_bugs_are_found_in_other_types(kind: str, least: tuple[int, int]) -
     located = sum(is_located(bug, values) for bug, values, _ in found)
     named = sum(is_named(bug, causes) for bug, _, causes in found)
     assert located >= least[0] and named >= least[1], (located, named)
+
+
+def against(folder: Path, arrays: Mapping[str, Any], spec: dict[str, Any], *options: str) -> str:
+    """The report in one line, or the message of an error."""
+    (folder / "own.yaml").write_text(to_yaml(spec), encoding="utf-8")
+    (folder / "their.npz").write_bytes(npz(arrays))
+    ran = run("check", str(folder / "own.yaml"), "--against", str(folder / "their.npz"), *options)
+    return " ".join((ran.stdout + ran.stderr).split())
+
+
+def test_the_report_works_out_the_first_wrong_gradient(tmp_path: Path) -> None:
+    """The line and the number of its step are those of `train`."""
+    spec = scenario_of("gpt", "sgd")
+    report = against(tmp_path, Training("gpt", "sgd", bug="all tokens counted").run(), spec)
+    found = re.search(r"step (\d+), (Gradient at [a-z ]+) ─.* follows: (.*) Value", report)
+    assert found
+    number, title, line = found.groups()
+    token = ("--token", line.partition(",")[0])
+    calculation = line.partition(": ")[2]
+    trained = " ".join(printed("train", str(tmp_path / "own.yaml"), *token).split())
+    assert f"{number} · {title} " in trained
+    assert calculation and calculation in trained
+    assert "in all 30 numbers averaged over all tokens, also those without a target." in report
+
+
+def test_gradients_in_the_layout_of_pytorch_are_said_to_be_transposed(tmp_path: Path) -> None:
+    arrays = Training("gpt", "sgd").run()
+    of_linear = {"gradient.layer1.ffn.W_1": arrays["gradient.layer1.ffn.W_1"].T}
+    report = against(tmp_path, of_linear, scenario_of("gpt", "sgd"))
+    assert "is 10×8 in the file and 8×10 in the scenario. Transposed, it agrees." in report
+    report = against(tmp_path, {k: v + 1 for k, v in of_linear.items()}, scenario_of("gpt", "sgd"))
+    assert "8×10 in the scenario. The" not in report and "Transposed" not in report
+
+
+def test_what_train_writes_agrees_with_all_examples_of_the_batch(tmp_path: Path) -> None:
+    spec = scenario_of("gpt", "plain adamw") | {
+        "training": [
+            {"tokens": ["tea", "milk", "and"], "targets": ["milk", "and", "none"]},
+            {"tokens": ["honey", "and"], "targets": ["and", "tea"]},
+        ]
+    }
+    (tmp_path / "own.yaml").write_text(to_yaml(spec), encoding="utf-8")
+    written = tmp_path / "written.npz"
+    printed("train", str(tmp_path / "own.yaml"), "-f", "npz", "-o", str(written))
+    arrays = dict(np.load(written))
+    assert "all agree" in against(tmp_path, arrays, spec)
+    assert {"gradient.example2.logits", "update.embeddings"} < {*arrays}
+    arrays["update.embeddings"] += 0.01
+    report = json.loads(against(tmp_path, arrays, spec, "-f", "json"))
+    assert (report["first"], report["holds"]) == ("update.embeddings", False)
+
+
+def test_gradients_ask_for_a_loss(tmp_path: Path) -> None:
+    spec = scenario_of("gpt", "sgd") | {"targets": ["none"] * 5}
+    said = against(tmp_path, {"gradient.input": np.zeros((5, 8))}, spec)
+    assert "their.npz: gradient.input: gradients need a loss: add targets to the scenario" in said

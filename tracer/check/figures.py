@@ -160,17 +160,17 @@ class _Passes:
         options = PassOptions.recording([listed.address or "" for listed in read.listed])
         self.trained = Pass(loaded, options)
         """The first step of training, on all examples if there are any."""
-        is_plain = bool(loaded.scenario.training)
-        forward = replace(options, loss=False, gradients=False)
-        self.plain = Pass(loaded, forward) if is_plain else self.trained
+        self.missing = missing_loss(loaded.scenario) if options.gradients else ""
+        forward = Pass(loaded, replace(options, loss=False, gradients=False))
+        self.plain = forward if loaded.scenario.training or self.missing else self.trained
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
         examples = self.plain.loaded.scenario.training
         address = listed.address or ""
         if is_trained(address):
-            if missing := missing_loss(self.trained.loaded.scenario):
-                raise MissingValueError("address", missing, address)
+            if self.missing:
+                raise MissingValueError("address", self.missing, address)
             if listed.example is None:
                 return self.trained
         is_of_loss = address.split(".")[0] == LOSS.name
@@ -183,6 +183,7 @@ class _Passes:
         if number not in self.examples:
             loaded = self.plain.loaded
             read = loaded.scenario.reading_example(examples[number - 1])
+            read = read.model_copy(update={"training": ()})
             options = replace(self.trained.options, loss=True)
             self.examples[number] = Pass(replace(loaded, scenario=read), options)
         return self.examples[number]
