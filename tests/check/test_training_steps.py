@@ -79,7 +79,7 @@ def test_a_bug_of_training_is_found_where_it_is_with_its_cause(bug: Bug) -> None
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize(("kind", "least"), [("float32", (52, 52)), ("bfloat16", (44, 42))])
+@pytest.mark.parametrize(("kind", "least"), [("float32", (51, 51)), ("bfloat16", (44, 42))])
 def test_most_bugs_are_found_in_other_types(kind: str, least: tuple[int, int]) -> None:
     found = [(b, *wrong(Training(b.model, b.optimizer, kind, b.name))) for b in BUGS]
     located = sum(is_located(bug, values) for bug, values, _ in found)

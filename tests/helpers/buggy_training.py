@@ -80,7 +80,7 @@ BUGS = tuple(
         ("gradients not zeroed", "gpt", "sgd", "gradient.unembedding.W_U", "equal backward passes"),
         ("tied part missing", "gpt", "sgd", "gradient.embeddings", "without gradient.embeddings"),
         ("words overwritten", "gpt", "sgd", "gradient.embeddings", "last token of each word"),
-        ("heads swapped", "gpt", "sgd", f"{HEAD}.output", "opposite order"),
+        ("heads interleaved", "gpt", "sgd", f"{HEAD}.output", "heads interleaved"),
         (
             "no head 1",
             "gpt",
@@ -426,8 +426,8 @@ class Training:
         w_o = self.w[f"{place}.W_O"]
         g = self.grad(f"{place}.concat", g @ (w_o if self.has("W_O not transposed") else w_o.T))
         parts = np.split(g, HEADS, axis=1)
-        if self.has("heads swapped"):
-            parts = parts[::-1]
+        if self.has("heads interleaved"):
+            parts = [g[:, h::HEADS] for h in range(HEADS)]
         found = np.zeros((N, D))
         for h in range(HEADS, 0, -1):
             of_head = self.back_head(f"{place}.head{h}", x, parts[h - 1])

@@ -26,22 +26,11 @@ MEANS = tuple(norm.mean for norm in all_norms())
 SQUARES = tuple(role for norm in all_norms() for role in (norm.squared, norm.root_squared))
 
 
-def of_training(what: What, compute: Callable[..., Floats]) -> Change:
-    """Return a change of some results of training; `compute` gets their operands."""
+def of_training(what: What, compute: Callable[..., Floats | None]) -> Change:
+    """Return a change of some results of training; `compute` gets the record and the operands."""
 
     def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        return compute(*operands) if is_of_training(what, record) else None
-
-    return change
-
-
-def with_operation(what: What, changed: Callable[[Any, Record], op.Recorded]) -> Change:
-    """Return a change of some operations of training to others with the same operands."""
-
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not is_of_training(what, record):
-            return None
-        return _result(changed(record.operation, record), operands, record)
+        return compute(record, *operands) if is_of_training(what, record) else None
 
     return change
 
@@ -55,92 +44,85 @@ def is_of_training(what: What, record: Record) -> bool:
     return isinstance(record.operation, what)
 
 
+def with_operation(what: What, changed: Callable[[Any], op.Recorded]) -> Change:
+    """Return a change of some operations of training to others with the same operands."""
+    return of_training(what, lambda record, *x: _result(changed(record.operation), x, record))
+
+
 def _result(operation: Any, operands: Sequence[Floats], record: Record) -> Floats:
     """Return an operation's result, with the axes of a record's."""
     found = result(FLOATS, operation, [*operands], record.output.axes, no_rounding)
     return np.asarray(found, np.float64)
 
 
-def _with_own_targets(miss: el.SoftmaxCrossEntropyGrad, record: Record) -> op.Recorded:
+def _with_own_targets(record: Record, p: Floats) -> Floats:
     """Return the gradient at the logits if each token were its own target."""
+    miss: Any = record.operation
     tokens, words = (axis.labels for axis in record.output.axes)
     both = zip(tokens, miss.columns, strict=True)
     own = (None if c is None or t not in words else words.index(t) for t, c in both)
-    return replace(miss, columns=tuple(own))
+    return _result(replace(miss, columns=tuple(own)), [p], record)
 
 
-def _not_transposed(kind: type[object]) -> Change:
-    """Return a change of products: no factor is transposed, where the shapes allow it."""
-
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not is_of_training(kind, record):
-            return None
-        one, other = operands
-        fits = one.shape[1] == len(other) and (len(one), other.shape[1]) == record.output.shape
-        return one @ other if fits else None
-
-    return change
+def _not_transposed(record: Record, one: Floats, other: Floats) -> Floats | None:
+    """Return a product of which no factor is transposed, where the shapes allow it."""
+    fits = one.shape[1] == len(other) and (len(one), other.shape[1]) == record.output.shape
+    return one @ other if fits else None
 
 
-def _of_parameters(compute: Callable[[Floats, int], Floats]) -> Change:
-    """Return a change of their gradients; `compute` also gets the number of summed rows."""
+def _of_parameter(factor: Callable[[int], float]) -> Change:
+    """Return a change of the gradients of parameters, by the number of rows that are added up."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        of = record.output.role.of
-        if not (of and of.parameter and is_of_training("gradient", record)):
+    def multiplied(record: Record, *x: Floats) -> Floats | None:
+        if not (record.output.role.of and record.output.role.of.parameter):
             return None
         sums = (op.TransposedMatMul, op.ColumnTotal, op.ColumnDot)
-        rows = len(operands[0]) if isinstance(record.operation, sums) else 1
-        return compute(_result(record.operation, operands, record), rows)
+        rows = len(x[0]) if isinstance(record.operation, sums) else 1
+        return factor(rows) * _result(record.operation, x, record)
 
-    return change
+    return of_training("gradient", multiplied)
 
 
-def _slope_of_output(
-    at: Recomputation, record: Record, operands: Sequence[Floats]
-) -> Floats | None:
-    """Compute the slope of an activation function at its result."""
-    output = replace(record.output.place, phase="forward").address(roles.ACTIVATION)
-    if not is_of_training(el.Slope, record) or output not in at.trace.values:
-        return None
-    return _result(record.operation, [at.number(at.trace.values[output])], record)
+def _slope_of_output(record: Record, x: Floats) -> Floats:
+    """Return the slope of an activation function at its result."""
+    slope: Any = record.operation
+    return _result(slope, [_result(el.Activate(slope.function), [x], record)], record)
 
 
 def _without_factor(fits: Callable[[Value], bool]) -> Change:
     """Return a change of products of a gradient and another factor: without some of these."""
+    return of_training(el.Multiply, lambda record, g, factor: g if fits(record.inputs[1]) else None)
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        is_product = is_of_training(el.Multiply, record)
-        return operands[0] if is_product and fits(record.inputs[1]) else None
 
-    return change
+def _of_heads(record: Record, g: Floats) -> Floats | None:
+    """Return the columns of a head, where those of all heads alternate."""
+    columns: Any = record.operation
+    width = columns.stop - columns.start
+    return g[:, columns.start // width :: g.shape[1] // width]
 
 
 def _of_words(rows: Callable[[Floats], Floats], left_out: int | None = None) -> Change:
     """Return a change of the gradients of embeddings; `rows` reduces those of a word's tokens."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, op.ByWord):
-            return None
-        words, found = np.array(record.operation.words), np.zeros(record.output.shape)
-        for word in set(record.operation.words) - {left_out}:
-            found[word] = rows(operands[0][words == word])
+    def reduced(record: Record, g: Floats) -> Floats:
+        by_word: Any = record.operation
+        words, found = np.array(by_word.words), np.zeros(record.output.shape)
+        for word in {*by_word.words} - {left_out}:
+            found[word] = rows(g[words == word])
         return found
 
-    return change
+    return of_training(op.ByWord, reduced)
 
 
 def _summed(counts: Callable[[Value], bool]) -> Change:
     """Return a change of sums of gradients, of which only some summands count."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not is_of_training(op.AccumulateGradients, record):
-            return None
-        both = zip(operands, record.inputs, strict=True)
-        counted = [x for x, of in both if counts(of)]
+    def some(record: Record, *summands: Floats) -> Floats | None:
+        both = zip(summands, record.inputs, strict=True)
+        counted = [x for x, value in both if counts(value)]
         return np.asarray(sum(counted)) if counted else None
 
-    return change
+    return of_training(op.AccumulateGradients, some)
 
 
 def _without(*left_out: roles.Role) -> Change:
@@ -148,50 +130,36 @@ def _without(*left_out: roles.Role) -> Change:
     return _summed(lambda value: value.role.of not in left_out)
 
 
-def _of_heads(columns: Callable[[Floats, int, int], Floats]) -> Change:
-    """Return a change of each head's columns, by its number from 0 and the number of heads."""
-
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, op.Columns) or not is_of_training("gradient", record):
-            return None
-        (g,), width = operands, record.output.shape[1]
-        return columns(g, record.operation.start // width, g.shape[1] // width)
-
-    return change
-
-
-def _opposite(g: Floats, head: int, heads: int) -> Floats:
-    return np.split(g, heads, axis=1)[heads - 1 - head]
-
-
 OF_BACKWARD: tuple[tuple[str, Change], ...] = (
     (
         "averaged over all tokens, also those without a target",
         with_operation(
-            el.SoftmaxCrossEntropyGrad, lambda miss, _: replace(miss, counted=len(miss.columns))
+            el.SoftmaxCrossEntropyGrad, lambda miss: replace(miss, counted=len(miss.columns))
         ),
     ),
     (
         "with each token as its own target",
-        with_operation(el.SoftmaxCrossEntropyGrad, _with_own_targets),
+        of_training(el.SoftmaxCrossEntropyGrad, _with_own_targets),
     ),
     (
         "without the mean that the gradient of a softmax subtracts",
-        of_training("difference", lambda g, mean: g),
+        of_training("difference", lambda _, g, mean: g),
     ),
     ("with the mean of each norm as a constant", _without(*MEANS)),
     ("with the deviation of each norm as a constant", _without(*SQUARES)),
     ("with mean and deviation of each norm as constants", _without(*MEANS, *SQUARES)),
-    ("without the factor γ of norms", of_training("scaled", lambda g, gain: g)),
+    ("without the factor γ of norms", of_training("scaled", lambda _, g, gain: g)),
     ("without the gradients of residual connections", _without(roles.RESIDUAL)),
     (
         "with only the gradients of residual connections",
         _summed(lambda value: value.role.of is roles.RESIDUAL),
     ),
-    ("with weights that are not transposed", _not_transposed(op.Dot)),
-    ("with a first factor that is not transposed", _not_transposed(op.TransposedMatMul)),
-    ("with the heads in the opposite order", _of_heads(_opposite)),
-    ("with the columns of heads interleaved", _of_heads(lambda g, h, n: g[:, h::n])),
+    ("with weights that are not transposed", of_training(op.Dot, _not_transposed)),
+    (
+        "with a first factor that is not transposed",
+        of_training(op.TransposedMatMul, _not_transposed),
+    ),
+    ("with the columns of heads interleaved", of_training(op.Columns, _of_heads)),
     (
         "without the slope of the activation function",
         _without_factor(lambda factor: factor.role in (roles.OPEN, roles.SLOPE)),
@@ -200,16 +168,18 @@ OF_BACKWARD: tuple[tuple[str, Change], ...] = (
         "without the other factor of the gate",
         _without_factor(lambda factor: factor.place.phase == "forward"),
     ),
-    ("with the slope of the activation function at its output", _slope_of_output),
+    (
+        "with the slope of the activation function at its output",
+        of_training(el.Slope, _slope_of_output),
+    ),
     (
         "rotated in the direction of the forward pass",
-        with_operation(op.RotateBack, lambda back, _: op.Rotate(back.layout)),
+        with_operation(op.RotateBack, lambda back: op.Rotate(back.layout)),
     ),
-    ("without rotating back", of_training(op.RotateBack, lambda g, cos, sin: g)),
-    ("averaged over the tokens, not added up", _of_parameters(lambda g, rows: g / rows)),
-    ("added up over two equal backward passes", _of_parameters(lambda g, rows: 2 * g)),
+    ("without rotating back", of_training(op.RotateBack, lambda _, g, cos, sin: g)),
+    ("averaged over the tokens, not added up", _of_parameter(lambda rows: 1 / rows)),
+    ("added up over two equal backward passes", _of_parameter(lambda rows: 2)),
     ("with only the last token of each word", _of_words(lambda rows: rows[-1])),
-    ("averaged over the tokens of each word", _of_words(lambda rows: rows.mean(axis=0))),
 )
 """The name of each change of an operation of the backward pass."""
 

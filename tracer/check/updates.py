@@ -60,8 +60,8 @@ OF_UPDATES: tuple[tuple[str, Change], ...] = (
         _of("new", lambda o, w, d: w - o.rate * (1 - o.rate * o.decay) * d),
     ),
     ("with gradients dampened by 1 − momentum", _of("velocity", lambda o, g: (1 - o.momentum) * g)),
-    ("without weight decay", of_training("decayed", lambda before, *_: before)),
-    ("without clipping", of_training("clipped", lambda g, factor: g)),
+    ("without weight decay", of_training("decayed", lambda _, before, *others: before)),
+    ("without clipping", of_training("clipped", lambda _, g, factor: g)),
     ("clipped by value", _of("clipped", lambda o, g, _: np.clip(g, -o.clip, o.clip))),
     (
         "clipped by the norm of each parameter",
@@ -71,18 +71,18 @@ OF_UPDATES: tuple[tuple[str, Change], ...] = (
         f"with {OF_CLIPPING:f} added to the norm, as PyTorch's clip_grad_norm_ does",
         _of("clipped", lambda o, g, factor: g * o.clip / (o.clip / factor + OF_CLIPPING)),
     ),
-    ("without bias correction", of_training(el.BiasCorrection, lambda moment: moment)),
+    ("without bias correction", of_training(el.BiasCorrection, lambda _, moment: moment)),
     (
         "without the bias correction of the first moment",
-        of_training("unbiased_first", lambda moment: moment),
+        of_training("unbiased_first", lambda _, moment: moment),
     ),
     (
         "without the bias correction of the second moment",
-        of_training("unbiased_second", lambda moment: moment),
+        of_training("unbiased_second", lambda _, moment: moment),
     ),
     (
         "with the bias correction of the second step",
-        with_operation(el.BiasCorrection, lambda each, _: replace(each, steps=2)),
+        with_operation(el.BiasCorrection, lambda each: replace(each, steps=2)),
     ),
     ("with ε inside the root", _of(el.Ratio, lambda o, m, v: m / np.sqrt(v + o.epsilon))),
     (
