@@ -6,6 +6,7 @@ import re
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,6 +197,7 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "reference": of_transformers(BASE["llama"]),
         "my_model": my_model,
         "batch": {"input_ids": ids, "attention_mask": (ids > 0).long()},
+        **trained_by_hand(),
     }
     for example in fences("debugging.md", "python"):
         exec(compile(example, "debugging.md", "exec"), known)
@@ -213,6 +215,22 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         tracer.testing.assert_matches(known["model"], known["reference"], known["batch"], row=1)
     for line in re.findall("^> (.*)$", text_of(DOCS / "debugging.md"), re.MULTILINE):
         assert line in str(caught.value)
+    report = printed("check", "hand.yaml", "--against", "step.npz")
+    assert "2 values of “step.npz” compared with the scenario: all agree." in report
+
+
+def trained_by_hand() -> dict[str, Any]:
+    """The arrays of a step of a model without layers: logits are rows of W_U."""
+    Path("hand.yaml").write_text(
+        "title: By hand\ntokens: [u, v]\nembeddings: {u: [1, 0], v: [0, 1]}\nlayers: []\n"
+        "vocabulary: [p, q]\nunembedding: {W_U: [[1, 0], [0, 2]]}\ntargets: [q, p]\n"
+        "optimizer: {learning_rate: 0.5}\n",
+        encoding="utf-8",
+    )
+    before = np.array([[1, 0], [0, 2]])
+    shares = np.exp(before) / np.exp(before).sum(axis=1, keepdims=True)
+    gradient = (shares - [[0, 1], [1, 0]]) / 2
+    return {"dW_U": gradient, "W_U": before - 0.5 * gradient}
 
 
 def test_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

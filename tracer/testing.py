@@ -31,6 +31,7 @@ def assert_matches(
     only: Sequence[str] | None = None,
     row: int = 0,
     step: int | None = None,
+    backward: bool = False,
     tolerance: float | None = None,
 ) -> None:
     """Compare what a model computes with a reference, in the order of computation.
@@ -39,7 +40,9 @@ def assert_matches(
         model: a torch.nn.Module.
         reference: a scenario, or the name or path of one; or another torch.nn.Module, whose weights
             are then those of the scenario.
-        inputs: as in `tracer.capture`, and so are `names`, `only`, `row` and `step`.
+        inputs: as in `tracer.capture`, and so are `names`, `only`, `row`, `step` and `backward`.
+            For gradients, the inputs are one text, whose targets are those of the scenario: by
+            default the next tokens.
         tolerance: the allowed difference, relative to the largest number of a value. By default, it
             is what fits the number type.
 
@@ -49,7 +52,7 @@ def assert_matches(
         TracerError: nothing can be captured; a value of `names` or any at all cannot be compared;
             the reference is no scenario.
     """
-    captured = capture(model, inputs, names=names, only=only, row=row, step=step)
+    captured = capture(model, inputs, names=names, only=only, backward=backward, row=row, step=step)
     loaded = _loaded(reference, captured)
     dump = dump_of(captured.dumped(), loaded.scenario, CAPTURED)
     found = replace(differences(loaded, dump, CAPTURED, tolerance, None), source=CAPTURED)

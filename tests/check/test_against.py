@@ -231,7 +231,11 @@ def test_a_trace_that_was_written_is_held_against_one_that_rounds_alike(tmp_path
             *("x.json", b'{"values": [{"address": "input", "data": [[1], [1, 2]]}]}'),
             "input: rows of different lengths, or no numbers",
         ),
-        ("x.json", b'{"values": [{"address": "y", "data": [1]}]}', "no array has a known name"),
+        (
+            *("x.json", b'{"values": [{"address": "inputs", "data": [1]}]}'),
+            "no array has a known name, expected addresses or the names of TransformerLens or "
+            "Hugging Face; got inputs; did you mean 'input'",
+        ),
         ("x.json", b"[" * 100_000, "not JSON that can be read"),
     ],
 )
@@ -298,9 +302,9 @@ def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:
 
 
 def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
-    """Under no address of the pass, words, a gradient, or what only another program computes."""
+    """Under no address of the pass, words, or what only another program computes."""
     others = {
-        **{"x": np.zeros(2), "gradient.output": np.zeros((3, 4)), "tokens": np.zeros(3)},
+        **{"x": np.zeros(2), "layer1.ffn.hiden": np.zeros((3, 4)), "tokens": np.zeros(3)},
         **{"blocks.1.attn.hook_q": np.zeros((1, 3, 2, 2)), "blocks.0.ln1.hook_scale": np.zeros(3)},
         **{"hook_tokens": np.zeros(3), "hidden_states.7": np.zeros((1, 3, 4))},
     }
@@ -309,14 +313,14 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     told = " ".join(ran.stdout.split("Value by value")[0].split())
     listed = ", ".join(f"“{name}”" for name in others)
     assert (
-        "1 value of “theirs.npz” compared with the scenario: it agrees. Not compared, because "
-        in told
+        "1 value of “theirs.npz” compared with the scenario: it agrees. 7 other arrays are not "
+        f"compared, because the scenario computes no such numbers: {listed}. Similar addresses are "
+        "“layer1.ffn.hidden”" in told
     )
-    assert f"the forward pass computes no such numbers: {listed}." in told
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
     many = {f"x{n}": np.zeros(2) for n in range(10)}
-    assert ", and 9 more." in " ".join(against(tmp_path, arrays | many).stdout.split())
+    assert ", and 9 more. Similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
 
 
 def test_words_and_a_value_that_is_written_twice_are_named_too(tmp_path: Path) -> None:

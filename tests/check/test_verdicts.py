@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.helpers.figures import checked, verdicts
 from tests.helpers.small_scenario import END, SMALL, changed
+from tracer.errors import TracerError
 
 HEAD = "layer1.attention.head1"
 ROUNDED = f"{SMALL}rounding: {{decimals: 2, carry: step}}\n"
@@ -293,3 +295,74 @@ def test_figures_of_a_trained_model_are_judged_too(name: str, tmp_path: Path) ->
         ],
     )
     assert verdicts(check_figures(loaded, figures)) == ["agrees", "wrong"]
+
+
+TRAINED = """\
+title: Two words, no layers
+tokens: [u, v]
+embeddings: {u: [1, 0], v: [0, 1]}
+layers: []
+vocabulary: [p, q]
+unembedding: {W_U: [[1, 0], [0, 2]]}
+targets: [q, p]
+optimizer: {kind: sgd, learning_rate: 0.5}
+rounding: {decimals: 3, carry: never}
+"""
+P = np.exp([[1, 0], [0, 2]]) / np.exp([[1, 0], [0, 2]]).sum(axis=1, keepdims=True)
+AT_LOGITS = P - [[0, 1], [1, 0]]
+"""The gradient of the sum of both losses; each word's embedding is one of W_U's rows."""
+
+
+def rows(numbers: Any) -> list[list[str]]:
+    """Numbers as a text prints them."""
+    return [[f"{number:.3f}" for number in row] for row in np.asarray(numbers)]
+
+
+def test_gradients_and_new_weights_are_judged_like_other_figures(tmp_path: Path) -> None:
+    new = [[1, 0], [0, 2]] - AT_LOGITS / 2 / 2
+    found = checked(
+        tmp_path,
+        TRAINED,
+        value("probabilities", rows(P)),
+        value("gradient.unembedding.W_U", rows(AT_LOGITS / 2)),
+        value("update.unembedding.W_U", rows(new)),
+        value("update.unembedding.W_U", "0.3", row=1, column="p"),
+        value("gradient.logits", rows(AT_LOGITS)[0], row="u"),
+        value("gradient.logits", "0.365", row="u", column="p"),
+    )
+    assert verdicts(found)[:12] == ["agrees"] * 12
+    (wrong, *of_sum, cut) = found.findings[12:]
+    assert (str(wrong.verdict), wrong.right) == ("wrong", "0.8")
+    assert [(str(f.verdict), f.by) for f in of_sum] == [("variant", "with the losses added up")] * 2
+    assert (str(cut.verdict), cut.right) == ("rounding", "0.366")
+    assert wrong.figure.title == "The update"
+
+
+def test_settings_that_pytorch_has_by_default_are_named(tmp_path: Path) -> None:
+    """AdamW decays by 1 − η · 0.01; the first step of Adam is η in the direction of each sign."""
+    scenario = TRAINED.replace("{kind: sgd, learning_rate: 0.5}", "{kind: adamw}")
+    decayed = np.array([[1, 0], [0, 2]]) * (1 - 0.01 * 0.01) - 0.01 * np.sign(AT_LOGITS)
+    printed = [[f"{number:.6f}" for number in row] for row in decayed]
+    found = held(tmp_path, value("update.unembedding.W_U", printed), scenario=scenario)
+    assert found[0] == ("variant", "with a weight decay of 0.01, the default of PyTorch's AdamW")
+
+
+def test_figures_of_an_example_are_those_of_its_own_step(tmp_path: Path) -> None:
+    """The first example trains with the target q of u, the second one with p of v."""
+    examples = "training: [{tokens: [u], targets: [q]}, {tokens: [v], targets: [p]}]\n"
+    scenario = TRAINED.replace("targets: [q, p]\n", examples)
+    found = held(
+        tmp_path,
+        value("gradient.logits", rows(AT_LOGITS[1:])[0], row="v", example=2),
+        value("gradient.logits", rows(AT_LOGITS[:1] / 2)[0], row="u"),
+        value("gradient.unembedding.W_U", rows(AT_LOGITS / 2)),
+        value("probabilities", rows(P)),
+        scenario=scenario,
+    )
+    assert [verdict for verdict, _ in found] == ["agrees"] * 12
+
+
+def test_gradients_ask_for_a_loss(tmp_path: Path) -> None:
+    with pytest.raises(TracerError) as caught:
+        held(tmp_path, value("gradient.input", ["1", "2"], row="a"))
+    assert "gradients need a loss: add vocabulary, unembedding and targets" in str(caught.value)

@@ -17,6 +17,7 @@ from tracer.errors import TracerError
 from tracer.library import trace
 from tracer.pytorch.capture import Captured, capture
 from tracer.pytorch.scenario import scenario_of
+from tracer.testing import assert_matches
 
 TOLERANCE = {"float64": 1e-6, "float32": 3e-5}
 """transformers computes rotary positions and some norms in float32, whatever the model's type."""
@@ -67,6 +68,15 @@ def test_padding_and_a_cache_change_nothing(family: str) -> None:
     assert later.keys() == found.keys()
     agree(model, later)
     tracer.testing.assert_matches(model, model, batch, row=1, step=3)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("family", BASE)
+def test_gradients_of_a_family_are_those_of_autograd(family: str) -> None:
+    """Without token 1, for which some families have no gradient, as it is their padding."""
+    model = of_transformers(BASE[family])
+    ids = torch.tensor([[token + 1 for token in FIRST]])
+    assert_matches(model, model, {"input_ids": ids, "labels": ids}, backward=True)
 
 
 def padded(model: Any) -> dict[str, Any]:

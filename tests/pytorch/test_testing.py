@@ -68,6 +68,20 @@ def test_the_cause_is_named(model: Any, other: Any, tmp_path: Path) -> None:
         assert re.search(r"layer1\.ffn\.activation .*tanh", shown)
 
 
+def test_gradients_match_and_the_first_wrong_one_is_named(model: Any, other: Any) -> None:
+    """A hook doubles the gradient of W₂, as two backward passes without zero_grad do for all."""
+    targets = torch.tensor([[*IDS[1:], -100]])
+    inputs = {"ids": torch.tensor([IDS]), "targets": targets}
+    tracer.testing.assert_matches(model, other, inputs, backward=True)
+    model.transformer["h"][0].mlp["c_proj"].weight.register_hook(lambda gradient: 2 * gradient)
+    with pytest.raises(AssertionError) as caught:
+        tracer.testing.assert_matches(model, other, inputs, backward=True)
+    message = " ".join(str(caught.value).split())
+    assert re.search(r"1 differs\. .*First difference: step \d+, Layer 1 · Gradient at", message)
+    assert re.search(r"“gradient\.layer1\.ffn\.W_2\[h.+,.+\]” is", message)
+    assert "added up over two equal backward passes" in message
+
+
 def test_a_scenario_of_typed_numbers_splits_the_heads(tmp_path: Any) -> None:
     """Queries, keys, values and scores of all heads at once, which a plain model has."""
     model = own_model()

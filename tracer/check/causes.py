@@ -10,9 +10,11 @@ from itertools import chain
 import numpy as np
 
 from tracer.check.against import ComparedValue
+from tracer.check.backward import OF_BACKWARD, of_summands
 from tracer.check.changes import CHANGES, other_operands, relations
 from tracer.check.passes import Pass
 from tracer.check.recomputation import Allowed, Recomputation
+from tracer.check.updates import OF_UPDATES, with_inferred_settings
 from tracer.decoder.comparison import differences
 from tracer.errors import TracerError
 
@@ -84,11 +86,15 @@ class Search:
         """The pass with each change of the tables."""
         trace, numbers = self.own.trace, self.own.numbers
         changed = [(name, Recomputation(other, numbers)) for name, other in self.of_pass.programs]
-        return changed + [(name, Recomputation(trace, numbers, how)) for name, how in CHANGES]
+        every = (*CHANGES, *OF_BACKWARD, *OF_UPDATES)
+        return changed + [(name, Recomputation(trace, numbers, how)) for name, how in every]
 
     def _read_otherwise(self, first: ComparedValue) -> Iterator[tuple[str, Recomputation]]:
         alone = Recomputation(self.own.trace, self.own.numbers)
-        for name, change in other_operands(alone, first.value.address):
+        assert first.step
+        address, theirs = first.value.address, first.step.theirs
+        of_training = with_inferred_settings(alone, address, theirs), of_summands(alone, address)
+        for name, change in chain(*of_training, other_operands(alone, address)):
             yield name, Recomputation(self.own.trace, self.own.numbers, change)
 
     def _agrees(self, each: ComparedValue, computed: Recomputation) -> bool:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tracer.check.against import Steps, compared
 from tracer.check.causes import Search
-from tracer.check.differences import Differences
+from tracer.check.differences import MOST_NAMES, Differences
 from tracer.check.draft.drafting import draft
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
 from tracer.check.listed import ReadFigures, parse_figures, read_figures
-from tracer.check.passes import Pass
+from tracer.check.passes import Pass, is_trained, missing_loss
 from tracer.check.report import Report
 from tracer.check.verdicts import judged
 from tracer.decoder.forward import PassOptions, check_numbers
 from tracer.errors import Problem, TracerError
+from tracer.names import closest
 from tracer.scenario.loading import FIGURES, Loaded, file_of
 from tracer.scenario.rounding import Rounding
 
@@ -90,17 +92,29 @@ def differences(
     """
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
-    of_pass = [each for each in dump.arrays if not each.startswith(("gradient.", "update."))]
-    own = Pass(loaded, PassOptions.recording(of_pass))
+    of_training = next(filter(is_trained, dump.arrays), None)
+    if of_training and (missing := missing_loss(loaded.scenario)):
+        raise TracerError(Problem(missing, file, address=of_training))
+    own = Pass(loaded, PassOptions.recording([*dump.arrays]))
     steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, dump.arrays)
     found = compared(own.trace, steps, dump.arrays, tolerance)
     known = {each.value.address for each in found}
     unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
-        expected = "addresses or the names of TransformerLens or Hugging Face"
-        raise TracerError(Problem(f"no array has a known name, expected {expected}", file))
+        expected = "expected addresses or the names of TransformerLens or Hugging Face"
+        raise TracerError(
+            Problem(f"no array has a known name, {expected}{_arrays(names, own)}", file)
+        )
     wrong = [each for each in found if each.is_wrong]
     causes = Search(steps.own, own, steps.allowed.kinds).causes(wrong) if steps else ()
     not_compared = tuple(dict.fromkeys(names))
     return Differences(own.trace, Path(file).name, found, not_compared, tolerance, causes)
+
+
+def _arrays(names: Sequence[str], own: Pass) -> str:
+    """Return which arrays a file has, and what the first may mean."""
+    if not names:
+        return "; the file has no arrays"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"; got {', '.join(names[:MOST_NAMES])}{more}{closest(names[0], own.trace.values)}"

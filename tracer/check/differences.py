@@ -11,6 +11,7 @@ from math import isfinite, isnan
 from tracer.check.against import ComparedStep, ComparedValue
 from tracer.check.causes import Cause
 from tracer.check.figures import step_in
+from tracer.decoder.comparison import gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry, has_token_rows
 from tracer.formula.expression import Number
@@ -20,7 +21,7 @@ from tracer.lesson.entries import name
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.origins import Origins
-from tracer.names import count
+from tracer.names import count, similar
 from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
@@ -134,14 +135,20 @@ class Differences:
         yield (f"The {others} because a value before differs.",)
 
     def _others(self) -> doc.Sentence:
-        """Return the sentence with the names of arrays that were not compared."""
-        if not self.not_compared:
+        """Count the arrays that were not compared; name some, with similar addresses."""
+        number = len(self.not_compared)
+        if not number:
             return ()
+        are = "array is" if number == 1 else "arrays are"
+        why = "because the scenario computes no such numbers: "
         names = listed(self.not_compared)
-        return (
-            *(" Not compared, because the forward pass computes no such numbers: ", *names),
-            ".",
+        near = dict.fromkeys(
+            found[0]
+            for each in self.not_compared[:MOST_NAMES]
+            if (found := similar(each, self.trace.values))
         )
+        hint = (". Similar addresses are ", *listed([*near])) if near else ()
+        return (f" {number} other {are} not compared, {why}", *names, *hint, ".")
 
     def _first(self) -> Iterator[doc.Section]:
         first = self.first
@@ -156,7 +163,8 @@ class Differences:
         value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
-            sizes = f" is {theirs} in {self.source} and {ours} in the scenario."
+            agrees = " Transposed, it agrees." if _agrees_transposed(first) else ""
+            sizes = f" is {theirs} in {self.source} and {ours} in the scenario.{agrees}"
             yield doc.Paragraph((doc.Name(value.address), sizes))
             return
         entry = Entry(value, first.step.at if first.step else first.at)
@@ -242,6 +250,14 @@ def _about_pass(entry: Entry, first: ComparedValue, source: str) -> doc.Sentence
         doc.Name(name(entry)),
         f" is {there} in {source} and {here} in the scenario{apart}.{largest}",
     )
+
+
+def _agrees_transposed(first: ComparedValue) -> bool:
+    """Return whether rows and columns are only exchanged, as in the weights of PyTorch's Linear."""
+    theirs = first.theirs.numbers.T
+    if theirs.shape != first.value.shape:
+        return False
+    return gap(first.value.array, theirs).relative <= first.allowed
 
 
 def _where(first: ComparedValue) -> str:

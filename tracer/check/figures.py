@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 
 from tracer.check.listed import Listed, ReadFigures
-from tracer.check.passes import Pass
+from tracer.check.passes import Pass, is_trained, missing_loss
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
@@ -160,8 +160,11 @@ class Passes:
 
     def __init__(self, addresses: Sequence[str], loaded: Loaded) -> None:
         options = PassOptions.recording(addresses)
-        loss = options.loss and not loaded.scenario.training
-        self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
+        self.trained = Pass(loaded, options)
+        """The first step of training, on all examples if there are any."""
+        self.missing = missing_loss(loaded.scenario) if options.gradients else ""
+        forward = Pass(loaded, replace(options, loss=False, gradients=False))
+        self.plain = forward if loaded.scenario.training or self.missing else self.trained
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
@@ -171,7 +174,13 @@ class Passes:
             MissingValueError: there is no such training example.
         """
         examples = self.plain.loaded.scenario.training
-        is_of_loss = (listed.address or "").split(".")[0] == LOSS.name
+        address = listed.address or ""
+        if is_trained(address):
+            if self.missing:
+                raise MissingValueError("address", self.missing, address)
+            if listed.example is None:
+                return self.trained
+        is_of_loss = address.split(".")[0] == LOSS.name
         number = listed.example or (1 if examples and is_of_loss else None)
         if number is None:
             return self.plain
@@ -181,7 +190,9 @@ class Passes:
         if number not in self.examples:
             loaded = self.plain.loaded
             read = loaded.scenario.reading_example(examples[number - 1])
-            self.examples[number] = Pass(replace(loaded, scenario=read), PassOptions(loss=True))
+            read = read.model_copy(update={"training": ()})
+            options = replace(self.trained.options, loss=True)
+            self.examples[number] = Pass(replace(loaded, scenario=read), options)
         return self.examples[number]
 
 

@@ -6,22 +6,38 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tracer.check.variants import OF_PROGRAMS, VARIANTS
+from tracer.check.updates import OF_OPTIMIZER
+from tracer.check.variants import OF_PROGRAMS, VARIANTS, Change
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import Routing
 from tracer.decoder.routing import routing_of
 from tracer.decoder.tape import Overrides
+from tracer.decoder.training import first_step
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import ON_DEMAND, SHAPES
 from tracer.lesson.texts.origins import Origins
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded
-from tracer.scenario.model import Scenario
+from tracer.scenario.model import GRADIENT, UPDATE, Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 
 Named = tuple[str, Trace]
 
 MOST_WORKING = 4
+
+
+def is_trained(address: str) -> bool:
+    """Return whether a value belongs to a backward pass or to an optimizer's step."""
+    return address.startswith((GRADIENT, UPDATE))
+
+
+def missing_loss(scenario: Scenario) -> str:
+    """Return what a scenario needs for gradients, which are those of a loss; "" if it has it."""
+    if scenario.training or scenario.upstream or has_loss(scenario):
+        return ""
+    words = "targets" if scenario.vocabulary else "vocabulary, unembedding and targets"
+    return f"gradients need a loss: add {words} to the scenario, or loss: {{kind: squared, …}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +70,7 @@ class Pass:
     def programs(self) -> tuple[Named, ...]:
         """The pass in floats, with each variant in which programs differ, if it has a result."""
         scenario, found = self.loaded.scenario, list[Named]()
-        for name, change in (*VARIANTS, *OF_PROGRAMS):
+        for name, change in (*self._of_optimizer, *VARIANTS, *OF_PROGRAMS):
             try:
                 if (other := change(scenario)) is not scenario:
                     found.append((name, self._computed_on_demand(other)))
@@ -63,7 +79,12 @@ class Pass:
         return tuple(found)
 
     def _computed_on_demand(self, scenario: Scenario) -> Trace:
-        return trace(self.loaded.name, scenario, replace(self.options, arithmetic=ON_DEMAND))
+        return self._computed(scenario, replace(self.options, arithmetic=ON_DEMAND))
+
+    def _computed(self, scenario: Scenario, options: PassOptions) -> Trace:
+        """Compute a forward pass, or with gradients the first step of a training."""
+        compute = first_step if options.gradients else trace
+        return compute(self.loaded.name, scenario, options)
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -104,8 +125,14 @@ class Pass:
         scenario = self.loaded.scenario
         if scenario.on_demand:
             return ()
-        changed = [(name, change(scenario)) for name, change in VARIANTS]
+        every = (*self._of_optimizer, *VARIANTS)
+        changed = [(name, change(scenario)) for name, change in every]
         return tuple(self._those_with_a_result([c for c in changed if c[1] is not scenario]))
+
+    @property
+    def _of_optimizer(self) -> tuple[tuple[str, Change], ...]:
+        """The changes of the optimizer, if the pass trains."""
+        return OF_OPTIMIZER if self.options.gradients else ()
 
     def worked_on(self, instead: Overrides) -> Trace | None:
         """Return the pass with some numbers replaced; None if it has no result."""
@@ -136,7 +163,7 @@ class Pass:
         arithmetic = None if scenario.has_numbers else SHAPES
         options = replace(self.options, arithmetic=arithmetic, overrides=instead)
         options = replace(options, routing=routing)
-        return trace(self.loaded.name, scenario, replace(options, located=self.loaded.located))
+        return self._computed(scenario, replace(options, located=self.loaded.located))
 
 
 def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:

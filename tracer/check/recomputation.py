@@ -21,6 +21,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.results import result
+from tracer.decoder.roles import SLOPE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS, no_rounding
@@ -101,6 +102,8 @@ class Recomputation:
     def operand(self, value: Value, record: Record) -> Floats:
         """Return the numbers of a value as an operation reads them: the file's if it has them."""
         if value.role.parameter and value.address not in self.numbers:
+            if record.output.place.phase == "update":
+                return self.stored(value)
             if isinstance(value, LazyTensor) and self.change is None:
                 return value.operand(record.operation)  # type: ignore[arg-type]
             return _floats(value)
@@ -124,6 +127,17 @@ class Recomputation:
         is_counted = value.role.name.startswith("position.")
         unit = min(self.unit, COUNTED) if is_counted else self.unit
         return numbers * (1 + unit * self._random.choice((-1.0, 1.0), numbers.shape))
+
+    def stored(self, value: Value) -> Floats:
+        """Return a parameter, moved where the type of the program cannot store its number.
+
+        An update may be smaller than this rounding error, unlike the result of a product.
+        """
+        numbers = _floats(value)
+        if self.seed is None:
+            return numbers
+        is_exact = np.frexp(numbers)[0] / self.unit % 1 == 0
+        return np.where(is_exact, numbers, self.moved(value, numbers))
 
 
 def _floats(value: Value) -> Floats:
@@ -165,7 +179,8 @@ class Allowed:
         sizes = np.where(np.isfinite(own), np.abs(own), 0.0)
         kind = kind if kind in ROUNDING else "float64"
         record = self.trace.producers[self.trace.values[address]]
-        if isinstance(record.operation, Activate):
+        is_through_slope = any(each.role is SLOPE for each in record.inputs)
+        if isinstance(record.operation, Activate) or is_through_slope:
             # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
             (x, *_) = record.inputs
             operand = self.numbers.get(x.address, _floats(x))

@@ -68,13 +68,24 @@ def train(
         progress.report(f"step {step} of {options.steps}")
         worked, others = _batch(scenario, options.example)
         found = trace(name, worked, gradients, others=others)
-        found, new, state = _updated(found, options.optimizer, state, located)
+        found, new, state = _updated(found, options.optimizer, state, gradients)
         done.append(found)
-        scenario = with_parameters(scenario, new)
+        scenario = with_parameters(scenario, _by_yaml_path(found.scenario, new))
     worked, others = _batch(scenario, options.example)
     options_after = PassOptions(loss=not scenario.upstream, located=located)
     after = trace(name, worked, options_after, others=others)
     return Training(options.optimizer, tuple(done), after, scenario)
+
+
+def first_step(name: str, scenario: Scenario, options: PassOptions) -> Trace:
+    """Return the first step of a training with the scenario's optimizer.
+
+    Raises:
+        TracerError: as in `train`.
+    """
+    worked, others = _batch(scenario, None)
+    found = trace(name, worked, options, others=others)
+    return _updated(found, scenario.optimizer, OptimizerState(), options)[0]
 
 
 def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int, Scenario]]:
@@ -90,18 +101,27 @@ def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int,
 
 
 def _updated(
-    found: Trace, optimizer: Optimizer, state: OptimizerState, located: Located
-) -> tuple[Trace, dict[YamlPath, object], OptimizerState]:
-    """The trace with its update, the new parameters by YAML path, and the optimizer's state."""
-    scenario, records = found.scenario, list(found.records)
-    tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
+    found: Trace, optimizer: Optimizer, state: OptimizerState, options: PassOptions
+) -> tuple[Trace, dict[Value, Value], OptimizerState]:
+    """The trace with its update, the new value of each parameter, and the optimizer's state."""
+    tape = Tape(
+        options.arithmetic or arithmetic_of(found.scenario),
+        found.pencil,
+        overrides=options.overrides or {},
+        located=options.located,
+        records=list(found.records),
+    )
     with tape.computing():
         new, state = update(tape, optimizer, _gradients(tape, found), state)
-    moved = {
+    return replace(found, records=tuple(tape.records)), new, state
+
+
+def _by_yaml_path(scenario: Scenario, new: Mapping[Value, Value]) -> dict[YamlPath, object]:
+    """The new parameters by their YAML paths, in the scenario's form."""
+    return {
         yaml_path_of(old.place, old.role): _as_typed(scenario, old, value)
         for old, value in new.items()
     }
-    return replace(found, records=tuple(tape.records)), moved, state
 
 
 def _gradients(tape: Tape, found: Trace) -> dict[Value, Value]:

@@ -58,7 +58,10 @@ def _of_values(found: Recording) -> Iterator[DumpedArray]:
 
 
 def _of_parameters(modules: Modules) -> Iterator[DumpedArray]:
-    """Yield the gradient of each parameter, in its layout; a frozen one has none."""
+    """Yield the gradient of each parameter, in its layout.
+
+    One that is frozen has none, and neither has a bias of 0 in place of none.
+    """
     config = described(modules)
     if config is None:
         return
@@ -71,6 +74,7 @@ def _of_parameters(modules: Modules) -> Iterator[DumpedArray]:
         config, tensors_of(modules, gradients), lambda: tokenizer_of_ids("these are gradients")
     )
     frozen = {name for name, each in trained.items() if each.grad is None}
+    frozen |= {name.removesuffix("weight") + "bias" for name in trained} - {*trained}
     kind = kind_of(next(iter(gradients.values())))
     for parameter in read.parameters.values():
         if parameter.tensor.name not in frozen:

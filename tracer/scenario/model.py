@@ -30,6 +30,8 @@ NO_TARGET = "none"
 
 GRADIENT = "gradient."
 """The beginning of a gradient's address."""
+UPDATE = "update."
+"""The beginning of the address of what an optimizer computes."""
 
 TARGETS = described(
     "The correct next word at each position, or none. Default: the tokens shifted by one.",
