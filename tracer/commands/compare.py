@@ -19,7 +19,7 @@ from tracer.decoder.generation import with_tokens
 from tracer.decoder.patches import Experiment, Site, heads, layers, patched, sweep, tokens
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
-from tracer.lesson.texts.lookup import suggestion
+from tracer.lesson.texts.lookup import suggestion, with_own_address
 from tracer.names import count, position_of
 from tracer.requests import completion, options, values
 from tracer.requests.given import with_given, without_given
@@ -145,6 +145,7 @@ class Compare(options.Compared, Request):
 
 def _site(first: Trace, asked: str) -> Site:
     """Return the site that `ADDRESS` or `ADDRESS[TOKEN]` names."""
+    asked = with_own_address(first, asked)
     match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
     if match is None:
         raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[TOKEN]", address="--patch"))

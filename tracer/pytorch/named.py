@@ -13,8 +13,9 @@ from tracer.checkpoints.parameters import UNEMBEDDING
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.pytorch.modules import CONFIG, Modules, described, of_family
-from tracer.pytorch.taps import Tap, result_of, taps_of
+from tracer.pytorch.taps import Tap, taps_of
 from tracer.scenario.model import GRADIENT
+from tracer.scenario.other_names import result_of
 
 _MODULE = re.compile(r"(?P<module>.*?)(?P<input>\.input)?(\[(?P<item>[0-9]+)\])?")
 _FUSED = ".W_QKV"
