@@ -66,6 +66,9 @@ def test_each_name_means_the_address_beside_it(spec: Scenario) -> None:
     judge(found)
     general = {re.sub(r"^blocks\.[0-9]+", "blocks.N", n) for n in transformer_lens(found.scenario)}
     assert general - HOOKS - WEIGHTS - MODULES == set()
+    for number, layer in enumerate(found.scenario.layers):
+        between = f"blocks.{number}.hook_resid_mid" in transformer_lens(found.scenario)
+        assert between != layer.is_joint
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -199,7 +202,7 @@ def test_what_is_side_by_side_is_named_and_read_part_by_part(tmp_path: Path) -> 
         np.testing.assert_array_equal(dumped.numbers, array[:, column : column + 1])
 
 
-NOT_ONE = "holds several values: blocks.0.attn.hook_q[0] (layer1.attention.head1.query), "
+NOT_ONE = "several values; choose one with blocks.0.attn.hook_q[0] to blocks.0.attn.hook_q[1]: "
 
 
 @pytest.mark.parametrize(
@@ -272,7 +275,7 @@ def test_the_library_knows_names() -> None:
     found = tracer.trace(tracer.load("alex"))
     assert found["blocks.0.attn.hook_z[1]"].address == "layer1.attention.head2.output"
     assert ("hook_embed" in found, "blocks.0.attn.hook_z" in found) == (True, False)
-    with pytest.raises(KeyError, match="holds several values"):
+    with pytest.raises(KeyError, match="several values; choose one with blocks"):
         found["blocks.0.attn.hook_z"]
     one, both = (tracer.explain(found, "blocks.0.attn.hook_z" + end) for end in ("[1]", ""))
     assert (len(one.sections), len(both.sections)) == (1, 2)
