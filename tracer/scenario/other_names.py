@@ -84,8 +84,9 @@ def names_of(scenario: Scenario) -> Names:
 
 
 def names_of_values(scenario: Scenario) -> Names:
-    """Return the addresses of the names of what is computed, which leaves out weights."""
-    return {name: of for name, of in names_of(scenario).items() if not _WEIGHT.search(name)}
+    """Return the addresses of the names of what is computed, if a name is no address itself."""
+    every = names_of(scenario).items()
+    return {name: of for name, of in every if not _WEIGHT.search(name) and name not in of}
 
 
 def names_by_address(names: Names) -> Mapping[str, Sequence[str]]:
