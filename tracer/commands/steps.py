@@ -22,7 +22,7 @@ class Steps(options.Written, Request):
 
     scenario: str = options.SCENARIO
     all: bool = values.flag(
-        "List every value of the forward pass, with its formula: dot, exp, mean, variance, …"
+        "List every value of the forward pass with its formula, also dot, exp and variance."
     )
     names: bool = values.flag(
         "List the names of TransformerLens and Hugging Face. They are accepted as addresses."
