@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from tracer.data.quote import printed
 from tracer.decoder import forward
+from tracer.errors import TracerError
 from tracer.lesson import document as doc
 from tracer.lesson.texts import author, forward_pass
-from tracer.lesson.texts.lookup import suggestion
+from tracer.lesson.texts.lookup import suggestion, with_own_address
 from tracer.lesson.texts.selection import select, steps
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import count, name_text, position_of
@@ -107,6 +108,10 @@ class Trace(Mapping[str, Value]):
 
     def __getitem__(self, address: str) -> Value:
         """Return the value at an address; a KeyError names the most similar addresses."""
+        try:
+            address = with_own_address(self._run, address)
+        except TracerError as error:
+            raise KeyError(str(error.problems[0])) from None
         if address not in self._run.values:
             raise KeyError(f"{address}: no such value{suggestion(self._run, address)}")
         value = self._run[address]
@@ -189,7 +194,7 @@ def explain(
     """
     run = trace._run
     position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
-    chosen = select(steps(run.records), step, layer, head)
+    chosen = select(steps(run.records), step, layer, head, run.scenario)
     found = forward_pass.forward_pass(run, chosen, position, whole=step is None)
     return Document(found.scenario, found.title, found.introduction, found.sections, found.whole)
 

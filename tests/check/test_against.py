@@ -39,7 +39,7 @@ NAMES = {
     "layer1.ffn.hidden": "blocks.0.mlp.hook_pre",
     "layer1.ffn.activation": "blocks.0.mlp.hook_post",
     "layer1.ffn.output": "blocks.0.hook_mlp_out",
-    "output": "ln_final.hook_normalized",
+    "output": "ln_final",
 }
 """Names of TransformerLens in the order of computation."""
 
@@ -305,7 +305,7 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     """Under no address of the pass, words, or what only another program computes."""
     others = {
         **{"x": np.zeros(2), "layer1.ffn.hiden": np.zeros((3, 4)), "tokens": np.zeros(3)},
-        **{"blocks.1.attn.hook_q": np.zeros((1, 3, 2, 2)), "blocks.0.ln1.hook_scale": np.zeros(3)},
+        **{"blocks.1.attn.hook_q": np.zeros((1, 3, 2, 2)), "blocks.0.hook_attn_in": np.zeros(3)},
         **{"hook_tokens": np.zeros(3), "hidden_states.7": np.zeros((1, 3, 4))},
     }
     arrays = {"input": reference(SPEC)["input"], **others}

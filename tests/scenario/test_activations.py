@@ -37,21 +37,23 @@ def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None
         tmp_path,
         hook_embed=stream,
         blocks__0__hook_resid_pre=stream + 1,
-        blocks__4__attn__hook_q=queries,
-        blocks__4__attn__hook_pattern=pattern,
-        blocks__4__hook_resid_post=stream + 2,
-        blocks__4__ln1__hook_scale=stream,
+        blocks__0__attn__hook_q=queries,
+        blocks__0__attn__hook_pattern=pattern,
+        blocks__0__hook_resid_post=stream + 2,
+        blocks__0__attn__hook_result=stream,
+        blocks__4__hook_resid_post=stream,
         layer1__ffn__hidden=[[1, 2]],
     )
     arrays, unknown = activations(path, scenario())
-    assert unknown == ["blocks.4.ln1.hook_scale"]
+    assert unknown == ["blocks.0.attn.hook_result"]
     found = {address: dumped.numbers for address, [dumped] in arrays.items()}
     assert found.keys() == {
-        *("embedding", "input", "layer5.ffn.residual", "layer1.ffn.hidden"),
-        *(f"layer5.attention.head{h}.{name}" for h in (1, 2) for name in ("query", "weights")),
+        *("embedding", "input", "layer1.ffn.residual", "layer1.ffn.hidden"),
+        "blocks.4.hook_resid_post",  # there is one layer
+        *(f"layer1.attention.head{h}.{name}" for h in (1, 2) for name in ("query", "weights")),
     }
     for head in (0, 1):
-        place = f"layer5.attention.head{head + 1}"
+        place = f"layer1.attention.head{head + 1}"
         np.testing.assert_array_equal(found[f"{place}.query"], queries[0, :, head])
         np.testing.assert_array_equal(found[f"{place}.weights"], pattern[0, head])
     np.testing.assert_array_equal(found["input"], stream[0] + 1)

@@ -24,6 +24,7 @@ from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import count
 from tracer.scenario.loading import Loaded
+from tracer.scenario.other_names import names_of, own_address
 from tracer.scenario.reader import with_excerpts
 
 
@@ -139,12 +140,23 @@ def figures(read: ReadFigures, loaded: Loaded) -> list[CheckedFigure]:
     found: list[CheckedFigure] = []
     for number, listed in enumerate(read.listed):
         try:
-            found += _figures_of(listed, passes)
+            found += _figures_of(_with_own_address(listed, loaded), passes)
         except MissingValueError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
         raise TracerError(*with_excerpts(problems, read.content))
     return found
+
+
+def _with_own_address(listed: Listed, loaded: Loaded) -> Listed:
+    """Return a figure with the address in place of another program's name for the value."""
+    if listed.address is None:
+        return listed
+    try:
+        address = own_address(listed.address, names_of(loaded.scenario))
+    except TracerError as error:
+        raise MissingValueError("address", error.problems[0].message, listed.address) from None
+    return listed.model_copy(update={"address": address})
 
 
 class MissingValueError(Exception):

@@ -237,23 +237,28 @@ def columns_of(
     The heads of W_Q are side by side, and W_13 holds W_1 and W_3. A module with this matrix gives
     vectors with the same columns. Nothing is yielded for a matrix that is one parameter.
     """
+    heads = range(1, architecture.heads + 1), architecture.heads_with_keys
+    width = architecture.hidden if address.endswith("_13") else architecture.d_k
+    for number, part in enumerate(side_by_side(address, *heads, layout)):
+        yield number * width, (number + 1) * width, part
+
+
+def side_by_side(
+    address: str, heads: Sequence[int], with_keys: Sequence[int], layout: Layout
+) -> Iterator[str]:
+    """Yield the addresses of the parameters in a matrix or bias that holds several, in order.
+
+    They are as wide as each other. `with_keys`: the heads with keys of their own.
+    """
     place, _, name = address.rpartition(".")
     kind, _, parts = name.partition("_")
     if parts == "13":
-        for number, part in enumerate(parts):
-            begin = number * architecture.hidden
-            yield begin, begin + architecture.hidden, f"{place}.{kind}_{part}"
-        return
+        yield from (f"{place}.{kind}_{part}" for part in parts)
     if parts not in ("Q", "K", "V", "QKV", "QVK"):
         return
-    begin, d_k = 0, architecture.d_k
-    groups = (layout.groups or architecture.key_heads) if len(parts) > 1 else 1
+    groups = (layout.groups or len(with_keys)) if len(parts) > 1 else 1
     for group in range(groups):
         for part in parts:
-            heads = architecture.heads_with_keys
-            if part == "Q":
-                heads = range(1, architecture.heads + 1)
-            first, last = (len(heads) * number // groups for number in (group, group + 1))
-            for head in heads[first:last]:
-                yield begin, begin + d_k, f"{place}.head{head}.{kind}_{part}"
-                begin += d_k
+            of = heads if part == "Q" else with_keys
+            first, last = (len(of) * number // groups for number in (group, group + 1))
+            yield from (f"{place}.head{head}.{kind}_{part}" for head in of[first:last])

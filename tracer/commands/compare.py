@@ -21,7 +21,7 @@ from tracer.decoder.patches import Site, patched
 from tracer.decoder.sweeps import Experiment, Pairs, Sweep, sites_of, sweep
 from tracer.errors import Problem, TracerError
 from tracer.lesson.texts.comparison import comparison_text
-from tracer.lesson.texts.lookup import suggestion
+from tracer.lesson.texts.lookup import suggestion, with_own_address
 from tracer.lesson.texts.pairs import pairs_text
 from tracer.names import count, position_of
 from tracer.requests import completion, options, values
@@ -242,6 +242,7 @@ class Compare(options.Compared, Request):
 
 def _site(first: Trace, asked: str) -> Site:
     """Return the site that `ADDRESS` or `ADDRESS[TOKEN]` names."""
+    asked = with_own_address(first, asked)
     match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
     if match is None:
         raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[TOKEN]", address="--patch"))

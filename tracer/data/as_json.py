@@ -38,6 +38,7 @@ from tracer.lesson.document import Paragraph
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_changes import counterpart
+from tracer.lesson.texts.listing import ListedValue, listed_values
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
@@ -326,8 +327,11 @@ def _scalar(value: Value, at: tuple[int, ...]) -> Any:
     return number if isinstance(number, Decimal) else float(number)
 
 
-def contents(trace: Trace) -> str:
-    """The steps with their results; only the shapes of the trace are used."""
+def contents(trace: Trace, *, every: bool = False, names: bool = False) -> str:
+    """The steps with their results; only the shapes of the trace are used.
+
+    With `every`, all values too; with `names`, those with names in other programs.
+    """
     listed = [
         {
             "number": step.number,
@@ -337,7 +341,21 @@ def contents(trace: Trace) -> str:
         }
         for step in steps(trace.records)
     ]
-    return strict_json({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+    found: dict[str, Any] = {"schema": SCHEMA, "scenario": trace.name, "steps": listed}
+    if every or names:
+        shown = (each for each in listed_values(trace) if every or each.has_names)
+        found["values"] = [_listed(each, names) for each in shown]
+    return strict_json(found)
+
+
+def _listed(found: ListedValue, names: bool) -> dict[str, Any]:
+    value = {
+        **{"step": found.step, "address": found.value.address, "symbol": text(found.symbol)},
+        "formula": text(found.formula) if found.formula else None,
+        "shape": list(found.value.shape),
+    }
+    others = {"transformer_lens": found.transformer_lens, "hugging_face": found.hugging_face}
+    return {**value, **(others if names else {})}
 
 
 def training(training: Training) -> str:

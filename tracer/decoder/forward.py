@@ -139,7 +139,8 @@ class PassOptions:
             loss=gradients or roles.LOSS.name in begins,
             gradients=gradients,
             lens=any(".lens." in address for address in addresses),
-            standardized=any(address.endswith(".standardized") for address in addresses),
+            # The second is TransformerLens's name for the same.
+            standardized=any(a.endswith((".standardized", ".hook_normalized")) for a in addresses),
         )
 
 

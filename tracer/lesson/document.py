@@ -432,14 +432,20 @@ class Table(Node):
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     marked: int | None = None
+    is_whole: bool = False
+    """Whether no name is shortened, because a reader copies it."""
 
     @staticmethod
     def of(
-        header: Iterable[str], rows: Iterable[Iterable[str | Cell]], marked: int | None = None
+        header: Iterable[str],
+        rows: Iterable[Iterable[str | Cell]],
+        marked: int | None = None,
+        *,
+        is_whole: bool = False,
     ) -> Table:
         """A table whose strings are tokens and labels."""
         cells = ((Name(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
-        return Table(tuple(header), tuple(map(tuple, cells)), marked)
+        return Table(tuple(header), tuple(map(tuple, cells)), marked, is_whole)
 
 
 def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:

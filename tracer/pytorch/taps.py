@@ -15,16 +15,11 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameters import ENCODER, UNEMBEDDING, columns_of, expected_tensors
 from tracer.scenario.heads_of_arrays import OF_SCORES, address_of_head
+from tracer.scenario.other_names import result_of
 
 Part = tuple[int, int, str]
 """Columns of a vector, from the first to the one after the last, and their address."""
 
-_RESULTS = {
-    **{"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"},
-    **{"W_1": "hidden", "W_3": "up", "W_2": "output", "shared_gate": "shared_gate.logit"},
-    **{"embeddings": "embedding", "positions": "position"},
-}
-"""The value that the module of a parameter computes."""
 _HEADS_FIRST = ("exaone4", "gemma3_text", "hunyuan_v1_dense")
 """Families that normalize queries and keys as (batch, heads, tokens, columns)."""
 
@@ -150,9 +145,3 @@ def _of_layers(tower: str, architecture: Architecture, layout: Layout) -> Iterat
     yield Tap(module.format(0), f"{tower}input", "input")
     for layer in range(architecture.layers):
         yield Tap(module.format(layer), f"{tower}layer{layer + 1}.ffn.{end}")
-
-
-def result_of(parameter: str) -> str:
-    """Return the address of the value that the module of a parameter computes."""
-    place, point, name = parameter.rpartition(".")
-    return f"{place}{point}{_RESULTS.get(name, name)}"

@@ -148,7 +148,11 @@ def table_rows(table: Table, width: int) -> list[Row]:
     elif width - INDENT - _wide(columns) < LEAST_ROOM:
         columns = _columns(table, LEAST_ROOM)
     left = width - INDENT - _wide(columns)
-    is_below = left < (ENOUGH_ROOM if has_long else LEAST_ROOM)
+    least = ENOUGH_ROOM if has_long else LEAST_ROOM
+    if table.is_whole:
+        names = (row[-1].text for row in table.rows if isinstance(row[-1], Name))
+        least = max((least, *map(cells, names)))
+    is_below = left < least
     room = width - INDENT - BELOW if is_below else left
     name = table.header[-1]
     last = [name and name_text(name), *(cell_text(row[-1]) for row in table.rows)]
@@ -170,7 +174,7 @@ def _columns(table: Table, most: int, *, whole_formulas: bool = False) -> list[l
     """All columns but the last, below their names; names of at most `most` cells."""
 
     def shown(cell: Cell) -> str:
-        is_whole = whole_formulas and not isinstance(cell, Name)
+        is_whole = table.is_whole or (whole_formulas and not isinstance(cell, Name))
         return cell_text(cell) if is_whole else shortened(cell_text(cell), most)
 
     return [

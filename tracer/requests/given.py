@@ -66,9 +66,13 @@ def with_given(loaded: Loaded, texts: Iterable[str]) -> Loaded:
     Raises:
         TracerError: they are not of the right form, or the pass without them has no result.
     """
-    given = parse_all(texts)
-    if not given:
+    texts = [*texts]
+    if not texts:
         return loaded
+    from tracer.scenario.other_names import names_of, own_address
+
+    names = names_of(loaded.scenario)
+    given = parse_all(own_address(text, names) for text in texts)
     scenario = loaded.scenario.without_words()
     addresses = frozenset(each.address for each in given)
     options = {each.name: getattr(loaded, each.name) for each in fields(Loaded)}

@@ -188,7 +188,8 @@ class ForwardRequest(PassRequest):
 
     def chosen(self, found: Trace) -> list[Step]:
         """Return the requested steps; for a layer of a trained model, only its own."""
-        chosen = select(steps(found.records), self.selected, self.layer, self.head)
+        every = steps(found.records)
+        chosen = select(every, self.selected, self.layer, self.head, found.scenario)
         only = found.scenario.on_demand and self.layer
         return [step for step in chosen if step.place.layer] if only else chosen
 

@@ -20,8 +20,9 @@ from tracer.checkpoints.safetensors_files import read_tensors
 from tracer.checkpoints.tensor import widened
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import open_file
-from tracer.scenario.heads_of_arrays import ALL_HEADS, heads_of, split
+from tracer.scenario.heads_of_arrays import OF_SCORES, address_of_head, heads_of, split
 from tracer.scenario.model import Scenario
+from tracer.scenario.other_names import STANDARDIZED, Names, names_of_values
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -34,33 +35,6 @@ class DumpedArray(NamedTuple):
     numbers: Numbers
 
 
-OF_MODEL = {
-    "hook_embed": "embedding",
-    "hook_pos_embed": "position",
-    "blocks.0.hook_resid_pre": "input",
-    "ln_final": "output",
-    "ln_final.hook_normalized": "output",
-    "unembed": "logits",
-    "last_hidden_state": "output",
-}
-OF_LAYER = {
-    "hook_attn_out": "attention.output",
-    "hook_resid_mid": "attention.residual",
-    "mlp.hook_pre": "ffn.hidden",
-    "mlp.hook_post": "ffn.activation",
-    "hook_mlp_out": "ffn.output",
-    "hook_resid_post": "ffn.residual",
-}
-OF_HEADS = {
-    **{"attn.hook_q": "query", "attn.hook_k": "key", "attn.hook_v": "value"},
-    **{"attn.hook_rot_q": "rotated_query", "attn.hook_rot_k": "rotated_key"},
-    **{"attn.hook_attn_scores": "masked", "attn.hook_pattern": "weights"},
-    "attn.hook_z": "output",
-    "attentions": "weights",
-}
-HEAD_FIRST = ("attn.hook_attn_scores", "attn.hook_pattern", "attentions")
-"""Of shape (heads, queries, keys); the others are (tokens, heads, numbers)."""
-
 THEIRS = re.compile(
     r"blocks\.[0-9]+\.|hook_|ln_final|unembed|last_hidden_state|hidden_states|attentions"
 )
@@ -70,9 +44,9 @@ BFLOAT16 = np.dtype("V2")
 """What NumPy reads from a file that JAX has written with bfloat16, which NumPy does not know."""
 REAL = "biuf"
 """The kinds of NumPy's types that are real numbers."""
-OF_BLOCK = re.compile(r"blocks\.([0-9]{1,6})\.(.*)")
-NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
-"""Hugging Face's names: each layer's input, the last output, each layer's weights."""
+BLOCK = re.compile(r"blocks\.([0-9]{1,9})\.")
+NUMBERED = re.compile(r"(hidden_states|attentions)[._]([0-9]+)")
+"""Other spellings of hidden_states[0] and attentions[0], which have no brackets."""
 
 
 class Activations(NamedTuple):
@@ -100,10 +74,10 @@ def addressed(arrays: Iterable[DumpedArray], scenario: Scenario, file: str) -> A
     """
     found = Activations({}, [])
     problems = list[Problem]()
-    between = between_layers(scenario)
+    names = names_of_values(scenario)
     for dumped in arrays:
         try:
-            parts = list(_addressed(dumped.name, dumped.numbers, between, scenario))
+            parts = list(_addressed(dumped.name, dumped.numbers, names, scenario))
         except ValueError as error:
             problems.append(Problem(str(error), file, address=dumped.name))
             continue
@@ -123,6 +97,8 @@ def pinned(path: Path, scenario: Scenario) -> dict[str, Numbers]:
         TracerError: as `activations`; or two arrays of the same value differ.
     """
     found = activations(path, scenario).arrays
+    # Nothing is computed from x̂: the norm's result has γ and β.
+    found = {a: arrays for a, arrays in found.items() if not a.endswith(STANDARDIZED)}
     problems = [
         Problem(
             f"differs from {first.name}, which is also {address}",
@@ -136,19 +112,6 @@ def pinned(path: Path, scenario: Scenario) -> dict[str, Numbers]:
     if problems:
         raise TracerError(*problems)
     return {address: first.numbers for address, (first, *_) in found.items()}
-
-
-def between_layers(scenario: Scenario) -> list[str]:
-    """Return the addresses of each layer's input and of the last layer's output."""
-    found = ["input"]
-    for number, layer in enumerate(scenario.layers, 1):
-        parts = ("ffn", "cross_attention", "attention")
-        name, part = next((name, p) for name in parts if (p := getattr(layer, name)))
-        norm = layer.norm_of(part)
-        computed = "norm_after" if layer.norm_after_of(part) else "output"
-        end = "residual" if part.residual else computed
-        found.append(f"layer{number}.{name}.{'norm' if norm and norm.placement == 'post' else end}")
-    return [*found[:-1], "output"] if scenario.layers else found
 
 
 def read_arrays(path: Path) -> Iterator[DumpedArray]:
@@ -199,43 +162,37 @@ def _as_floats(array: NDArray[Any]) -> Numbers:
 
 
 def _addressed(
-    name: str, array: NDArray[Any], between: Sequence[str], scenario: Scenario
+    name: str, array: NDArray[Any], names: Names, scenario: Scenario
 ) -> Iterator[tuple[str, Numbers]]:
-    if ALL_HEADS.fullmatch(name):
-        yield from _of_heads(name, array, scenario)
-    elif not THEIRS.match(name):
+    block = BLOCK.match(name)
+    if heads := heads_of(name, scenario):
+        tokens, of_scores = _tokens_of(name, scenario), name.endswith(OF_SCORES)
+        rows = split(array, len(heads), of_scores=of_scores, tokens=tokens)
+        yield from zip((address_of_head(name, head) for head in heads), rows, strict=True)
+    elif addresses := names.get(NUMBERED.sub(r"\1[\2]", name)):
+        yield from _of_name(name, array, addresses, scenario)
+    elif not THEIRS.match(name) or (block and int(block[1]) >= len(scenario.layers)):
         yield name, array
-    elif name in OF_MODEL:
-        yield OF_MODEL[name], _of_one_text(array, 2)
-    elif numbered := NUMBERED.fullmatch(name):
-        kind, number = numbered[1], int(numbered[2])
-        if kind == "attentions":
-            address = f"layer{number + 1}.attention.{OF_HEADS[kind]}"
-            yield from _of_heads(address, _of_one_text(array, 3), scenario, heads_first=True)
-        elif number < len(between):
-            yield between[number], _of_one_text(array, 2)
-    elif found := OF_BLOCK.fullmatch(name):
-        layer, hook = f"layer{int(found[1]) + 1}", found[2]
-        if hook in OF_LAYER:
-            yield f"{layer}.{OF_LAYER[hook]}", _of_one_text(array, 2)
-        elif hook in OF_HEADS:
-            address = f"{layer}.attention.{OF_HEADS[hook]}"
-            heads_first = hook in HEAD_FIRST
-            yield from _of_heads(address, _of_one_text(array, 3), scenario, heads_first=heads_first)
 
 
-def _of_heads(
-    address: str, array: NDArray[Any], scenario: Scenario, *, heads_first: bool | None = None
+def _of_name(
+    name: str, array: NDArray[Any], addresses: Sequence[str], scenario: Scenario
 ) -> Iterator[tuple[str, Numbers]]:
-    """Split an array of all heads, or of those with keys of their own, into one for each head."""
-    heads = heads_of(address, scenario)
-    if heads_first is None:
-        found = split(address, array, heads, tokens=_tokens_of(address, scenario))
-    else:
+    """Yield the arrays of another program's array; one of all heads is split."""
+    first, *others = addresses
+    if not others and ".head" not in first:
+        rows = _of_one_text(array, 2)
+        yield first, rows[:, 0] if name.endswith("hook_scale") else rows
+        return
+    of_scores, heads_first = first.endswith(OF_SCORES), None
+    if name.startswith(("blocks.", "attentions")):
+        array, heads_first = _of_one_text(array, 3), of_scores
         number = array.shape[0 if heads_first else 1]
-        numbers = heads if len(heads) == number else range(1, number + 1)
-        found = split(address, array, numbers, heads_first=heads_first)
-    yield from found if heads or heads_first is not None else [(address, array)]
+        if number != len(addresses):  # such as keys that are repeated for heads that share them
+            addresses = [re.sub("head[0-9]+", f"head{i + 1}", first) for i in range(number)]
+    tokens = _tokens_of(first, scenario)
+    rows = split(array, len(addresses), of_scores=of_scores, tokens=tokens, heads_first=heads_first)
+    yield from zip(addresses, rows, strict=True)
 
 
 def _tokens_of(address: str, scenario: Scenario) -> int | None:

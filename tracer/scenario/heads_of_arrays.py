@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
+from tracer.scenario.layers import Attention
 from tracer.scenario.model import Scenario
 
 OF_KEYS = ("key", "value", "rotated_key", "key_norm")
-"""Values that only heads with keys of their own have."""
+_WEIGHTS_OF_KEYS = ("W_K", "W_V", "b_K", "b_V")
+"""Both are values that only heads with keys of their own have."""
 OF_SCORES = ("dot", "scores", "masked", "weights")
 """Values with a row per query and a column per key: arrays of them begin with the heads."""
 _NAMES = "|".join(("query", "rotated_query", "query_norm", *OF_KEYS, *OF_SCORES))
@@ -35,45 +36,47 @@ def heads_of(address: str, scenario: Scenario) -> tuple[int, ...]:
     number = int(found["layer"]) if found else 0
     if not found or tower is None or not 1 <= number <= len(tower.layers):
         return ()
-    part = getattr(tower.layers[number - 1], found["part"])
+    return heads_with(getattr(tower.layers[number - 1], found["part"]), found["name"])
+
+
+def heads_with(attention: Attention | None, name: str) -> tuple[int, ...]:
+    """Return the numbers of the heads that have a value of this name."""
     return tuple(
         number
-        for number, head in enumerate(part.heads if part else (), 1)
-        if head.shares is None or found["name"] not in OF_KEYS
+        for number, head in enumerate(attention.heads if attention else (), 1)
+        if head.shares is None or name not in (*OF_KEYS, *_WEIGHTS_OF_KEYS)
     )
 
 
 def split(
-    address: str,
     array: NDArray[Any],
-    heads: Sequence[int],
+    number: int,
     *,
+    of_scores: bool,
     tokens: int | None = None,
     heads_first: bool | None = None,
-) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield each head's rows and their address; `address` is that of all heads.
+) -> NDArray[Any]:
+    """Return the rows of each of a number of heads: (heads, tokens, columns).
 
     The array has the shape (tokens, heads · columns), (tokens, heads, columns) or (heads, tokens,
     columns), maybe with a batch of one text in front. `heads_first` says which of the last two it
-    is; otherwise its sizes and the number of `tokens` say it.
+    is; otherwise its sizes and the number of `tokens` say it. Scores begin with the heads.
 
     Raises:
         ValueError: it has another shape, or several are possible.
     """
-    number, is_of_scores = len(heads), address.endswith(OF_SCORES)
-    if array.ndim == 4 or (array.ndim == 3 and not is_of_scores and array.shape[1] == tokens):
+    if array.ndim == 4 or (array.ndim == 3 and not of_scores and array.shape[1] == tokens):
         array = array[0] if len(array) == 1 else array
-    if array.ndim == 2 and not is_of_scores and array.shape[1] % number == 0:
+    if array.ndim == 2 and not of_scores and array.shape[1] % number == 0:
         array, heads_first = array.reshape(len(array), number, -1), False
     if array.ndim != 3:
         raise ValueError(f"{_shape(array)}, expected {number} heads of one text")
     if heads_first is None:
-        heads_first = is_of_scores or _begins_with_heads(array, number, tokens)
+        heads_first = of_scores or _begins_with_heads(array, number, tokens)
     rows = array if heads_first else array.swapaxes(0, 1)
     if len(rows) != number:
         raise ValueError(f"{_shape(array)}, expected {number} heads")
-    for head, of_head in zip(heads, rows, strict=True):
-        yield address_of_head(address, head), of_head
+    return rows
 
 
 def _begins_with_heads(array: NDArray[Any], heads: int, tokens: int | None) -> bool:

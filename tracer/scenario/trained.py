@@ -143,6 +143,7 @@ class FromCheckpoint(ReadsRows, model.Scenario):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
+    family: str
     tokenizer: Tokenizer
     end_ids: tuple[int, ...]
     """The ids of the tokens that end a text."""
@@ -238,6 +239,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "intro": _intro(asked, architecture),
         "tokens": tuple(words[number] for number in ids),
         "token_ids": tuple(ids),
+        "family": architecture.family,
         "tokenizer": tokenizer,
         "end_ids": tuple(id for id in found.ends if id < len(words)),
         "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),

@@ -187,7 +187,7 @@ def layer_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, Role
         norm.std: RoleText(
             Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
         ),
-        norm.x_hat: RoleText(Symbol("x̂")),
+        norm.x_hat: RoleText(Symbol("x̂"), is_further=True),
         norm.layer_norm: RoleText(
             result, lambda record: f"Each difference, divided by σ{_further(record)}:"
         ),
@@ -204,7 +204,7 @@ def rms_norm_roles(norm: roles.NormRoles, result: SymbolOf) -> dict[Role, RoleTe
         norm.rms: RoleText(
             Symbol("RMS"), lambda record: f"The root mean square{_epsilon(record)}:"
         ),
-        norm.rms_x_hat: RoleText(Symbol("x̂")),
+        norm.rms_x_hat: RoleText(Symbol("x̂"), is_further=True),
         norm.rms_norm: RoleText(
             result,
             lambda record: f"Each number, divided by the root mean square{_further(record)}:",

@@ -26,6 +26,7 @@ def find(trace: Trace, asked: str) -> Entry:
     Raises:
         TracerError: not of that form, no such address, row or column.
     """
+    asked = with_own_address(trace, asked)
     match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
     if match is None:
         raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
@@ -43,6 +44,19 @@ def find(trace: Trace, asked: str) -> Entry:
     return Entry(
         value, tuple(index_of(axis, label, address, value.place.network) for axis, label in at)
     )
+
+
+def with_own_address(trace: Trace, asked: str) -> str:
+    """Return what a person typed, with the address in place of another program's name for a value.
+
+    Raises:
+        TracerError: it is the name of several values, such as those of all heads.
+    """
+    if re.split(r"[\[\s=]", asked, maxsplit=1)[0] in trace.values:
+        return asked
+    from tracer.scenario.other_names import names_of, own_address
+
+    return own_address(asked, names_of(trace.scenario))
 
 
 def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
@@ -91,11 +105,14 @@ def suggestion(trace: Trace, address: str, place: str | None = None) -> str:
     """Return the end of the message for an unknown address.
 
     If a person typed a symbol, such as `A`, it names the addresses of all values that texts write
-    with this symbol, each with `place` as row and column; else the most similar addresses.
+    with this symbol, each with `place` as row and column; else the most similar addresses and
+    names.
     """
     meant = _with_symbol(trace, address)
     if not meant:
-        return closest(address, trace.values)
+        from tracer.scenario.other_names import names_of
+
+        return closest(address, [*trace.values, *names_of(trace.scenario)])
     entry = "" if place is None else f"[{place}]"
     listed = [f"{each}{entry}" for each in meant[:MOST_ADDRESSES]]
     more = ["and others"] if len(meant) > MOST_ADDRESSES else []

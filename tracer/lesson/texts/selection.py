@@ -14,6 +14,7 @@ from tracer.lesson.steps.inputs import ENCODER_STEP
 from tracer.lesson.steps.kind import Step, StepKind
 from tracer.lesson.wiring import in_order
 from tracer.names import closest
+from tracer.scenario.model import Scenario
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 ENCODER = ENCODER_STEP.name
@@ -55,18 +56,24 @@ def _grouped(records: Iterable[Record]) -> Iterator[tuple[StepKind, Place, tuple
 
 
 def select(
-    every: Sequence[Step], name: str | None, layer: int | None, head: int | None
+    every: Sequence[Step],
+    name: str | None,
+    layer: int | None,
+    head: int | None,
+    scenario: Scenario | None = None,
 ) -> list[Step]:
     """The steps of a kind, a group or an address, in one layer and head where these are given.
 
-    Layers and heads are the decoder's, unless the name begins with `encoder`.
+    Layers and heads are the decoder's, unless the name begins with `encoder`. With the `scenario`,
+    the name can be that of another program for some of its values.
 
     Raises:
         TracerError: there is no such step, layer or head, or the step is not in the layer or head.
     """
+    addresses = [] if name is None else _addresses(name, scenario)
     asked = {what: of for what, of in (("layer", layer), ("head", head)) if of is not None}
     if asked:
-        encodes = name is not None and _first(name) == ENCODER
+        encodes = bool(addresses) and _first(addresses[0]) == ENCODER
         every = [step for step in every if step.place.encoder == encodes]
     chosen = list(every)
     for what, wanted in asked.items():
@@ -78,17 +85,26 @@ def select(
         chosen = [step for step in chosen if getattr(step.place, what) in (None, wanted)]
     if name is None:
         return chosen
-    if found := _named(chosen, name):
+    if found := _named(chosen, addresses):
         for what in asked:
             if not any(getattr(step.place, what) for step in found):
                 raise TracerError(Problem(f"the step {name!r} does not belong to a {what}"))
         return found
-    if elsewhere := _named(every, name):
+    if elsewhere := _named(every, addresses):
         places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
         where = f"{next(iter(places))}{' and others' * (len(places) > 1)}"
         message = f"the step {name!r} is not in this layer or head, only in {where}"
         raise TracerError(Problem(message))
-    raise TracerError(Problem(_not_there(every, name)))
+    raise TracerError(Problem(_not_there(every, name, scenario)))
+
+
+def _addresses(name: str, scenario: Scenario | None) -> list[str]:
+    """Return the addresses of another program's name; another name as it is."""
+    if scenario is None or "." not in name:
+        return [name]
+    from tracer.scenario.other_names import names_of, own_addresses
+
+    return own_addresses(name, names_of(scenario))
 
 
 def names(every: Sequence[Step]) -> list[str]:
@@ -96,7 +112,7 @@ def names(every: Sequence[Step]) -> list[str]:
     return list(dict.fromkeys(name for step in every for name in _groups(step)))
 
 
-def _not_there(every: Sequence[Step], name: str) -> str:
+def _not_there(every: Sequence[Step], name: str, scenario: Scenario | None) -> str:
     """Return the message for a step that does not exist, with a hint."""
     for kind in KINDS:
         if kind.name == name and kind.only_with:
@@ -104,8 +120,11 @@ def _not_there(every: Sequence[Step], name: str) -> str:
     known = [name for kind in KINDS for name in (kind.name, *kind.groups)]
     if name in (*known, *SUB_LAYERS):
         return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
+    from tracer.scenario.other_names import names_of
+
     addresses = [record.output.address for step in every for record in step.records]
-    return f"no step {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
+    others = names_of(scenario) if scenario else ()
+    return f"no step {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses, *others])}"
 
 
 def of_encoder(chosen: Sequence[Step]) -> bool:
@@ -114,19 +133,19 @@ def of_encoder(chosen: Sequence[Step]) -> bool:
     return all(of_it) and any(step.place.encoder for step in chosen)
 
 
-def _named(every: Sequence[Step], name: str) -> list[Step]:
-    """The steps of a kind or a group; of an address, what of each step lies under it.
+def _named(every: Sequence[Step], names: Sequence[str]) -> list[Step]:
+    """The steps of a kind or a group; of addresses, what of each step lies under one of them.
 
-    A place may stand before them: encoder.softmax, layer2.attention.
+    A place may stand before a kind: encoder.softmax, layer2.attention.
     """
-    if found := [step for step in every if name in _groups(step)]:
+    if found := [step for step in every if names[0] in _groups(step)]:
         return found
     parts = [
         replace(step, records=records)
         for step in every
-        if (records := tuple(record for record in step.records if _lies_under(record, name)))
+        if (records := tuple(r for r in step.records if any(_lies_under(r, n) for n in names)))
     ]
-    place, _, last = name.rpartition(".")
+    place, _, last = names[0].rpartition(".")
     there = [s for s in every if place and _is_part(place, s.place.prefix.rstrip("."))]
     return parts or [step for step in there if last in _groups(step)]
 
