@@ -18,7 +18,7 @@ from tracer.check.recomputation import Allowed, Recomputation
 from tracer.console import progress
 from tracer.decoder.comparison import Floats, differences
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Index, Value
+from tracer.decoder.value import Index, Value, has_token_rows
 from tracer.names import distinct
 from tracer.scenario.activations import DumpedArray
 
@@ -103,6 +103,18 @@ class ComparedValue:
     def differs(self) -> bool:
         """Whether the value is wrong or differs because one before it is."""
         return self.is_wrong or (self._exceeds and self.follows)
+
+    @property
+    def hides_tokens(self) -> bool:
+        """Whether rounding explains even the difference between two neighboring tokens."""
+        axes = self.value.axes
+        is_vectors = len(axes) == 2 and has_token_rows(self.value)
+        if self.step is None or not is_vectors or axes[1].name in NOT_CHANNELS:
+            return False
+        own = self.step.own
+        apart = differences(own[1:], own[:-1])
+        near = (apart <= self.step.allowed[1:]).all(axis=-1) & (apart > 0).any(axis=-1)
+        return bool(near.any())
 
     @property
     def _exceeds(self) -> bool:

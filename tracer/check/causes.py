@@ -12,7 +12,7 @@ import numpy as np
 from tracer.check.against import ComparedValue
 from tracer.check.changes import CHANGES, other_operands, relations
 from tracer.check.passes import Pass
-from tracer.check.recomputation import Allowed, Recomputation
+from tracer.check.recomputation import ROUNDING, Allowed, Recomputation
 from tracer.decoder.comparison import differences
 from tracer.errors import TracerError
 
@@ -60,21 +60,30 @@ class Search:
             left = [each for each in left if each.value.address not in explained]
         return tuple(found)
 
+    def hidden(self, compared: Sequence[ComparedValue]) -> tuple[str, ...]:
+        """Return the slight changes with which all values agree, too, though they change some."""
+        changed = (
+            (name, Recomputation(other, self.own.numbers)) for name, other in self.of_pass.slight
+        )
+        return tuple(name for name, other in changed if _is_hidden(other, compared))
+
     def _cause(self, first: ComparedValue, left: Sequence[ComparedValue]) -> Cause | None:
-        """Return the change that explains most: of several the first."""
-        found = dict[str, frozenset[str]]()
+        """Return the change that explains most: of several the one that fits best."""
+        found = dict[str, tuple[int, float]]()
+        explained = dict[str, frozenset[str]]()
         for name, computed in chain(self._changed, self._read_otherwise(first)):
-            if self._agrees(first, computed):
+            if name not in found and self._agrees(first, computed):
                 every = (each.value.address for each in left if self._agrees(each, computed))
-                found.setdefault(name, frozenset(every))
+                explained[name] = frozenset(every)
+                found[name] = len(explained[name]), -_misfit(first, computed)
         if not found:
             for kind, name in _related(first).items():
                 every = (each.value.address for each in left if kind in _related(each))
                 return Cause(first, name, frozenset(every))
             return None
-        best = max(found, key=lambda name: len(found[name]))
-        equal = [name for name in found if found[name] == found[best] and name != best]
-        return Cause(first, best, found[best], tuple(equal))
+        best = max(found, key=found.__getitem__)
+        equal = [name for name in found if explained[name] == explained[best] and name != best]
+        return Cause(first, best, explained[best], tuple(equal))
 
     @cached_property
     def _changed(self) -> list[tuple[str, Recomputation]]:
@@ -106,6 +115,29 @@ class Search:
             return bool((off <= Allowed(*own).of(address, found, each.theirs.kind)).all())
         except (TracerError, ArithmeticError, ValueError, IndexError, KeyError):
             return False  # the change does not fit the value, or has no result
+
+
+def _misfit(each: ComparedValue, computed: Recomputation) -> float:
+    """Return how far a wrong value is from a changed one, compared with what rounding explains."""
+    assert each.step
+    off = differences(computed.of(each.value.address), each.step.theirs) / each.step.allowed
+    return float(off.mean())
+
+
+def _is_hidden(changed: Recomputation, compared: Sequence[ComparedValue]) -> bool:
+    """Return whether a changed pass differs from ours, but from no number of theirs."""
+    moves = False
+    for each in compared:
+        if each.step is None:
+            continue
+        try:
+            found = changed.of(each.value.address)
+        except (TracerError, ArithmeticError, ValueError, KeyError):
+            return False
+        if found.shape != each.step.own.shape or each.step.differing_from(found).any():
+            return False
+        moves = moves or not np.allclose(found, each.step.own, ROUNDING["float64"], 0)
+    return moves
 
 
 def _related(each: ComparedValue) -> dict[str, str]:

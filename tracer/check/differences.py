@@ -36,9 +36,13 @@ class Differences:
     trace: Trace
     file: str
     compared: tuple[ComparedValue, ...]
-    not_compared: tuple[str, ...]
     tolerance: float | None = None
+    not_compared: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
+    hidden: tuple[str, ...] = ()
+    """Slight changes with which all values agree, too."""
+    is_float32: bool = False
+    """Whether numbers of the file that are float64 agree only as float32."""
 
     @property
     def holds(self) -> bool:
@@ -59,6 +63,19 @@ class Differences:
     def cause(self) -> Cause | None:
         """The change that makes the first value agree that differs."""
         return next((each for each in self.causes if each.value is self.first), None)
+
+    @property
+    def unexplained(self) -> tuple[str, ...]:
+        """The addresses of wrong values that no change explains."""
+        explained = {address for each in self.causes for address in each.explained}
+        return tuple(a for each in self.wrong if (a := each.value.address) not in explained)
+
+    @property
+    def hiding(self) -> tuple[str, ...]:
+        """The addresses of values in which rounding explains the difference of two tokens."""
+        if self.tolerance is not None:
+            return ()
+        return tuple(each.value.address for each in self.compared if each.hides_tokens)
 
     def still_differ(self, cause: Cause) -> int:
         """Return how many wrong values do not agree with a change."""
@@ -86,8 +103,11 @@ class Differences:
     def _introduction(self) -> Iterator[doc.Sentence]:
         differ, seen = sum(each.differs for each in self.compared), len(self.compared)
         result = "all agree" if seen > 1 else "it agrees"
+        kinds = " and ".join(dict.fromkeys(each.theirs.kind for each in self.compared))
         if differ:
             result = f"{differ} {'differs' if differ == 1 else 'differ'}"
+        elif self.hidden or self.hiding:
+            result = "rounding explains all differences"
         yield (
             f"{count(seen, 'value')} of ",
             doc.Name(self.file),
@@ -96,11 +116,14 @@ class Differences:
         )
         if differ > 1 and self.compared_steps:
             yield from self._wrong()
-        kinds = dict.fromkeys(each.theirs.kind for each in self.compared)
+        if not differ:
+            yield from self._not_shown(kinds)
         if self.tolerance is None and self.compared_steps:
+            if self.is_float32:
+                yield ("The file has float64, but some of its numbers agree only as float32.",)
             yield (
                 "Each is also computed from the file's own numbers before it. Differences that "
-                f"rounding to {' and '.join(kinds)} explains do not count.",
+                f"rounding to {kinds} explains do not count.",
             )
         else:
             allowed = {each.theirs.kind: each.allowed for each in self.compared}
@@ -130,6 +153,17 @@ class Differences:
         )
         others = "other only differs" if follow == 1 else f"{follow} others only differ"
         yield (f"The {others} because a value before differs.",)
+
+    def _not_shown(self, kinds: str) -> Iterator[doc.Sentence]:
+        """Say which mistakes rounding may hide."""
+        if self.hidden:
+            ways = _alternatives(self.hidden)
+            yield (f"The numbers also agree {ways}: rounding to {kinds} hides these changes.",)
+        if names := self.hiding:
+            yield (
+                "Rounding explains even the difference between two tokens in ",
+                *(*listed(names), ". A mistake there may be hidden."),
+            )
 
     def _others(self) -> doc.Sentence:
         """Return the sentence with the names of arrays that were not compared."""

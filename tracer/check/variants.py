@@ -208,18 +208,23 @@ def _table_from(first: int) -> Callable[[Positions], Settings]:
     return lambda positions: {} if positions.table is None else {"table": positions.table[first:]}
 
 
-VARIANTS: tuple[tuple[str, Change], ...] = (
+SLIGHT: tuple[tuple[str, Change], ...] = (
     ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
     ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
     *((f"with ε = {epsilon:f}", _of_norms(epsilon=epsilon)) for epsilon in EPSILONS),
     ("with ε outside the square root", _of_norms(epsilon_outside=True)),
     ("with ε inside the square root", _of_norms(epsilon_outside=False)),
-    ("with a factor of 1 + γ", _of_norms(unit_offset=True)),
-    ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
-    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
+)
+"""Variants that change numbers by little, which the rounding of a program may hide."""
+
+VARIANTS: tuple[tuple[str, Change], ...] = (
+    *SLIGHT,
+    ("with a factor of 1 + γ", _of_norms(unit_offset=True)),
+    ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
+    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
