@@ -114,6 +114,15 @@ class WithSoftmaxInFloat32(Program):
         return np.float64(super().softmax(np.float32(s), axis))  # type: ignore[arg-type, return-value]
 
 
+def test_values_whose_tokens_rounding_hides_are_named() -> None:
+    """A last key and value that are those of the token before: a difference that bfloat16 hides."""
+    found = compared("gpt", computed("gpt", "bfloat16", "stale cache", True), True)
+    assert found.holds and "layer1.attention.head1.value" in found.hiding
+    assert "hidden" in " ".join(map(str, found.document().introduction))
+    clear = compared("gpt", computed("gpt", "bfloat16"))
+    assert clear.holds and not clear.hiding
+
+
 @pytest.mark.parametrize("bug", [None, *(bug for bug in BUGS if bug.name == "epsilon 1e-6")])
 def test_a_file_of_float64_may_have_numbers_of_float32(bug: Bug | None) -> None:
     """They are no error, and hide none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,6 +26,7 @@ from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
 """The most names of arrays without a counterpart that the headline lists."""
+NUMBER = re.compile(r"(?<=layer|.head)[0-9]+")
 MOST_ALTERNATIVES = 3
 """The most changes with the same result as the first that are listed."""
 
@@ -130,7 +132,9 @@ class Differences:
             parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
             of = "of a value's largest number do not count."
             yield (f"Differences up to {', '.join(parts)} {of}",)
-        if not self.trace.pencil.rounds:
+        if self.trace.pencil.rounds:
+            yield ("Steps are not computed from the file's numbers, because the scenario rounds.",)
+        else:
             yield ("As in other programs, intermediate results are not rounded.",)
 
     @property
@@ -140,7 +144,7 @@ class Differences:
 
     def _wrong(self) -> Iterator[doc.Sentence]:
         """Say which values do not follow from those before them."""
-        names = listed([each.value.address for each in self.wrong])
+        names = listed(together([each.value.address for each in self.wrong]))
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
             yield ("None of these follows from the file's numbers before it: ", *names, ".")
@@ -162,7 +166,7 @@ class Differences:
         if names := self.hiding:
             yield (
                 "Rounding explains even the difference between two tokens in ",
-                *(*listed(names), ". A mistake there may be hidden."),
+                *(*listed(together(names)), ". A mistake there may be hidden."),
             )
 
     def _others(self) -> doc.Sentence:
@@ -180,7 +184,8 @@ class Differences:
         if first is None:
             return
         step = self.step_of(first)
-        title = sentences.title(step, self.origins.teacher.ctx) if step else first.value.address
+        ctx = self.origins.teacher.ctx
+        title = sentences.title(step, ctx.at(step.place)) if step else first.value.address
         where = f"step {step.number}, {title}" if step else title
         yield doc.Section(None, f"First difference: {where}", tuple(self._paragraphs(first)))
 
@@ -305,6 +310,23 @@ def _alternatives(names: Sequence[str]) -> str:
     more = len(names) - MOST_ALTERNATIVES
     shown = ", or ".join(names[:MOST_ALTERNATIVES])
     return f"{shown}, or in {count(more, 'other way')}" if more > 0 else shown
+
+
+def together(addresses: Sequence[str]) -> list[str]:
+    """Return addresses with those of several layers and heads as one: `layer{1,2}.ffn.norm`."""
+    found = dict[str, list[list[str]]]()
+    for address in addresses:
+        found.setdefault(NUMBER.sub("{}", address), []).append(NUMBER.findall(address))
+    return [form.format(*map(_numbers, zip(*each, strict=True))) for form, each in found.items()]
+
+
+def _numbers(numbers: Sequence[str]) -> str:
+    """Return numbers as a shell has them: `3`, `{1,3}`, `{1..4}`."""
+    own = sorted(set(map(int, numbers)))
+    if len(own) == 1:
+        return str(own[0])
+    is_range = len(own) > 2 and own[-1] - own[0] == len(own) - 1
+    return f"{{{own[0]}..{own[-1]}}}" if is_range else f"{{{','.join(map(str, own))}}}"
 
 
 def listed(names: Sequence[str]) -> doc.Sentence:

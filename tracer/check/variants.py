@@ -5,13 +5,15 @@ A change without effect returns the scenario itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BaseModel
 
+from tracer.checkpoints.parameter import Parameter
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
@@ -146,23 +148,42 @@ def _swapped(kind: type[BaseModel], *pairs: tuple[str, str]) -> Change:
     return _with(kind, settings)
 
 
-def _of_all_heads(split: Callable[[Any, int, int], Any]) -> Change:
-    """Return a change of typed weights of heads.
+Split: TypeAlias = Callable[[Any, int, int], Any]
+"""Returns the columns of a head, by its number and how many there are, from all side by side."""
 
-    `split` returns those of a head, by its number and how many there are, from all side by side.
+
+@dataclass(frozen=True, eq=False)
+class SplitOtherwise:
+    """The weights of a head, split in another way from those of all heads, which a file may hold.
+
+    They are read when they are used.
     """
+
+    heads: Sequence[Any]
+    split: Split
+    place: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), or (columns,) of a bias."""
+        return shape_of(self.heads[self.place])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        together = np.concatenate([np.asarray(each, float) for each in self.heads], axis=-1)
+        return np.asarray(self.split(together, self.place, len(self.heads)))
+
+
+def _of_all_heads(split: Split) -> Change:
+    """Return a change of how the weights of heads are split."""
 
     def settings(part: Attention) -> Settings:
         heads = [dict[str, Any]() for _ in part.heads]
         for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V"):
             own = [i for i, head in enumerate(part.heads) if getattr(head, name) is not None]
             matrices = [getattr(part.heads[i], name) for i in own]
-            if all(isinstance(each, tuple) for each in matrices) and matrices:
-                together = np.concatenate(np.array(matrices, np.float64), axis=-1)
-                for place, i in enumerate(own):
-                    numbers = split(together, place, len(own)).tolist()
-                    rows = [tuple(row) if isinstance(row, list) else row for row in numbers]
-                    heads[i][name] = tuple(rows)
+            for place, i in enumerate(own):
+                if isinstance(matrices[place], tuple | Parameter):  # no LoRA, nothing quantized
+                    heads[i][name] = SplitOtherwise(matrices, split, place)
         pairs = zip(part.heads, heads, strict=True)
         return {"heads": tuple(head.model_copy(update=new) for head, new in pairs)}
 
