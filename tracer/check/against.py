@@ -58,12 +58,16 @@ class ComparedStep:
         return np.asarray(~(differences(own, self.theirs) <= self.allowed))
 
     @cached_property
-    def at(self) -> Index:
-        """The index of the number that differs by the most, compared with what is allowed."""
+    def excess(self) -> Floats:
+        """How many times as large as the allowed difference each difference is."""
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = differences(self.own, self.theirs) / self.allowed
-        most = int(np.argmax(np.nan_to_num(excess, nan=0.0, posinf=np.inf)))
-        return tuple(map(int, np.unravel_index(most, self.own.shape)))
+        return np.nan_to_num(excess, nan=0.0, posinf=np.inf)
+
+    @cached_property
+    def at(self) -> Index:
+        """The index of the number that differs by the most, compared with what is allowed."""
+        return tuple(map(int, np.unravel_index(int(np.argmax(self.excess)), self.own.shape)))
 
 
 @dataclass(frozen=True, eq=False)

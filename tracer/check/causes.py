@@ -65,10 +65,12 @@ class Search:
 
     def hidden(self, compared: Sequence[ComparedValue]) -> tuple[str, ...]:
         """Return the slight changes with which all values agree, too, though they change some."""
-        changed = (
-            (name, Recomputation(other, self.own.numbers)) for name, other in self.of_pass.slight
+        numbers = self.own.numbers
+        return tuple(
+            name
+            for name, other in self.of_pass.slight
+            if _is_hidden(Recomputation(other, numbers), compared)
         )
-        return tuple(name for name, other in changed if _is_hidden(other, compared))
 
     def _cause(self, first: ComparedValue, left: Sequence[ComparedValue]) -> Cause | None:
         """Return the change that explains most: of several the one that fits best."""

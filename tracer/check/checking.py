@@ -19,6 +19,9 @@ from tracer.errors import Problem, TracerError
 from tracer.scenario.loading import FIGURES, Loaded, file_of
 from tracer.scenario.rounding import Rounding
 
+LEAST_OF_FLOAT32 = 2**13
+"""Rounding to float32 exceeds that to float64 by more, 2²⁶ times: half as many digits."""
+
 
 def figures_beside(name: str, folder: Path) -> Path:
     """Return the figures file next to a scenario: `alex.figures.yaml` for `alex.yaml`.
@@ -96,7 +99,8 @@ def compared_with(
     Programs compute norms, softmax and positions in float32 even if the rest is float64.
     """
     found = _compared(own, arrays, file, tolerance)
-    if tolerance is None and found.unexplained:
+    excess = [each.step.excess.max() for each in found.wrong if each.step]
+    if tolerance is None and found.unexplained and max(excess, default=0) > LEAST_OF_FLOAT32:
         coarser = _compared(own, _as_float32(arrays), file, tolerance)
         if len(coarser.unexplained) < len(found.unexplained):
             return replace(coarser, is_float32=True)

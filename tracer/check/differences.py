@@ -323,10 +323,9 @@ def together(addresses: Sequence[str]) -> list[str]:
 def _numbers(numbers: Sequence[str]) -> str:
     """Return numbers as a shell has them: `3`, `{1,3}`, `{1..4}`."""
     own = sorted(set(map(int, numbers)))
-    if len(own) == 1:
-        return str(own[0])
-    is_range = len(own) > 2 and own[-1] - own[0] == len(own) - 1
-    return f"{{{own[0]}..{own[-1]}}}" if is_range else f"{{{','.join(map(str, own))}}}"
+    is_range = own[-1] - own[0] == len(own) - 1 > 1
+    listed = f"{own[0]}..{own[-1]}" if is_range else ",".join(map(str, own))
+    return f"{{{listed}}}" if len(own) > 1 else listed
 
 
 def listed(names: Sequence[str]) -> doc.Sentence:
