@@ -408,6 +408,7 @@ def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
 
 def _of_rows(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
     apart = np.where(np.isfinite(own) & np.isfinite(theirs), theirs - own, np.nan)
+    apart[np.isnan(apart).all(axis=1)] = 0
     name = "with another constant added to each row"
     yield "constant", name, own + np.nanmedian(apart, 1, keepdims=True)
     if own.shape[0] == own.shape[1]:
