@@ -21,6 +21,7 @@ from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.small_scenario import SMALL
 from tracer.check.against import TOLERANCES
+from tracer.check.differences import together
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -92,6 +93,8 @@ def test_another_decoder_that_is_right_agrees(tmp_path: Path) -> None:
     text = " ".join(ran.stdout.split())
     assert "12 values of “theirs.npz” compared with the scenario: all agree." in text
     assert "Differences that rounding to float64 explains do not count." in text
+    told = found(against(tmp_path, theirs(), "-f", "json"))
+    assert (told["also_agrees"], told["hides_tokens"]) == ([], [])
 
 
 @pytest.mark.parametrize("way", WEIGHTS)
@@ -138,9 +141,9 @@ def test_names_of_hugging_face_are_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
 def test_the_tolerance_is_that_of_the_numbers(kind: str, tmp_path: Path) -> None:
-    """What rounding of the type can explain agrees, a hundred times as much does not."""
+    """What rounding of the type can explain agrees, four hundred times as much does not."""
     arrays = {name: array.astype(kind) for name, array in theirs().items()}
-    for times, agrees in ((1, True), (100, False)):
+    for times, agrees in ((1, True), (400, False)):
         off = 1 + times * np.finfo(kind).eps / 2
         other = arrays | {NAMES["output"]: (arrays[NAMES["output"]] * off).astype(kind)}
         ran = against(tmp_path, other, "-f", "json")
@@ -209,6 +212,8 @@ def test_a_trace_that_was_written_is_held_against_one_that_rounds_alike(tmp_path
         told = json.loads(printed("check", "alex", "--against", str(path), "-f", "json"))
         assert told["holds"], carry
         assert len(told["values"]) > 40
+        text = " ".join(printed("check", "alex", "--against", str(path)).split())
+        assert ("because the scenario rounds" in text) == (carry != "never")
     document = json.loads(path.read_text())
     output = next(v for v in document["values"] if v["address"] == f"{ATTENTION}.output")
     output["data"][2][0] += 0.5
@@ -345,6 +350,14 @@ def test_one_value_agrees_and_two_agree(tmp_path: Path) -> None:
     assert "Before it, 2 values agree;" in against(tmp_path, arrays).stdout
     del arrays["input"]
     assert "Before it, 1 value agrees;" in against(tmp_path, arrays).stdout
+
+
+def test_addresses_of_several_layers_and_heads_are_listed_together() -> None:
+    heads = [f"layer{n}.attention.head{h}.query" for n in (1, 3) for h in (1, 2, 3, 4)]
+    assert together([*heads, "input", "layer2.ffn.norm", "layer3.ffn.expert1.hidden"]) == [
+        "layer{1,3}.attention.head{1..4}.query",
+        *("input", "layer2.ffn.norm", "layer3.ffn.expert1.hidden"),
+    ]
 
 
 # --- tolerances of numbers of different sizes ----------------------------------------------------

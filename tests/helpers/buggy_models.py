@@ -1,8 +1,7 @@
 """Small models as people write them in NumPy, each with one bug if it is asked for.
 
 They know nothing of scenarios: a model keeps its arrays under our addresses, in the type of numbers
-that it computes with. `BUGS` names each bug, the model that can have it, the first array that it
-changes, and a word of the cause.
+that it computes with.
 """
 
 from __future__ import annotations
@@ -34,93 +33,89 @@ def rounded(x: Any, kind: str) -> Floats:
 
 
 class Bug(NamedTuple):
-    """A bug, the model that can have it, the first array that it changes, a word of the cause."""
+    """A bug, the model that can have it, and a word of the cause that a report has to name."""
 
     name: str
     model: str
-    first: str
     cause: str
 
-
-ATTENTION, HEAD, FFN = "layer1.attention", "layer1.attention.head1", "layer1.ffn"
-CROSS = "layer1.cross_attention"
 
 BUGS = tuple(
     Bug(*row)
     for row in (
-        ("epsilon 1e-6", "gpt", f"{ATTENTION}.norm", "ε = 0.000001"),
-        ("epsilon 1e-12", "gpt", f"{ATTENTION}.norm", "ε = 0.000000000001"),
-        ("epsilon outside", "gpt", f"{ATTENTION}.norm", "outside"),
-        ("n - 1", "gpt", f"{ATTENTION}.norm", "n − 1"),
-        ("no gain", "gpt", f"{ATTENTION}.norm", "γ"),
-        ("no shift", "gpt", f"{ATTENTION}.norm", "β"),
-        ("rms", "gpt", f"{ATTENTION}.norm", "RMSNorm"),
-        ("exact gelu", "gpt", f"{FFN}.activation", "GELU"),
-        ("relu", "gpt", f"{FFN}.activation", "ReLU"),
-        ("no scale", "gpt", f"{HEAD}.masked", "√d_k"),
-        ("scale of model", "gpt", f"{HEAD}.masked", "√d_model"),
-        ("scale without root", "gpt", f"{HEAD}.masked", "root"),
-        ("no mask", "gpt", f"{HEAD}.masked", "mask"),
-        ("mask hides itself", "gpt", f"{HEAD}.masked", "mask"),
-        ("mask shows next", "gpt", f"{HEAD}.masked", "mask"),
-        ("mask transposed", "gpt", f"{HEAD}.masked", "mask"),
-        ("mask ignored", "gpt", f"{HEAD}.weights", "mask"),
-        ("softmax of columns", "gpt", f"{HEAD}.weights", "column"),
-        ("raw scores", "gpt", f"{HEAD}.weights", "scores"),
-        ("dropout on weights", "gpt", f"{HEAD}.weights", "dropout"),
-        ("dropout on output", "gpt", f"{FFN}.output", "dropout"),
-        ("positions from 1", "gpt", "input", "position"),
-        ("last token at position 0", "gpt", "input", "position"),
-        ("no positions", "gpt", "input", "position"),
-        ("W_Q transposed", "gpt", f"{HEAD}.query", "transposed"),
-        ("W_O transposed", "gpt", f"{ATTENTION}.output", "transposed"),
-        ("heads interleaved", "gpt", f"{HEAD}.query", "interleaved"),
-        ("concat interleaved", "gpt", f"{ATTENTION}.output", "interleaved"),
-        ("k and v swapped", "gpt", f"{HEAD}.key", "W_V"),
-        ("q and k swapped", "gpt", f"{HEAD}.query", "W_K"),
-        ("values are keys", "gpt", f"{HEAD}.output", "key"),
-        ("no b_Q", "gpt", f"{HEAD}.query", "b_Q"),
-        ("no b_O", "gpt", f"{ATTENTION}.output", "b_O"),
-        ("no b_1", "gpt", f"{FFN}.hidden", "b_1"),
-        ("no b_2", "gpt", f"{FFN}.output", "b_2"),
-        ("no residual", "gpt", f"{ATTENTION}.residual", "residual"),
-        ("residual of norm", "gpt", f"{ATTENTION}.residual", "norm"),
-        ("no norm", "gpt", f"{FFN}.hidden", "norm"),
-        ("attention input for ffn", "gpt", f"{FFN}.norm", "in place of"),
-        ("no final norm", "gpt", "output", "norm"),
-        ("tied", "alibi", "logits", "embeddings"),
-        ("constant per row", "gpt", "logits", "row"),
-        ("stale cache", "gpt", f"{HEAD}.key", "row"),
-        ("layers swapped", "gpt", f"{ATTENTION}.norm", "layers"),
-        ("post norm", "gpt", f"{ATTENTION}.norm", "norm"),
-        ("one number wrong", "gpt", f"{FFN}.output", "none"),
-        ("layout pairs", "llama", f"{HEAD}.rotated_query", "pairs"),
-        ("rotated backwards", "llama", f"{HEAD}.rotated_query", "direction"),
-        ("base 500000", "llama", f"{HEAD}.rotated_query", "500000"),
-        ("frequencies k/d", "llama", f"{HEAD}.rotated_query", "frequenc"),
-        ("rotary from 1", "llama", f"{HEAD}.rotated_query", "position"),
-        ("cached rotary at 0", "llama", f"{HEAD}.rotated_query", "position"),
-        ("keys not rotated", "llama", f"{HEAD}.rotated_key", "rotat"),
-        ("groups the other way", "llama", "layer1.attention.head2.masked", "head"),
-        ("gate and up swapped", "llama", f"{FFN}.hidden", "W_3"),
-        ("activation on up", "llama", f"{FFN}.activation", "up"),
-        ("gelu for silu", "llama", f"{FFN}.activation", "GELU"),
-        ("one plus gain", "llama", f"{ATTENTION}.norm", "1 + γ"),
-        ("layer norm", "llama", f"{ATTENTION}.norm", "LayerNorm"),
-        ("no softcap", "llama", "logits", "soft cap"),
-        ("no embedding scale", "seq2seq", "encoder.embedding.scaled", "embedding"),
-        ("memory is the encoder's input", "seq2seq", f"{CROSS}.head1.key", "encoder.input"),
-        ("pre for post", "seq2seq", f"encoder.{HEAD}.query", "norm"),
-        ("sinusoidal from 0", "seq2seq", "encoder.input", "position"),
-        ("cross mask", "seq2seq", f"{CROSS}.head1.weights", "mask"),
-        ("halves of sines", "seq2seq", "encoder.input", "sines"),
-        ("slopes of other heads", "alibi", f"{HEAD}.biased", "slope"),
-        ("exponent 8 over heads plus 1", "alibi", f"{HEAD}.biased", "slope"),
-        ("top-k not normalized", "experts", f"{FFN}.router.weights", "softmax"),
-        ("router after softmax of all", "experts", f"{FFN}.router.weights", "softmax"),
-        ("no sink", "sink", f"{HEAD}.weights", "sink"),
-        ("no score cap", "sink", f"{HEAD}.capped", "soft cap"),
-        ("lora scale", "lora", f"{HEAD}.query", "LoRA"),
+        ("epsilon 1e-6", "gpt", "ε = 0.000001"),
+        ("epsilon 1e-12", "gpt", "ε = 0.000000000001"),
+        ("epsilon outside", "gpt", "outside"),
+        ("n - 1", "gpt", "n − 1"),
+        ("no gain", "gpt", "γ"),
+        ("no shift", "gpt", "β"),
+        ("rms", "gpt", "RMSNorm"),
+        ("exact gelu", "gpt", "GELU"),
+        ("relu", "gpt", "ReLU"),
+        ("no scale", "gpt", "√d_k"),
+        ("scale of model", "gpt", "√d_model"),
+        ("scale without root", "gpt", "root"),
+        ("no mask", "gpt", "mask"),
+        ("mask hides itself", "gpt", "mask"),
+        ("mask shows next", "gpt", "mask"),
+        ("mask transposed", "gpt", "mask"),
+        ("mask ignored", "gpt", "mask"),
+        ("softmax of columns", "gpt", "column"),
+        ("raw scores", "gpt", "scores"),
+        ("dropout on weights", "gpt", "dropout"),
+        ("dropout on output", "gpt", "dropout"),
+        ("positions from 1", "gpt", "position"),
+        ("last token at position 0", "gpt", "position"),
+        ("no positions", "gpt", "position"),
+        ("W_Q transposed", "gpt", "transposed"),
+        ("W_O transposed", "gpt", "transposed"),
+        ("heads interleaved", "gpt", "interleaved"),
+        ("concat interleaved", "gpt", "interleaved"),
+        ("k and v swapped", "gpt", "W_V"),
+        ("q and k swapped", "gpt", "W_K"),
+        ("values are keys", "gpt", "key"),
+        ("no b_Q", "gpt", "b_Q"),
+        ("no b_O", "gpt", "b_O"),
+        ("no b_1", "gpt", "b_1"),
+        ("no b_2", "gpt", "b_2"),
+        ("no residual", "gpt", "residual"),
+        ("residual of norm", "gpt", "norm"),
+        ("no norm", "gpt", "norm"),
+        ("attention input for ffn", "gpt", "in place of"),
+        ("no final norm", "gpt", "norm"),
+        ("tied", "llama", "embeddings"),
+        ("constant per row", "gpt", "row"),
+        ("stale cache", "gpt", "row"),
+        ("layers swapped", "gpt", "layers"),
+        ("post norm", "gpt", "norm"),
+        ("one number wrong", "gpt", "none"),
+        ("layout pairs", "llama", "pairs"),
+        ("rotated backwards", "llama", "direction"),
+        ("base 500000", "llama", "500000"),
+        ("frequencies k/d", "llama", "frequenc"),
+        ("rotary from 1", "llama", "position"),
+        ("cached rotary at 0", "llama", "position"),
+        ("keys not rotated", "llama", "rotat"),
+        ("groups the other way", "llama", "head"),
+        ("gate and up swapped", "llama", "W_3"),
+        ("activation on up", "llama", "up"),
+        ("gelu for silu", "llama", "GELU"),
+        ("one plus gain", "llama", "1 + γ"),
+        ("layer norm", "llama", "LayerNorm"),
+        ("no softcap", "llama", "soft cap"),
+        ("no embedding scale", "seq2seq", "embedding"),
+        ("memory is the encoder's input", "seq2seq", "encoder.input"),
+        ("pre for post", "seq2seq", "norm"),
+        ("sinusoidal from 0", "seq2seq", "position"),
+        ("cross mask", "seq2seq", "mask"),
+        ("halves of sines", "seq2seq", "sines"),
+        ("slopes of other heads", "alibi", "slope"),
+        ("exponent 8 over heads plus 1", "alibi", "slope"),
+        ("top-k not normalized", "experts", "softmax"),
+        ("router after softmax of all", "experts", "softmax"),
+        ("no sink", "sink", "sink"),
+        ("no score cap", "sink", "soft cap"),
+        ("lora scale", "lora", "LoRA"),
     )
 )
 
@@ -175,6 +170,11 @@ def drawn(model: str, outlier: bool = False) -> Weights:
                 part["attention"][name][OUTLIER] = np.round(part["attention"][name][OUTLIER], 0)
                 part["attention"][name][OUTLIER] *= 0.001
     return found
+
+
+def is_of_rms(model: str) -> bool:
+    """Whether the norms of a model are RMSNorm, without a shift."""
+    return model in ("llama", "sink")
 
 
 @dataclass
@@ -260,7 +260,7 @@ class Program:
             epsilon = 1e-6
         if self.has("epsilon 1e-12"):
             epsilon = 1e-12
-        is_rms = self.model in ("llama", "sink")
+        is_rms = is_of_rms(self.model)
         if self.has("rms") or self.has("layer norm"):
             is_rms = not is_rms
         c = x if is_rms else self.r(x - self.r(x.mean(-1, keepdims=True)))
@@ -505,12 +505,13 @@ def scenario_of(model: str, outlier: bool = False) -> dict[str, Any]:
     """The scenario of a model without a bug."""
     w = drawn(model, outlier)
     words = [f"w{i}" for i in range(WORDS)]
-    is_rms = model in ("llama", "sink")
 
     def norm(of: Weights) -> dict[str, Any]:
         placement = "post" if model == "seq2seq" else "pre"
         found = {"epsilon": 1e-5, "gain": of["gain"].tolist(), "placement": placement}
-        return found | ({"kind": "rms_norm"} if is_rms else {"shift": of["shift"].tolist()})
+        return found | (
+            {"kind": "rms_norm"} if is_of_rms(model) else {"shift": of["shift"].tolist()}
+        )
 
     def attention(of: Weights, layer: Weights) -> dict[str, Any]:
         heads: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ from tracer.check.recomputation import Allowed, Recomputation
 from tracer.console import progress
 from tracer.decoder.comparison import Floats, differences
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Index, Value
+from tracer.decoder.value import Index, Value, has_token_rows
 from tracer.names import distinct
 from tracer.scenario.activations import DumpedArray
 
@@ -58,12 +58,16 @@ class ComparedStep:
         return np.asarray(~(differences(own, self.theirs) <= self.allowed))
 
     @cached_property
-    def at(self) -> Index:
-        """The index of the number that differs by the most, compared with what is allowed."""
+    def excess(self) -> Floats:
+        """How many times as large as the allowed difference each difference is."""
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = differences(self.own, self.theirs) / self.allowed
-        most = int(np.argmax(np.nan_to_num(excess, nan=0.0, posinf=np.inf)))
-        return tuple(map(int, np.unravel_index(most, self.own.shape)))
+        return np.nan_to_num(excess, nan=0.0, posinf=np.inf)
+
+    @cached_property
+    def at(self) -> Index:
+        """The index of the number that differs by the most, compared with what is allowed."""
+        return tuple(map(int, np.unravel_index(int(np.argmax(self.excess)), self.own.shape)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +107,18 @@ class ComparedValue:
     def differs(self) -> bool:
         """Whether the value is wrong or differs because one before it is."""
         return self.is_wrong or (self._exceeds and self.follows)
+
+    @property
+    def hides_tokens(self) -> bool:
+        """Whether rounding explains even the difference between two neighboring tokens."""
+        axes = self.value.axes
+        is_vectors = len(axes) == 2 and has_token_rows(self.value)
+        if self.step is None or not is_vectors or axes[1].name in NOT_CHANNELS:
+            return False
+        own = self.step.own
+        apart = differences(own[1:], own[:-1])
+        near = (apart <= self.step.allowed[1:]).all(axis=-1) & (apart > 0).any(axis=-1)
+        return bool(near.any())
 
     @property
     def _exceeds(self) -> bool:

@@ -96,6 +96,8 @@ def of_differences(found: Differences) -> str:
             "differs_in": _differs_in(first) if first else None,
             "cause": _cause(found.cause, found) if found.cause else None,
             "causes": [_cause(each, found) for each in found.causes],
+            "also_agrees": list(found.hidden),
+            "hides_tokens": list(found.hiding),
             "values": [_compared(each, found) for each in found.compared],
             "compared": len(found.compared),
             "not_compared": list(found.not_compared),

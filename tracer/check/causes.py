@@ -13,7 +13,7 @@ from tracer.check.against import ComparedValue
 from tracer.check.backward import OF_BACKWARD, of_summands
 from tracer.check.changes import CHANGES, other_operands, relations
 from tracer.check.passes import Pass
-from tracer.check.recomputation import Allowed, Recomputation
+from tracer.check.recomputation import ROUNDING, Allowed, Recomputation
 from tracer.check.updates import OF_UPDATES, with_inferred_settings
 from tracer.decoder.comparison import differences
 from tracer.errors import TracerError
@@ -65,21 +65,32 @@ class Search:
             left = [each for each in left if each.value.address not in explained]
         return tuple(found)
 
+    def hidden(self, compared: Sequence[ComparedValue]) -> tuple[str, ...]:
+        """Return the slight changes with which all values agree, too, though they change some."""
+        numbers = self.own.numbers
+        return tuple(
+            name
+            for name, other in self.of_pass.slight
+            if _is_hidden(Recomputation(other, numbers), compared)
+        )
+
     def _cause(self, first: ComparedValue, left: Sequence[ComparedValue]) -> Cause | None:
-        """Return the change that explains most: of several the first."""
-        found = dict[str, frozenset[str]]()
+        """Return the change that explains most: of several the one that fits best."""
+        found = dict[str, tuple[int, float]]()
+        explained = dict[str, frozenset[str]]()
         for name, computed in chain(self._changed, self._read_otherwise(first)):
-            if self._agrees(first, computed):
+            if name not in found and self._agrees(first, computed):
                 every = (each.value.address for each in left if self._agrees(each, computed))
-                found.setdefault(name, frozenset(every))
+                explained[name] = frozenset(every)
+                found[name] = len(explained[name]), -_misfit(first, computed)
         if not found:
             for kind, name in _related(first).items():
                 every = (each.value.address for each in left if kind in _related(each))
                 return Cause(first, name, frozenset(every))
             return None
-        best = max(found, key=lambda name: len(found[name]))
-        equal = [name for name in found if found[name] == found[best] and name != best]
-        return Cause(first, best, found[best], tuple(equal))
+        best = max(found, key=found.__getitem__)
+        equal = [name for name in found if explained[name] == explained[best] and name != best]
+        return Cause(first, best, explained[best], tuple(equal))
 
     @cached_property
     def _changed(self) -> list[tuple[str, Recomputation]]:
@@ -118,9 +129,34 @@ class Search:
             return False  # the change does not fit the value, or has no result
 
 
+def _misfit(each: ComparedValue, computed: Recomputation) -> float:
+    """Return how far a wrong value is from a changed one, compared with what rounding explains."""
+    assert each.step
+    off = differences(computed.of(each.value.address), each.step.theirs) / each.step.allowed
+    return float(off.mean())
+
+
+def _is_hidden(changed: Recomputation, compared: Sequence[ComparedValue]) -> bool:
+    """Return whether a changed pass differs from ours, but from no number of theirs."""
+    moves = False
+    for each in compared:
+        if each.step is None:
+            continue
+        try:
+            found = changed.of(each.value.address)
+        except (TracerError, ArithmeticError, ValueError, KeyError):
+            return False
+        if found.shape != each.step.own.shape or each.step.differing_from(found).any():
+            return False
+        moves = moves or not np.allclose(found, each.step.own, ROUNDING["float64"], 0)
+    return moves
+
+
 def _related(each: ComparedValue) -> dict[str, str]:
     """Return the simple relations between a wrong value and the computed one: kinds and names."""
     assert each.step
+    if not each.step.differing_from(np.zeros_like(each.step.own)).any():
+        return {}  # their numbers are so small that any factor near 0 explains them
     return {
         kind: name
         for kind, name, found in relations(each.value, each.step.own, each.step.theirs)

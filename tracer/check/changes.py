@@ -343,11 +343,14 @@ def _shifted(instead: str, of: str, address: str) -> str:
 def other_operands(at: Recomputation, address: str) -> Iterator[tuple[str, Change]]:
     """Yield the changes that read another value of the same shape for a value, with their names."""
     value = at.trace.values[address]
-    needed = at.needed(value)
-    reads = {read: each for each in needed for read in at.trace.producers[each].inputs}
+    later = {value}
+    for record in at.trace.records:
+        if not later.isdisjoint(record.inputs):
+            later.add(record.output)
+    reads = {read: each for each in at.needed(value) for read in at.trace.producers[each].inputs}
     for read, reader in reads.items():
         for other in at.trace.values.values():
-            if other is read or not _may_be_confused(at, other, read, reader):
+            if other in later or other is read or not _may_be_confused(at, other, read, reader):
                 continue
             name = f"with {other.address} in place of {read.address}"
             yield name, Reads(other.address, read.address, at)
@@ -371,6 +374,10 @@ def _may_be_confused(at: Recomputation, other: Value, read: Value, result: Value
 # --- what the numbers say ------------------------------------------------------------------------
 
 
+NO_FACTOR = 5e-4
+"""A factor that is so near to 1 is that of rounding."""
+
+
 def relations(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
     """Yield simple relations of their numbers to the computed ones.
 
@@ -387,7 +394,8 @@ def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
     known = np.isfinite(ratio) & (own != 0)
     if known.sum() > 2:
         factor = float(np.median(ratio[known]))
-        yield "factor", f"multiplied by {factor:.4g}", own * factor
+        if abs(factor - 1) > NO_FACTOR:
+            yield "factor", f"multiplied by {factor:.4g}", own * factor
         kept = known & (theirs != 0)
         if kept.any() and not kept.all():
             factor = float(np.median(ratio[kept]))
@@ -400,6 +408,7 @@ def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
 
 def _of_rows(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
     apart = np.where(np.isfinite(own) & np.isfinite(theirs), theirs - own, np.nan)
+    apart[np.isnan(apart).all(axis=1)] = 0
     name = "with another constant added to each row"
     yield "constant", name, own + np.nanmedian(apart, 1, keepdims=True)
     if own.shape[0] == own.shape[1]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracer.check.against import Steps, compared
+from tracer.check.against import Dumped, Steps, compared
 from tracer.check.causes import Search
 from tracer.check.differences import MOST_NAMES, Differences
 from tracer.check.draft.drafting import draft
@@ -21,6 +21,9 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.scenario.loading import FIGURES, Loaded, file_of
 from tracer.scenario.rounding import Rounding
+
+LEAST_OF_FLOAT32 = 2**13
+"""Rounding to float32 exceeds that to float64 by more, 2²⁶ times: half as many digits."""
 
 
 def figures_beside(name: str, folder: Path) -> Path:
@@ -96,20 +99,16 @@ def differences(
     if of_training and (missing := missing_loss(loaded.scenario)):
         raise TracerError(Problem(missing, file, address=of_training))
     own = Pass(loaded, PassOptions.recording([*dump.arrays]))
-    steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, dump.arrays)
-    found = compared(own.trace, steps, dump.arrays, tolerance)
-    known = {each.value.address for each in found}
+    found = compared_with(own, dump.arrays, Path(file).name, tolerance)
+    known = {each.value.address for each in found.compared}
     unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
-    if not found:
+    if not known:
         expected = "expected addresses or the names of TransformerLens or Hugging Face"
         raise TracerError(
             Problem(f"no array has a known name, {expected}{_arrays(names, own)}", file)
         )
-    wrong = [each for each in found if each.is_wrong]
-    causes = Search(steps.own, own, steps.allowed.kinds).causes(wrong) if steps else ()
-    not_compared = tuple(dict.fromkeys(names))
-    return Differences(own.trace, Path(file).name, found, not_compared, tolerance, causes)
+    return replace(found, not_compared=tuple(dict.fromkeys(names)))
 
 
 def _arrays(names: Sequence[str], own: Pass) -> str:
@@ -118,3 +117,39 @@ def _arrays(names: Sequence[str], own: Pass) -> str:
         return "; the file has no arrays"
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f"; got {', '.join(names[:MOST_NAMES])}{more}{closest(names[0], own.trace.values)}"
+
+
+def compared_with(
+    own: Pass, arrays: Dumped, file: str, tolerance: float | None = None
+) -> Differences:
+    """Compare arrays with a pass, by their number types or as float32.
+
+    Programs compute norms, softmax and positions in float32 even if the rest is float64.
+    """
+    found = _compared(own, arrays, file, tolerance)
+    excess = [each.step.excess.max() for each in found.wrong if each.step]
+    if tolerance is None and found.unexplained and max(excess, default=0) > LEAST_OF_FLOAT32:
+        coarser = _compared(own, _as_float32(arrays), file, tolerance)
+        if len(coarser.unexplained) < len(found.unexplained):
+            return replace(coarser, is_float32=True)
+    return found
+
+
+def _compared(own: Pass, arrays: Dumped, file: str, tolerance: float | None) -> Differences:
+    """Compare arrays with a pass. Of what is wrong, find the causes; otherwise what is hidden."""
+    steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, arrays)
+    found = Differences(own.trace, file, compared(own.trace, steps, arrays, tolerance), tolerance)
+    if steps is None:
+        return found
+    search = Search(steps.own, own, steps.allowed.kinds)
+    if found.wrong:
+        return replace(found, causes=search.causes(found.wrong))
+    return replace(found, hidden=search.hidden(found.compared)) if tolerance is None else found
+
+
+def _as_float32(arrays: Dumped) -> Dumped:
+    """Return arrays of float64 as such of float32."""
+    return {
+        address: [a._replace(kind="float32") if a.kind == "float64" else a for a in those]
+        for address, those in arrays.items()
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +27,7 @@ from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
 """The most names of arrays without a counterpart that the headline lists."""
+NUMBER = re.compile(r"(?<=layer|.head)[0-9]+")
 MOST_ALTERNATIVES = 3
 """The most changes with the same result as the first that are listed."""
 
@@ -37,9 +39,13 @@ class Differences:
     trace: Trace
     file: str
     compared: tuple[ComparedValue, ...]
-    not_compared: tuple[str, ...]
     tolerance: float | None = None
+    not_compared: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
+    hidden: tuple[str, ...] = ()
+    """Slight changes with which all values agree, too."""
+    is_float32: bool = False
+    """Whether numbers of the file that are float64 agree only as float32."""
     source: str = "the file"
     """Where the values are, for sentences."""
 
@@ -62,6 +68,19 @@ class Differences:
     def cause(self) -> Cause | None:
         """The change that makes the first value agree that differs."""
         return next((each for each in self.causes if each.value is self.first), None)
+
+    @property
+    def unexplained(self) -> tuple[str, ...]:
+        """The addresses of wrong values that no change explains."""
+        explained = {address for each in self.causes for address in each.explained}
+        return tuple(a for each in self.wrong if (a := each.value.address) not in explained)
+
+    @property
+    def hiding(self) -> tuple[str, ...]:
+        """The addresses of values in which rounding explains the difference of two tokens."""
+        if self.tolerance is not None:
+            return ()
+        return tuple(each.value.address for each in self.compared if each.hides_tokens)
 
     def still_differ(self, cause: Cause) -> int:
         """Return how many wrong values do not agree with a change."""
@@ -89,8 +108,11 @@ class Differences:
     def _introduction(self) -> Iterator[doc.Sentence]:
         differ, seen = sum(each.differs for each in self.compared), len(self.compared)
         result = "all agree" if seen > 1 else "it agrees"
+        kinds = " and ".join(dict.fromkeys(each.theirs.kind for each in self.compared))
         if differ:
             result = f"{differ} {'differs' if differ == 1 else 'differ'}"
+        elif self.hidden or self.hiding:
+            result = "rounding explains all differences"
         yield (
             f"{count(seen, 'value')} of ",
             doc.Name(self.file),
@@ -99,18 +121,23 @@ class Differences:
         )
         if differ > 1 and self.compared_steps:
             yield from self._wrong()
-        kinds = dict.fromkeys(each.theirs.kind for each in self.compared)
+        if not differ:
+            yield from self._not_shown(kinds)
         if self.tolerance is None and self.compared_steps:
+            if self.is_float32:
+                yield ("The file has float64, but some of its numbers agree only as float32.",)
             yield (
                 f"Each is also computed from {self.source}'s own numbers before it. Differences "
-                f"that rounding to {' and '.join(kinds)} explains do not count.",
+                f"that rounding to {kinds} explains do not count.",
             )
         else:
             allowed = {each.theirs.kind: each.allowed for each in self.compared}
             parts = [f"{written_float(share)} ({kind})" for kind, share in allowed.items()]
             of = "of a value's largest number do not count."
             yield (f"Differences up to {', '.join(parts)} {of}",)
-        if not self.trace.pencil.rounds:
+        if self.trace.pencil.rounds:
+            yield ("Steps are not computed from the file's numbers, because the scenario rounds.",)
+        else:
             yield ("As in other programs, intermediate results are not rounded.",)
 
     @property
@@ -120,7 +147,7 @@ class Differences:
 
     def _wrong(self) -> Iterator[doc.Sentence]:
         """Say which values do not follow from those before them."""
-        names = listed([each.value.address for each in self.wrong])
+        names = listed(together([each.value.address for each in self.wrong]))
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
             yield (f"None of these follows from {self.source}'s numbers before it: ", *names, ".")
@@ -133,6 +160,17 @@ class Differences:
         )
         others = "other only differs" if follow == 1 else f"{follow} others only differ"
         yield (f"The {others} because a value before differs.",)
+
+    def _not_shown(self, kinds: str) -> Iterator[doc.Sentence]:
+        """Say which mistakes rounding may hide."""
+        if self.hidden:
+            ways = _alternatives(self.hidden)
+            yield (f"The numbers also agree {ways}: rounding to {kinds} hides these changes.",)
+        if names := self.hiding:
+            yield (
+                "Rounding explains even the difference between two tokens in ",
+                *(*listed(together(names)), ". A mistake there may be hidden."),
+            )
 
     def _others(self) -> doc.Sentence:
         """Count the arrays that were not compared; name some, with similar addresses."""
@@ -155,7 +193,8 @@ class Differences:
         if first is None:
             return
         step = self.step_of(first)
-        title = sentences.title(step, self.origins.teacher.ctx) if step else first.value.address
+        ctx = self.origins.teacher.ctx
+        title = sentences.title(step, ctx.at(step.place)) if step else first.value.address
         where = f"step {step.number}, {title}" if step else title
         yield doc.Section(None, f"First difference: {where}", tuple(self._paragraphs(first)))
 
@@ -288,6 +327,22 @@ def _alternatives(names: Sequence[str]) -> str:
     more = len(names) - MOST_ALTERNATIVES
     shown = ", or ".join(names[:MOST_ALTERNATIVES])
     return f"{shown}, or in {count(more, 'other way')}" if more > 0 else shown
+
+
+def together(addresses: Sequence[str]) -> list[str]:
+    """Return addresses with those of several layers and heads as one: `layer{1,2}.ffn.norm`."""
+    found = dict[str, list[list[str]]]()
+    for address in addresses:
+        found.setdefault(NUMBER.sub("{}", address), []).append(NUMBER.findall(address))
+    return [form.format(*map(_numbers, zip(*each, strict=True))) for form, each in found.items()]
+
+
+def _numbers(numbers: Sequence[str]) -> str:
+    """Return numbers as a shell has them: `3`, `{1,3}`, `{1..4}`."""
+    own = sorted(set(map(int, numbers)))
+    is_range = own[-1] - own[0] == len(own) - 1 > 1
+    listed = f"{own[0]}..{own[-1]}" if is_range else ",".join(map(str, own))
+    return f"{{{listed}}}" if len(own) > 1 else listed
 
 
 def listed(names: Sequence[str]) -> doc.Sentence:

@@ -70,7 +70,8 @@ class CheckedFigure:
         """The title of that step."""
         if self.within is None or self.step is None:
             return ""
-        return sentences.title(self.step, self.within.origins.teacher.ctx)
+        ctx = self.within.origins.teacher.ctx
+        return sentences.title(self.step, ctx.at(self.step.place))
 
 
 @dataclass(frozen=True, eq=False)

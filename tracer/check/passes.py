@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tracer.check.updates import OF_OPTIMIZER
-from tracer.check.variants import OF_PROGRAMS, VARIANTS, Change
+from tracer.check.variants import OF_PROGRAMS, SLIGHT, VARIANTS, Change
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import Routing
@@ -69,14 +69,21 @@ class Pass:
     @cached_property
     def programs(self) -> tuple[Named, ...]:
         """The pass in floats, with each variant in which programs differ, if it has a result."""
-        scenario, found = self.loaded.scenario, list[Named]()
-        for name, change in (*self._of_optimizer, *VARIANTS, *OF_PROGRAMS):
+        return tuple(self._changed_on_demand((*self._of_optimizer, *VARIANTS, *OF_PROGRAMS)))
+
+    @cached_property
+    def slight(self) -> tuple[Named, ...]:
+        """Those of them that change numbers by little."""
+        return tuple(self._changed_on_demand(SLIGHT))
+
+    def _changed_on_demand(self, changes: Sequence[tuple[str, Change]]) -> Iterator[Named]:
+        scenario = self.loaded.scenario
+        for name, change in changes:
             try:
                 if (other := change(scenario)) is not scenario:
-                    found.append((name, self._computed_on_demand(other)))
+                    yield name, self._computed_on_demand(other)
             except (TracerError, ArithmeticError, ValueError, TypeError, AssertionError):
                 continue  # the change does not fit this scenario
-        return tuple(found)
 
     def _computed_on_demand(self, scenario: Scenario) -> Trace:
         return self._computed(scenario, replace(self.options, arithmetic=ON_DEMAND))

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 
+from tracer.decoder import operations as op
 from tracer.decoder.comparison import Floats
-from tracer.decoder.elementwise import Activate
+from tracer.decoder.elementwise import Activate, Slope
 from tracer.decoder.forward import Trace
 from tracer.decoder.lazy import LazyTensor
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.results import result
-from tracer.decoder.roles import SLOPE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS, no_rounding
@@ -31,14 +32,13 @@ ROUNDING = {"float64": 2**-50, "float32": 2**-24, "float16": 2**-11, "bfloat16":
 SMALLEST = {"float64": 1e-300, "float32": 2**-126, "float16": 2**-24, "bfloat16": 2**-126}
 """A difference so small is none: the type has no smaller numbers, or programs set them to 0."""
 COUNTED = ROUNDING["float32"]
-"""The same of positions and angles: programs compute them in float32 at least."""
+"""The same of positions, angles and sums: programs compute them in float32 at least."""
+SUMS = (op.MatMul, op.Dot, op.Total)
+"""Operations that add up the products or the numbers of a row."""
 SAMPLES = 6
 """How often a value is computed with moved numbers."""
-TIMES = {"float64": 8, "float32": 24, "float16": 8, "bfloat16": 8}
-"""Rounding hardly ever moves a number so many times as far as in these samples.
-
-Programs add up halves in float32, but float32 in float32: the sums are rounded, too.
-"""
+TIMES = {"float64": 8, "float32": 12, "float16": 8, "bfloat16": 8}
+"""Rounding hardly ever moves a number so many times as far as in these samples."""
 
 Change: TypeAlias = Callable[["Recomputation", Record, Sequence[Floats]], Floats | None]
 """Computes an operation in another way from its operands; None where it is not changed."""
@@ -108,7 +108,8 @@ class Recomputation:
                 return value.operand(record.operation)  # type: ignore[arg-type]
             return _floats(value)
         numbers = self.numbers.get(value.address)
-        return self.moved(value, self._found[value] if numbers is None else numbers)
+        terms = value.shape[-1] if isinstance(record.operation, SUMS) and value.shape else 1
+        return self.moved(value, self._found[value] if numbers is None else numbers, terms)
 
     def _computed(self, record: Record) -> Floats:
         operation = record.operation
@@ -118,15 +119,26 @@ class Recomputation:
         if self.change and (changed := self.change(self, record, operands)) is not None:
             return changed
         found = result(FLOATS, operation, operands, record.output.axes, no_rounding)
+        if self.seed is not None and isinstance(operation, Activate | Slope):
+            # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
+            factor = operands[0] if isinstance(operation, Activate) else 1.0
+            found = found + self.unit * self._signs(found) * factor
         return np.asarray(found, np.float64)
 
-    def moved(self, value: Value, numbers: Floats) -> Floats:
-        """Return the numbers of a value, each moved by its rounding error if there is a seed."""
+    def _signs(self, numbers: Floats) -> Floats:
+        return self._random.choice((-1.0, 1.0), numbers.shape)
+
+    def moved(self, value: Value, numbers: Floats, terms: int = 1) -> Floats:
+        """Return the numbers of a value, each moved by its rounding error if there is a seed.
+
+        A program that adds up as many `terms` rounds as many sums, in float32 at least.
+        """
         if self.seed is None:
             return numbers
+        counted = min(self.unit, COUNTED)
         is_counted = value.role.name.startswith("position.")
-        unit = min(self.unit, COUNTED) if is_counted else self.unit
-        return numbers * (1 + unit * self._random.choice((-1.0, 1.0), numbers.shape))
+        unit = counted if is_counted else max(self.unit, counted * sqrt(terms))
+        return numbers * (1 + unit * self._signs(numbers))
 
     def stored(self, value: Value) -> Floats:
         """Return a parameter, moved where the type of the program cannot store its number.
@@ -178,11 +190,4 @@ class Allowed:
             spread = np.maximum(spread, np.median(spread, axis=-1, keepdims=True))
         sizes = np.where(np.isfinite(own), np.abs(own), 0.0)
         kind = kind if kind in ROUNDING else "float64"
-        record = self.trace.producers[self.trace.values[address]]
-        is_through_slope = any(each.role is SLOPE for each in record.inputs)
-        if isinstance(record.operation, Activate) or is_through_slope:
-            # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
-            (x, *_) = record.inputs
-            operand = self.numbers.get(x.address, _floats(x))
-            sizes = np.maximum(sizes, TIMES[kind] * np.abs(operand))
         return np.asarray(SMALLEST[kind] + ROUNDING[kind] * sizes + TIMES[kind] * spread)

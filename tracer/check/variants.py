@@ -5,13 +5,15 @@ A change without effect returns the scenario itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BaseModel
 
+from tracer.checkpoints.parameter import Parameter
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
@@ -146,23 +148,42 @@ def _swapped(kind: type[BaseModel], *pairs: tuple[str, str]) -> Change:
     return _with(kind, settings)
 
 
-def _of_all_heads(split: Callable[[Any, int, int], Any]) -> Change:
-    """Return a change of typed weights of heads.
+Split: TypeAlias = Callable[[Any, int, int], Any]
+"""Returns the columns of a head, by its number and how many there are, from all side by side."""
 
-    `split` returns those of a head, by its number and how many there are, from all side by side.
+
+@dataclass(frozen=True, eq=False)
+class SplitOtherwise:
+    """The weights of a head, split in another way from those of all heads, which a file may hold.
+
+    They are read when they are used.
     """
+
+    heads: Sequence[Any]
+    split: Split
+    place: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), or (columns,) of a bias."""
+        return shape_of(self.heads[self.place])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        together = np.concatenate([np.asarray(each, float) for each in self.heads], axis=-1)
+        return np.asarray(self.split(together, self.place, len(self.heads)))
+
+
+def _of_all_heads(split: Split) -> Change:
+    """Return a change of how the weights of heads are split."""
 
     def settings(part: Attention) -> Settings:
         heads = [dict[str, Any]() for _ in part.heads]
         for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V"):
             own = [i for i, head in enumerate(part.heads) if getattr(head, name) is not None]
             matrices = [getattr(part.heads[i], name) for i in own]
-            if all(isinstance(each, tuple) for each in matrices) and matrices:
-                together = np.concatenate(np.array(matrices, np.float64), axis=-1)
-                for place, i in enumerate(own):
-                    numbers = split(together, place, len(own)).tolist()
-                    rows = [tuple(row) if isinstance(row, list) else row for row in numbers]
-                    heads[i][name] = tuple(rows)
+            for place, i in enumerate(own):
+                if isinstance(matrices[place], tuple | Parameter):  # no LoRA, nothing quantized
+                    heads[i][name] = SplitOtherwise(matrices, split, place)
         pairs = zip(part.heads, heads, strict=True)
         return {"heads": tuple(head.model_copy(update=new) for head, new in pairs)}
 
@@ -208,18 +229,23 @@ def _table_from(first: int) -> Callable[[Positions], Settings]:
     return lambda positions: {} if positions.table is None else {"table": positions.table[first:]}
 
 
-VARIANTS: tuple[tuple[str, Change], ...] = (
+SLIGHT: tuple[tuple[str, Change], ...] = (
     ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
     ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
     *((f"with ε = {epsilon:f}", _of_norms(epsilon=epsilon)) for epsilon in EPSILONS),
     ("with ε outside the square root", _of_norms(epsilon_outside=True)),
     ("with ε inside the square root", _of_norms(epsilon_outside=False)),
-    ("with a factor of 1 + γ", _of_norms(unit_offset=True)),
-    ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
     ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
-    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
+)
+"""Variants that change numbers by little, which the rounding of a program may hide."""
+
+VARIANTS: tuple[tuple[str, Change], ...] = (
+    *SLIGHT,
+    ("with a factor of 1 + γ", _of_norms(unit_offset=True)),
+    ("with a factor of γ instead of 1 + γ", _of_norms(unit_offset=False)),
+    *((name, _with(kind, new)) for form in forms_of_ffn() for name, kind, new in form.variants),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     ("without norms after the sub-layers", _with(Layer, _without_norms_after)),
     ("with embeddings multiplied by √d_model", _of_towers(lambda _: {"embedding_scale": "sqrt"})),
