@@ -52,9 +52,10 @@ def unprinted(text: str, typed: str) -> list[str]:
     """The sentences with a number that stands in no matrix, line or picture, and is not typed.
 
     What a sentence computes is recomputed by the judge of its form. Each paragraph of the text is
-    a line, and a heading has a rule below it. Whole numbers count something.
+    a line, and a heading has a rule below it; a worked line ends in its result, without a point.
+    Whole numbers count something.
     """
-    prose = re.compile(r"^[^ ▸═─\n].*(?!\n[═─])$", re.MULTILINE)
+    prose = re.compile(r"^(?!.*[=≈] \S+$)[^ ▸═─\n].*(?!\n[═─])$", re.MULTILINE)
     shown = {*_FRACTION.findall(prose.sub("", text) + typed)}
     return [
         f"{number} is not printed: {paragraph}"

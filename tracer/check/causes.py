@@ -17,7 +17,10 @@ from tracer.decoder.comparison import differences
 from tracer.errors import TracerError
 
 NEAR = 0.1
-"""A changed number that is this near to theirs may differ by rounding, which is then measured."""
+"""A changed number that is this near to theirs may differ by rounding, which is then measured.
+
+Only where the change takes at least half of the difference away: to measure it costs seven passes.
+"""
 MOST_CAUSES = 3
 """The most wrong steps whose causes are searched one after the other."""
 
@@ -100,7 +103,8 @@ class Search:
             if (off <= each.step.allowed).all():
                 return True
             sizes = np.where(np.isfinite(theirs), abs(theirs), 0)
-            if (off > NEAR * (sizes + sizes.mean())).any():
+            before = differences(each.step.own, theirs)
+            if (off > NEAR * (sizes + sizes.mean())).any() or off.max() > before.max() / 2:
                 return False
             own = (computed.trace, computed.numbers, self.kinds, computed.change)
             return bool((off <= Allowed(*own).of(address, found, each.theirs.kind)).all())

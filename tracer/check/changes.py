@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import is_
 
 import numpy as np
@@ -319,11 +320,13 @@ class Reads:
 NUMBERED = re.compile(r"(layer|head|expert)([0-9]+)")
 
 
+@cache
 def _kind(address: str) -> str:
     """Return an address without the numbers of layers, heads and experts."""
     return NUMBERED.sub(r"\1", address)
 
 
+@cache
 def _shifted(instead: str, of: str, address: str) -> str:
     """Return the address that is as far from another one as `instead` is from `of`."""
     own, here = (dict(NUMBERED.findall(each)) for each in (of, address))
