@@ -17,6 +17,7 @@ from tracer.weave.woven import weave
 __all__ = ["page"]  # the fixture
 
 WEIGHTS = "layer1.attention.head1.weights"
+FRIENDS = ("Frank", "Emma", "Daniel", "Alex")
 OF_ALEX = ["0.964", "0.026", "0.004", "0.006"]
 ROW = f"value {WEIGHTS}[Alex] as row"
 ONE = f"value {WEIGHTS}[Alex,Frank]"
@@ -60,37 +61,39 @@ def layouts(asked: str) -> list[list[str]]:
     return [row[1:-1].split(", "), printed("value", f"{asked} as column").splitlines()]
 
 
-def test_a_matrix_has_the_numbers_of_its_table() -> None:
+def test_a_matrix_has_the_numbers_of_its_table(page: Path) -> None:
     numbers = next(v["printed"] for v in run_json("alex")["values"] if v["address"] == WEIGHTS)
     assert printed("value", f"{WEIGHTS} as bmatrix") == f"{bmatrix(numbers)}\n"
-    table = printed("value", f"{WEIGHTS} as table", "-f", "markdown").splitlines()
-    assert [line.strip("| ").split(" | ")[1:] for line in table[2:]] == numbers
-    assert table[0] == "| A¹ | Frank | Emma | Daniel | Alex |"
     lines = printed("value", f"{WEIGHTS} as table").splitlines()
     assert lines[4].split() == ["Alex", *numbers[3]]
+    table = content(page, f"{WEIGHTS} as table").splitlines()
+    assert table[0] == "| A¹ | Frank | Emma | Daniel | Alex |"
+    assert [line.strip("| ").split(" | ")[1:] for line in table[2:]] == numbers
+
+
+def content(file: Path, asked: str) -> str:
+    """What a mark between lines of a file becomes."""
+    mark = in_latex if file.suffix == ".tex" else block
+    _, *lines, _ = woven(file, mark(f"value {asked}")).splitlines()
+    return "\n".join(lines).strip()
 
 
 OTHERS = {
-    (f"{WEIGHTS}[Alex]", "bmatrix", "terminal"): bmatrix([OF_ALEX]),
-    (f"{WEIGHTS}[,Emma]", "column", "latex"): bmatrix([["0"], ["0.019"], ["0.147"], ["0.026"]]),
-    (f"{WEIGHTS}[Alex]", "bmatrix", "markdown"): f"$$\n{bmatrix([OF_ALEX])}\n$$",
-    (f"{WEIGHTS}[Alex]", "column", "markdown"): "```text\n{}\n```".format("\n".join(OF_ALEX)),
-    ("layer1.attention.head1.masked[Frank]", "row", "latex"): bmatrix(
-        [["11.844", r"-\infty", r"-\infty", r"-\infty"]]
-    ),
-    ("tokens", "row", "terminal"): "[Frank, Emma, Daniel, Alex]",
+    (f"{WEIGHTS}[Alex] as bmatrix", "md"): f"$$\n{bmatrix([OF_ALEX])}\n$$",
+    (f"{WEIGHTS}[Alex] as column", "md"): "```text\n{}\n```".format("\n".join(OF_ALEX)),
+    ("tokens as row", "md"): "[Frank, Emma, Daniel, Alex]",
+    (f"{WEIGHTS}[,Emma] as column", "tex"): bmatrix([["0"], ["0.019"], ["0.147"], ["0.026"]]),
+    ("layer1.attention.head1.masked[Frank,Alex]", "tex"): r"\ensuremath{-\infty}",
+    (f"{WEIGHTS}[Alex,Frank]", "tex"): "0.964",
+    ("tokens[2]", "tex"): "Emma",
+    ("tokens as row", "tex"): bmatrix([[rf"\text{{{name}}}" for name in FRIENDS]]),
 }
 
 
 @pytest.mark.parametrize("asked", OTHERS)
-def test_layouts_in_formats(asked: tuple[str, str, str]) -> None:
-    entry, layout, form = asked
-    shown = printed("value", f"{entry} as {layout}", "-f", form).strip()
-    if entry.endswith("masked[Frank]"):
-        score = printed("value", "layer1.attention.head1.masked[Frank,Frank]").strip()
-        assert shown == OTHERS[asked].replace("11.844", score)
-    else:
-        assert shown == OTHERS[asked]
+def test_layouts_in_texts(asked: tuple[str, str], page: Path) -> None:
+    entry, ending = asked
+    assert content(page.with_suffix(f".{ending}"), entry) == OTHERS[asked]
 
 
 REFUSED = {

@@ -1,4 +1,4 @@
-"""Print one number, for a sentence of your own; or a row, a column or a matrix.
+"""Print one number, a row or a matrix, for your own text.
 
 Append `as percent` to print a share as a percentage. `ADDRESS[ROW] as row` prints the numbers of a
 row side by side, `as column` below each other, `as bmatrix` in LaTeX and `as table` with labels.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tracer.data.quote import WITH_LAYOUT, Notation, quoted
 from tracer.renderers import Format, HeadingLevel
-from tracer.requests import options, values
+from tracer.requests import options
 from tracer.requests.passes import EntryRequest
 from tracer.requests.request import Answer, Content
 from tracer.requests.resolve import Computed, Engine
@@ -26,6 +26,7 @@ NOTATIONS = {
 @dataclass(kw_only=True)
 class Value(options.Rounded, EntryRequest):
     examples = ('value "output[Alex,spicy]"', 'value "output[Alex] as row"')
+    format = Format.TERMINAL  # a mark sets that of the text around it
     heading = HeadingLevel.NONE
 
     entry: tuple[str, ...] = options.ENTRY
@@ -33,13 +34,6 @@ class Value(options.Rounded, EntryRequest):
     sequence: int | None = options.SEQUENCE
     example: int | None = options.EXAMPLE
     given: tuple[str, ...] = options.GIVEN
-    format: Format = values.choice(
-        "The format: terminal, markdown or latex.",
-        *("FORMAT", Format),
-        default=Format.TERMINAL,
-        short="-f",
-        rule=options.TEXT,
-    )
 
     def answer(self, engine: Engine) -> Answer:
         """Print the numbers; one costs nothing besides its pass, several as much as a text."""

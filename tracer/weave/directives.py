@@ -74,4 +74,6 @@ def _request(words: Words, default: Format) -> Request:
     if request.writes:
         raise TracerError(Problem("a woven command writes no files"))
     request.check()
+    if all(each.name != "format" for each in request.options()):
+        request.format = Format.TERMINAL if default.is_data else default
     return request
