@@ -78,15 +78,17 @@ def content(file: Path, asked: str) -> str:
     return "\n".join(lines).strip()
 
 
+EMMAS = bmatrix([["0"], ["0.019"], ["0.147"], ["0.026"]])
 OTHERS = {
     (f"{WEIGHTS}[Alex] as bmatrix", "md"): f"$$\n{bmatrix([OF_ALEX])}\n$$",
     (f"{WEIGHTS}[Alex] as column", "md"): "```text\n{}\n```".format("\n".join(OF_ALEX)),
     ("tokens as row", "md"): "[Frank, Emma, Daniel, Alex]",
-    (f"{WEIGHTS}[,Emma] as column", "tex"): bmatrix([["0"], ["0.019"], ["0.147"], ["0.026"]]),
+    (f"{WEIGHTS}[,Emma] as column", "tex"): rf"\ensuremath{{{EMMAS}}}",
+    (f"{WEIGHTS}[,Emma] as bmatrix", "tex"): EMMAS,
     ("layer1.attention.head1.masked[Frank,Alex]", "tex"): r"\ensuremath{-\infty}",
     (f"{WEIGHTS}[Alex,Frank]", "tex"): "0.964",
     ("tokens[2]", "tex"): "Emma",
-    ("tokens as row", "tex"): bmatrix([[rf"\text{{{name}}}" for name in FRIENDS]]),
+    ("tokens as row", "tex"): f"[{', '.join(FRIENDS)}]",
 }
 
 

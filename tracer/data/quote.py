@@ -95,7 +95,8 @@ def _laid_out(trace: Trace, asked: str, layout: Layout, notation: Notation) -> s
         raise TracerError(Problem("a formula has no labels; try as bmatrix", address="as table"))
     if layout is Layout.TABLE:
         return Document(trace.name, trace.scenario.title, (_table(trace, part),), (), whole=False)
-    as_matrix = layout is Layout.BMATRIX or notation not in IN_CHARACTERS
+    is_set_off = layout is Layout.COLUMN and notation is Notation.LATEX
+    as_matrix = is_set_off or layout is Layout.BMATRIX or notation is Notation.MATHEMATICS
     within = Notation.MATHEMATICS if as_matrix else notation
     cells = [[printed(trace, value, at, within) for at in row] for row in _places(part)]
     if layout is not Layout.BMATRIX:
@@ -106,8 +107,10 @@ def _laid_out(trace: Trace, asked: str, layout: Layout, notation: Notation) -> s
         cells = [numbers] if layout is Layout.ROW else [[each] for each in numbers]
     if as_matrix:
         rows = " \\\\\n".join(" & ".join(row) for row in cells)
-        matrix = f"\\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}}\n"
-        return f"$$\n{matrix}$$\n" if notation is Notation.MARKDOWN else matrix
+        matrix = f"\\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}}"
+        if is_set_off:
+            return f"\\ensuremath{{{matrix}}}\n"
+        return f"$$\n{matrix}\n$$\n" if notation is Notation.MARKDOWN else f"{matrix}\n"
     if layout is Layout.ROW:
         return f"[{', '.join(cells[0])}]\n"
     column = [row[0] for row in cells]
