@@ -239,6 +239,13 @@ def test_given_is_what_the_option_does(alex: tracer.Trace) -> None:
         found = tracer.given(alex, values)
         for value in shown["values"]:
             assert found[value["address"]].printed.tolist() == value["printed"], value["address"]
+    forms = (np.full(6, 0.5), [Decimal("0.50")] * 6, (0.5,) * 6, [np.float64(0.5)] * 6)
+    rows = [tracer.given(alex, {f"{head}[Alex]": row[:3]})["output[Alex]"] for row in forms]
+    assert {tuple(row.printed) for row in rows} == {tuple(rows[0].printed)}
+    same = tracer.given(alex, {"layer1.ffn.output": alex["layer1.ffn.output"]})
+    assert same["output"].printed.tolist() == alex["output"].printed.tolist()
+    small = tracer.given(alex, {"layer1.ffn.output": 4e-5})["layer1.ffn.output"].array
+    assert small.tolist() == np.full((4, 6), 4e-5).tolist()
     with pytest.raises(tracer.TracerError, match="no such value"):
         tracer.given(alex, {"nothing": 0})
 
@@ -272,7 +279,7 @@ def test_compare_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.undo()
     assert computed == []
     first = tracer.trace(tracer.load("pizza"), name="pizza")
-    swept = tracer.compare(first, second, patch=["layer1.ffn.output"], sweep="heads", token="la")
+    swept = tracer.compare(first, second, patch="layer1.ffn.output", sweep="heads", token="la")
     command = ("compare", "pizza", "--text", other, "--patch", "layer1.ffn.output", "--sweep")
     shown = printed(*command, "heads", "--token", "la", "-f", "markdown")
     assert shown_by(swept).replace("run is `scenario`", "run is `pizza`") == shown
@@ -313,6 +320,7 @@ def test_wrong_types_are_told() -> None:
     scenario: Any = tracer.load("alex")
     wrong: Any = "alex"
     nothing: Any = None
+    three: Any = 3
     for call, told in (
         (lambda: tracer.load(nothing), "got NoneType None, expected a path, YAML text or a"),
         (lambda: tracer.load({**KEYS, "tokens": object()}), "got object in a mapping, expected"),
@@ -327,6 +335,15 @@ def test_wrong_types_are_told() -> None:
         (lambda: tracer.compare(alex, scenario), "expected a Trace"),
         (lambda: tracer.check(alex, "x"), "expected a Scenario"),
         (lambda: tracer.check(scenario, against=alex), "tracer.compare() compares two passes"),
+        (
+            lambda: tracer.check(scenario, nothing, against=three),
+            "got int 3, expected a path or",
+        ),
+        (lambda: tracer.check(scenario, wrong.encode()), "expected the path of a file of figures"),
+        (lambda: tracer.given(alex, wrong), "got str 'alex', expected numbers by address"),
+        (lambda: tracer.attribute(alex, three), "got int 3, expected the address of an entry"),
+        (lambda: tracer.session(scenario).trace(three), "got int 3, expected a text"),
+        (lambda: tracer.session(scenario).trace(given=three), "expected numbers by address"),
         (lambda: tracer.check(scenario), "expected either figures or against"),
         (lambda: tracer.render(alex), "got Trace .*, expected a Document, which tracer.explain()"),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from itertools import islice
@@ -43,6 +43,9 @@ from tracer.requests.resolve import Engine, Subject, run_pass
 from tracer.scenario import loading
 from tracer.scenario.activations import DumpedArray
 from tracer.scenario.model import Scenario
+
+SCENARIO = "a Scenario, which tracer.load() returns"
+TRACE = "a Trace, which tracer.trace() returns"
 
 MOST_LISTED = 40
 """The most values that the representation of a pass lists."""
@@ -130,7 +133,7 @@ class Trace(Mapping[str, Value]):
         `ADDRESS[Alex]` is a row, `ADDRESS[,Frank]` a column, `ADDRESS[Alex,Frank]` an entry; a
         KeyError names the most similar addresses.
         """
-        if address not in self._run.values and "[" not in address:
+        if address not in self._run.values and "[" not in str(address):
             raise KeyError(f"{address}: no such value{suggestion(self._run, address)}")
         try:
             value, at = self._part(address)
@@ -236,7 +239,7 @@ def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False)
         TracerError: a division by zero, a number out of range, a given value that does not fit, or
             an author's note about a step or a number that does not exist.
     """
-    _check_type(scenario, Scenario, "load")
+    _check_type(scenario, Scenario, SCENARIO)
     run = forward.trace(name, scenario, forward.PassOptions(unmasked))
     author.check_names(run)
     return Trace(run)
@@ -263,12 +266,13 @@ def explain(
         TracerError: there is no such step, token, layer or head.
     """
     if isinstance(trace, Result):
-        return Document(*(getattr(_text_of(trace), each.name) for each in fields(doc.Document)))
-    _check_type(trace, Trace, "trace")
-    run = trace._run
-    position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
-    chosen = select(steps(run.records), step, layer, head)
-    found = forward_pass.forward_pass(run, chosen, position, whole=step is None)
+        found = _text_of(trace)
+    else:
+        _check_type(trace, Trace, TRACE)
+        run = trace._run
+        position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
+        chosen = select(steps(run.records), step, layer, head)
+        found = forward_pass.forward_pass(run, chosen, position, whole=step is None)
     return Document(found.scenario, found.title, found.introduction, found.sections, found.whole)
 
 
@@ -278,7 +282,7 @@ def render(document: doc.Document, format: str = "terminal", *, math: bool = Fal
     Raises:
         ValueError: there is no such format.
     """
-    _check_type(document, doc.Document, "explain")
+    _check_type(document, doc.Document, "a Document, which tracer.explain() returns")
     if format not in list(Format):
         expected = [each for each in Format if not each.is_data]
         raise ValueError(f"{format!r} is not a valid Format, expected {', '.join(expected)}")
@@ -311,7 +315,8 @@ def given(trace: Trace, values: Mapping[str, Any]) -> Trace:
     Raises:
         TracerError: there is no such value or token, or the numbers do not fit.
     """
-    _check_type(trace, Trace, "trace")
+    _check_type(trace, Trace, TRACE)
+    _check_type(values, Mapping, "numbers by address")
     texts = (f"{address}={_as_text(numbers)}" for address, numbers in values.items())
     return Trace(run_pass(with_given(with_pass(trace._run), texts), forward.FORWARD))
 
@@ -327,7 +332,8 @@ def attribute(
     Raises:
         TracerError: there is no such entry, it is no sum of parts, or an option does not fit.
     """
-    _check_type(trace, Trace, "trace")
+    _check_type(trace, Trace, TRACE)
+    _check_type(entry, str, "the address of an entry")
     other = [] if instead_of is None else [f"--instead-of={instead_of}"]
     request: Any = parse(["attribute", entry, f"--by={by}", *other])
     found: Attribution = request.parts(trace._run)
@@ -351,8 +357,8 @@ def compare(
         TracerError: the texts cannot be aligned, or a patch does not fit.
     """
     for each in (first, second):
-        _check_type(each, Trace, "trace")
-    words = [f"--patch={each}" for each in patch]
+        _check_type(each, Trace, TRACE)
+    words = [f"--patch={each}" for each in ([patch] if isinstance(patch, str) else patch)]
     words += [] if token is None else [f"--token={token}"]
     words += [] if sweep is None else [f"--sweep={sweep}"]
     request: Any = parse(["compare", "first", "second", *words])
@@ -375,15 +381,15 @@ def check(
     Raises:
         TracerError: a file cannot be read, or names something that is not in the scenario.
     """
-    _check_type(scenario, Scenario, "load")
+    _check_type(scenario, Scenario, SCENARIO)
     if (figures is None) == (against is None):
         raise TypeError("expected either figures or against")
     loaded = loading.without_a_file(scenario)
     if figures is not None:
+        _check_type(figures, str | Path, "the path of a file of figures")
         return check_figures(loaded, Path(figures))
-    if isinstance(against, Trace):
-        raise _unexpected(against, "arrays; tracer.compare() compares two passes")
-    if not isinstance(against, Mapping):
+    if isinstance(against, Trace) or not isinstance(against, Mapping):
+        _check_type(against, str | Path, "a path or arrays; tracer.compare() compares two passes")
         return check_against(loaded, Path(str(against)), tolerance, None)
     arrays = {name: np.asarray(each) for name, each in against.items()}
     dumped = (DumpedArray(n, str(a.dtype), a.astype(np.float64)) for n, a in arrays.items())
@@ -398,7 +404,7 @@ class Session:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        _check_type(scenario, Scenario, "load")
+        _check_type(scenario, Scenario, SCENARIO)
         self.scenario = scenario
         self._kept: dict[object, Trace] = {}
 
@@ -408,6 +414,8 @@ class Session:
         Raises:
             TracerError: a text without tokens, or as `tracer.given`.
         """
+        _check_type(text, str | None, "a text")
+        _check_type(given, Mapping | None, "numbers by address")
         key = text, *((address, _as_text(numbers)) for address, numbers in (given or {}).items())
         if key not in self._kept:
             self._kept[key] = self._with_given(text, given) if given else self._reading(text)
@@ -446,13 +454,16 @@ class _Computed(Engine):
 
 def _as_text(numbers: Any) -> str:
     """Return numbers as `--given` reads them."""
-    return str(numbers.tolist() if isinstance(numbers, np.ndarray | np.generic) else numbers)
+    if isinstance(numbers, np.ndarray | np.generic | Value):
+        numbers = np.asarray(numbers).tolist()
+    if isinstance(numbers, list | tuple):
+        return f"[{', '.join(map(_as_text, numbers))}]"
+    return str(numbers)
 
 
-def _check_type(came: object, expected: type, made_by: str) -> None:
-    if not isinstance(came, expected):
-        name = expected.__name__
-        raise _unexpected(came, f"a {name}, which tracer.{made_by}() returns")
+def _check_type(came: object, kind: Any, expected: str) -> None:
+    if not isinstance(came, kind):
+        raise _unexpected(came, expected)
 
 
 def _unexpected(came: object, expected: str) -> TypeError:
