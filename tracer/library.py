@@ -141,8 +141,8 @@ class Trace(Mapping[str, Value]):
             raise KeyError(str(error)) from None
         axes = zip(value.axes, at, strict=True)
         kept = tuple((axis.name, axis.labels) for axis, i in axes if i is None)
-        floats = np.zeros(value.shape) if value.role.words else value.array
-        part = floats[tuple(slice(None) if i is None else i for i in at)]
+        picked = tuple(slice(None) if i is None else i for i in at)
+        numbers = np.zeros(value.shape)[picked] if value.role.words else value.read(picked)
 
         def as_printed(within: tuple[int, ...]) -> str:
             left = iter(within)
@@ -150,7 +150,7 @@ class Trace(Mapping[str, Value]):
             return printed(self._run, value, index)
 
         symbol = partial(self._symbol, value.address)
-        return Value(address, kept, np.asarray(part), as_printed, symbol)
+        return Value(address, kept, np.asarray(numbers, np.float64), as_printed, symbol)
 
     def _part(self, address: str) -> Part:
         """Return the value, the row, the column or the entry at an address."""
