@@ -304,6 +304,10 @@ def test_a_file_without_marks_is_told(page: Path) -> None:
             told = f"{page}: no marks to weave, expected <!-- decoder-trace: … -->\n"
             assert run("weave", str(page), *options) == Ran(0, "", told)
         assert page.read_text() == text
+    paper = page.with_suffix(".TEX")
+    paper.write_text("50\\% of it")
+    told = f"{paper}: no marks to weave, expected % decoder-trace: …\n"
+    assert run("weave", str(paper)) == Ran(0, "", told)
 
 
 def test_problems_of_a_scenario_keep_their_place(page: Path) -> None:
