@@ -173,13 +173,40 @@ def test_figures_are_those_of_the_scenario(tmp_path: Path) -> None:
     assert "2 of 2 figures agree." in printed("check", str(tmp_path / "my.yaml"))
 
 
-def test_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = fences("library.md", "python")
-    exec(compile(example, "library.md", "exec"), {})  # what a reader would paste
-    sums, *_ = capsys.readouterr().out.splitlines()
+def test_library_examples_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In their order, as a reader would paste them; comments say what some of them print."""
+    monkeypatch.chdir(ROOT / "scenarios")
+    known: dict[str, Any] = {}
+    for example in fences("library.md", "python"):
+        exec(compile(example, "library.md", "exec"), known)
+    sums, *shown = capsys.readouterr().out.splitlines()
+    told = re.findall(r"print\(.*\)  # (.*)", "".join(fences("library.md", "python")))
+    printed_so = [words for words in told if not words.startswith(("floats", "as every"))]
+    assert len(printed_so) == 7
+    for words in printed_so:
+        assert words.partition(": the text")[0] in shown, words
     # The weights of a token are rounded to three decimals, and come to 1 within that.
     numbers = [float(number) for number in sums.strip("[]").split()]
     assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
+
+
+def test_marks_of_the_examples_are_woven(tmp_path: Path) -> None:
+    marked = {"md": "markdown", "tex": "latex"}
+    for ending, language in marked.items():
+        file = tmp_path / f"text.{ending}"
+        page = text_of(DOCS / "own-text.md")
+        examples = re.findall(rf"^(```+){language}\n(.*?)^\1$", page, re.MULTILINE | re.DOTALL)
+        before = "\n".join(example for _, example in examples)
+        file.write_text(before, encoding="utf-8")
+        for _ in range(2):
+            ran = run("weave", str(file))
+            assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
+            after = text_of(file)
+            assert after.count("decoder-trace:") == before.count("decoder-trace:")
+            assert re.search(r"alpha_\{?4(,1)?\}? = (0\.964|\\begin\{bmatrix\}\s0\.964 &)", after)
+        assert run("weave", str(file), "--check").exit_code == 0
 
 
 def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pydoc
 import re
+from decimal import Decimal
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,11 @@ import numpy as np
 import pytest
 
 import tracer
-from tests.helpers.command import printed, run_json
+from tests.helpers.command import printed, run, run_json
 from tracer import library
+from tracer.decoder import forward
 from tracer.errors import TracerError
-from tracer.scenario.loading import parse
+from tracer.scenario.loading import folder, parse
 
 WEIGHTS = "layer1.attention.head1.weights"
 
@@ -43,6 +46,35 @@ TOKENS = ("Frank", "Emma", "Daniel", "Alex")
 
 def test_words_are_printed(alex: tracer.Trace) -> None:
     assert alex["tokens"].printed.tolist() == list(TOKENS)
+
+
+def test_rows_columns_and_entries_have_the_numbers_of_the_value(alex: tracer.Trace) -> None:
+    for address, value in alex.items():
+        if value.array.ndim == 2:
+            row, column, entry = (alex[f"{address}[{at}]"] for at in ("2", ",1", "2,1"))
+            assert row.array.tolist() == value.array[1].tolist()
+            assert row.printed.tolist() == value.printed[1].tolist()
+            assert column.array.tolist() == value.array[:, 0].tolist()
+            assert column.printed.tolist() == value.printed[:, 0].tolist()
+            assert (row.axes, column.axes, entry.axes) == (value.axes[1:], value.axes[:1], ())
+            assert (float(entry.array), entry.printed.item()) == (
+                value.array[1, 0],
+                value.printed[1, 0],
+            )
+    assert alex[f"{WEIGHTS}[Alex,Frank]"].printed == "0.964"
+    assert alex["tokens[2]"].printed == "Emma"
+    for wrong in (f"{WEIGHTS}[Alxe]", f"{WEIGHTS}[Alxe,Frank]", f"{WEIGHTS}[Alex,Frank,1]"):
+        with pytest.raises(KeyError, match=r"no token 'Alxe|expected \[token,key\]"):
+            alex[wrong]
+
+
+def test_a_pass_shows_its_values_and_completes_them(alex: tracer.Trace) -> None:
+    html = alex._repr_html_()
+    rows = re.findall("<tr><th>([^<]*)</th><td>(.*?)</td><td>(.*?)</td></tr>", html)
+    assert [row[0] for row in rows] == list(alex)[: len(rows)]
+    assert f"{len(alex) - len(rows)} more" in html
+    assert (WEIGHTS, "A¹", "4 × 4") in rows
+    assert alex._ipython_key_completions_() == list(alex)
 
 
 def test_an_unknown_address_is_answered_with_the_nearest(alex: tracer.Trace) -> None:
@@ -106,7 +138,8 @@ def test_only_what_is_shown_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_lists_the_functions() -> None:
     listed = pydoc.plain(pydoc.render_doc(tracer))
-    for name in ("load(path", "trace(scenario", "explain(", "render(document", "class Trace"):
+    functions = ("load(source", "given(trace", "trace(scenario", "explain(", "render(document")
+    for name in (*functions, "check(", "attribute(", "compare(", "session(", "class Trace"):
         assert name in listed
     assert set(dir(tracer)) == set(tracer.__all__)
 
@@ -152,6 +185,176 @@ def test_what_is_not_there_is_told(alex: tracer.Trace, step: str) -> None:
 def test_an_unknown_format_is_refused(alex: tracer.Trace) -> None:
     with pytest.raises(ValueError, match="'html' is not a valid Format, expected terminal, mark"):
         tracer.render(tracer.explain(alex, "output"), "html")
+
+
+# --- what the commands do -------------------------------------------------------------------------
+
+KEYS: dict[str, Any] = {
+    "title": "From numbers",
+    "tokens": ["a", "b"],
+    "embeddings": np.array([[1, 2], [0.5, -4e-5]]),
+    "layers": [{"ffn": {"W_1": np.float64(2) * np.eye(2), "W_2": [[1, Decimal("0.50")], [0, 1]]}}],
+    "rounding": {"decimals": 6},
+}
+
+
+def test_a_scenario_from_its_keys_is_that_of_its_yaml() -> None:
+    text = """
+title: From numbers
+tokens: [a, b]
+embeddings: [[1.0, 2.0], [0.5, -0.00004]]
+layers: [{ffn: {W_1: [[2, 0], [0, 2]], W_2: [[1, 0.50], [0, 1]]}}]
+rounding: {decimals: 6}
+"""
+    in_a_line = text.strip().replace("\n", ", ")
+    passes = [tracer.trace(tracer.load(each)) for each in (KEYS, text, f"{{{in_a_line}}}")]
+    for address in passes[0]:
+        numbers = [each[address].array.tolist() for each in passes]
+        assert numbers[0] == numbers[1] == numbers[2], address
+
+
+def test_problems_of_keys_and_texts_have_their_places() -> None:
+    with pytest.raises(tracer.TracerError) as caught:
+        tracer.load({**KEYS, "embeddings": [[1, 2], [3]]})
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.file) == (None, None)
+    assert str(problem).startswith("embeddings")
+    with pytest.raises(tracer.TracerError, match=r"<text>:2:1: nonsense: unknown key"):
+        tracer.load("tokens: [a]\nnonsense: 1\n")
+    with pytest.raises(tracer.TracerError, match="no such file or scenario"):
+        tracer.load(Path("nothing.yaml"))
+
+
+def test_given_is_what_the_option_does(alex: tracer.Trace) -> None:
+    head = "layer1.attention.head1.output"
+    for values, options in (
+        ({head: 0}, [f"{head}=0"]),
+        ({f"{head}[Alex]": "mean"}, [f"{head}[Alex]=mean"]),
+        (
+            {"input": np.ones((4, 6)), "layer1.ffn.output": 0.5},
+            ["input=1.0", "layer1.ffn.output=0.5"],
+        ),
+    ):
+        shown = run_json("alex", *(word for each in options for word in ("--given", each)))
+        found = tracer.given(alex, values)
+        for value in shown["values"]:
+            assert found[value["address"]].printed.tolist() == value["printed"], value["address"]
+    forms = (np.full(6, 0.5), [Decimal("0.50")] * 6, (0.5,) * 6, [np.float64(0.5)] * 6)
+    rows = [tracer.given(alex, {f"{head}[Alex]": row[:3]})["output[Alex]"] for row in forms]
+    assert {tuple(row.printed) for row in rows} == {tuple(rows[0].printed)}
+    same = tracer.given(alex, {"layer1.ffn.output": alex["layer1.ffn.output"]})
+    assert same["output"].printed.tolist() == alex["output"].printed.tolist()
+    small = tracer.given(alex, {"layer1.ffn.output": 4e-5})["layer1.ffn.output"].array
+    assert small.tolist() == np.full((4, 6), 4e-5).tolist()
+    with pytest.raises(tracer.TracerError, match="no such value"):
+        tracer.given(alex, {"nothing": 0})
+
+
+def shown_by(result: Any) -> str:
+    return tracer.render(tracer.explain(result), "markdown")
+
+
+def test_attribute_is_what_the_command_prints() -> None:
+    pizza = tracer.trace(tracer.load("pizza"), name="pizza")
+    entry, score = "logits[la,pizza]", "layer1.attention.head1.scores[2,1]"
+    for asked, how, words in (
+        (entry, {}, []),
+        (entry, {"instead_of": "la", "by": "token"}, ["--instead-of", "la", "--by", "token"]),
+        (score, {}, []),
+    ):
+        command = ("attribute", asked, "-s", "pizza", *words, "-f", "markdown")
+        assert shown_by(tracer.attribute(pizza, asked, **how)) == printed(*command)
+    with pytest.raises(tracer.TracerError, match="expected part, token or neuron"):
+        tracer.attribute(pizza, entry, by="nothing")
+
+
+def test_compare_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = "<START> odio la pizza"
+    session = tracer.session(tracer.load("pizza"))
+    first, second = session.trace(), session.trace(other)
+    assert session.trace() is first and session.trace(other) is second
+    computed = []
+    monkeypatch.setattr(forward, "trace", lambda *how, **more: computed.append(how))
+    experiment = tracer.compare(first, second)
+    monkeypatch.undo()
+    assert computed == []
+    first = tracer.trace(tracer.load("pizza"), name="pizza")
+    swept = tracer.compare(first, second, patch="layer1.ffn.output", sweep="heads", token="la")
+    command = ("compare", "pizza", "--text", other, "--patch", "layer1.ffn.output", "--sweep")
+    shown = printed(*command, "heads", "--token", "la", "-f", "markdown")
+    assert shown_by(swept).replace("run is `scenario`", "run is `pizza`") == shown
+    assert experiment.comparison.second is second._run
+
+
+def test_a_session_keeps_passes_with_given_numbers() -> None:
+    session = tracer.session(tracer.load("pizza"))
+    head = "layer1.attention.head1.output"
+    found = session.trace(given={head: 0})
+    assert session.trace(given={head: 0}) is found
+    assert session.trace(given={head: 1}) is not found
+    again = tracer.given(session.trace(), {head: 0})
+    assert found["logits"].printed.tolist() == again["logits"].printed.tolist()
+    with pytest.raises(tracer.TracerError, match="a text without tokens"):
+        session.trace("")
+
+
+def test_check_is_what_the_command_prints(alex: tracer.Trace, tmp_path: Path) -> None:
+    path = folder() / "alex.figures.yaml"
+    report = tracer.check(tracer.load("alex"), path)
+    assert not report.holds
+    shown = run("check", "alex", "-f", "markdown")
+    anchors = shown_by(report).replace("#scenario.", "#alex.").replace('"scenario.', '"alex.')
+    assert (shown.exit_code, shown.stdout) == (1, anchors)
+    scenario = tracer.load(KEYS)
+    arrays = {a: v.array for a, v in tracer.trace(scenario).items() if a.startswith("layer1")}
+    assert tracer.check(scenario, against=arrays).holds
+    np.savez(tmp_path / "dump.npz", **arrays)  # type: ignore[arg-type]
+    assert tracer.check(scenario, against=tmp_path / "dump.npz").holds
+    arrays["layer1.ffn.output"] = arrays["layer1.ffn.output"] + 1
+    assert not tracer.check(scenario, against=arrays).holds
+    assert tracer.check(scenario, against=arrays, tolerance=1).holds
+
+
+def test_wrong_types_are_told() -> None:
+    alex: Any = tracer.trace(tracer.load("alex"))
+    scenario: Any = tracer.load("alex")
+    wrong: Any = "alex"
+    nothing: Any = None
+    three: Any = 3
+    for call, told in (
+        (lambda: tracer.load(nothing), "got NoneType None, expected a path, YAML text or a"),
+        (lambda: tracer.load({**KEYS, "tokens": object()}), "got object in a mapping, expected"),
+        (lambda: tracer.trace(wrong), "got str 'alex', expected a Scenario, which tracer.load()"),
+        (lambda: tracer.session(wrong), "got str 'alex', expected a Scenario"),
+        (
+            lambda: tracer.explain(scenario),
+            "got Scenario .*, expected a Trace, which tracer.trace()",
+        ),
+        (lambda: tracer.given(scenario, {}), "expected a Trace"),
+        (lambda: tracer.attribute(wrong, "x"), "expected a Trace"),
+        (lambda: tracer.compare(alex, scenario), "expected a Trace"),
+        (lambda: tracer.check(alex, "x"), "expected a Scenario"),
+        (lambda: tracer.check(scenario, against=alex), "tracer.compare() compares two passes"),
+        (
+            lambda: tracer.check(scenario, nothing, against=three),
+            "got int 3, expected a path or",
+        ),
+        (lambda: tracer.check(scenario, wrong.encode()), "expected the path of a file of figures"),
+        (lambda: tracer.given(alex, wrong), "got str 'alex', expected numbers by address"),
+        (lambda: tracer.attribute(alex, three), "got int 3, expected the address of an entry"),
+        (lambda: tracer.session(scenario).trace(three), "got int 3, expected a text"),
+        (lambda: tracer.session(scenario).trace(given=three), "expected numbers by address"),
+        (lambda: tracer.check(scenario), "expected either figures or against"),
+        (lambda: tracer.render(alex), "got Trace .*, expected a Document, which tracer.explain()"),
+    ):
+        with pytest.raises(TypeError, match=told.replace("(", r"\(").replace(")", r"\)")):
+            call()
+
+
+def test_a_package_does_not_hide_a_function() -> None:
+    import_module("tracer.check.verdicts")
+    assert callable(tracer.check)
+    assert tracer.TracerError is TracerError
 
 
 def test_nothing_else_is_offered() -> None:

@@ -9,20 +9,40 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tracer import testing
-    from tracer.library import Trace, explain, load, render, trace
+    from tracer.errors import TracerError
+    from tracer.library import (
+        Session,
+        Trace,
+        attribute,
+        check,
+        compare,
+        explain,
+        given,
+        load,
+        render,
+        session,
+        trace,
+    )
     from tracer.pytorch.capture import capture
     from tracer.pytorch.scenario import scenario_of
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Session",
     "Trace",
+    "TracerError",
     "__version__",
+    "attribute",
     "capture",
+    "check",
+    "compare",
     "explain",
+    "given",
     "load",
     "render",
     "scenario_of",
+    "session",
     "testing",
     "trace",
 ]
@@ -35,9 +55,15 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import the library on first use, so that the command line starts without it."""
-    places = {"capture": "tracer.pytorch.capture", "scenario_of": "tracer.pytorch.scenario"}
+    places = {
+        "TracerError": "tracer.errors",
+        "capture": "tracer.pytorch.capture",
+        "scenario_of": "tracer.pytorch.scenario",
+    }
     if name == "testing":
         return import_module("tracer.testing")
     if name in __all__:
+        # A package is called check, too, and takes the name when it is imported.
+        globals()["check"] = import_module("tracer.library").check
         return getattr(import_module(places.get(name, "tracer.library")), name)
     raise AttributeError(f"module 'tracer' has no attribute {name!r}")

@@ -69,7 +69,8 @@ def test_what_is_asked_comes_before_how_it_is_shown() -> None:
     assert names == [
         *("token", "layer", "head", "sequence", "no-mask", "terms", "code", "given"),
         *("values", "vary", "detail", "decimals", "carry"),
-        *("format", "brief", "math", "heading", "standalone", "figures", "output", "force"),
+        *("format", "brief", "math", "heading", "no-numbers", "standalone", "figures"),
+        *("output", "force"),
         *("no-pager", "help"),
     ]
 

@@ -131,9 +131,8 @@ def test_a_problem_on_the_way_has_its_place_in_the_scenario(page: Path) -> None:
 
 def test_all_else_stays_as_it_is(page: Path) -> None:
     command = "value embedding[2,y] -s mine.yaml"
-    text = (
-        f"\ufeffa \r\n{number(command)}\tb\r\rc\x0c\n\n\n```\n{number(command)}```\nno end of line"
-    )
+    shown = f"```md\n{number(command)}```\nno end of line"
+    text = f"\ufeffa \r\n{number(command)}\tb\r\rc\x0c\n\n\n{shown}"
     changed = text.replace(number(command), number(command, "4"), 1)
     assert woven(page, text) == changed
 
@@ -192,8 +191,8 @@ WRONG = {
     "run -": "2:1: a mark reads files, not standard input",
     "run mine.yaml --heading 7": "2:1: Invalid value for '--heading': got '7', expected 1, 2, 3, "
     "4, 5, 6 or none",
-    "run mine.yaml -f json --heading 3": "2:1: --heading: works only with --format markdown, "
-    "not json",
+    "run mine.yaml -f json --heading 3": "2:1: --heading: works only with --format markdown or "
+    "latex, not json",
     "run 'mine.yaml": "2:1: run 'mine.yaml: no closing quotation",
 }
 
@@ -299,12 +298,16 @@ def test_a_byte_order_mark_stays(page: Path) -> None:
 
 
 def test_a_file_without_marks_is_told(page: Path) -> None:
-    for text in ("", "a\n", f"```\n{block('run mine.yaml')}```\n"):
+    for text in ("", "a\n", f"```md\n{block('run mine.yaml')}```\n"):
         page.write_text(text)
         for options in [(), ("--check",)]:
             told = f"{page}: no marks to weave, expected <!-- decoder-trace: … -->\n"
             assert run("weave", str(page), *options) == Ran(0, "", told)
         assert page.read_text() == text
+    paper = page.with_suffix(".TEX")
+    paper.write_text("50\\% of it")
+    told = f"{paper}: no marks to weave, expected % decoder-trace: …\n"
+    assert run("weave", str(paper)) == Ran(0, "", told)
 
 
 def test_problems_of_a_scenario_keep_their_place(page: Path) -> None:
@@ -357,9 +360,9 @@ def test_a_write_that_fails_leaves_the_file(page: Path, monkeypatch: pytest.Monk
 def test_what_somebody_writes_meanwhile_stays(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page.write_text(number("value embedding[b,y] -s mine.yaml"))
 
-    def slow(*_: object) -> Callable[[object], str]:
+    def slow(*_: object) -> Callable[[object, object], str]:
         page.write_text("theirs")
-        return lambda _: "4"
+        return lambda *_: "4"
 
     monkeypatch.setattr("tracer.weave.files.renderer", slow)
     told = f"{page}: cannot be written: it has changed since it was read\n"

@@ -300,7 +300,7 @@ def test_every_pass_is_charged_and_a_scenario_loaded_once(
         for old, new in ((trace, counted_trace), (load, counted_load)):
             if name.startswith("tracer.") and getattr(module, old.__name__, None) is old:
                 monkeypatch.setattr(module, old.__name__, new)
-    directives.renderer(page)(tuple(shlex.split(mark)))
+    directives.renderer(page)(tuple(shlex.split(mark)), None)
     assert sum(computed) <= sum(charged), (computed, charged)
     assert len(loaded) == len(set(loaded)) == (2 if mark.startswith(TWO) else 1)
 
@@ -315,7 +315,7 @@ def test_the_lens_of_a_large_model_is_charged(
         LimitedEngine, "charge", lambda engine, subject, *_: found.append(engine.costs[subject])
     )
     render = directives.renderer(page)
-    render((command, "large.yaml"))
+    render((command, "large.yaml"), None)
     scenario = load(str(page.with_name("large.yaml"))).scenario
     assert cost(scenario, lens=reads_all) in found
     assert cost(scenario).records < cost(scenario, lens=True).records

@@ -33,11 +33,22 @@ def test_places_and_contents() -> None:
     [
         *(f"    {START}\n    old\n    {END}", f"\t{START}{END}", f">     {START}{END}"),
         *(f"- a\n\n      {START}{END}", f"> ```\n> {START}\n> {END}\n> ```\n", f"- ~~~\n  {START}"),
+    ],
+)
+def test_marks_in_code_are_refused(text: str) -> None:
+    marks, complaints = find(text)
+    line = next(n for n, line in enumerate(text.split("\n"), 1) if START in line)
+    assert (marks, [each.line for each in complaints]) == ([], [line])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         *(f"`a\n{START[5:]}`", f"a `b\nc {START} d`", f"<!--\n{START}", f"<!-- a\n{START}4"),
         *("<![CDATA[ <!-- decoder-trace -->", f"# `{START}`"),
     ],
 )
-def test_code_and_comments_hide_marks(text: str) -> None:
+def test_code_in_lines_and_comments_hide_marks(text: str) -> None:
     assert find(text) == ([], [])
 
 

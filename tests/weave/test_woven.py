@@ -18,7 +18,7 @@ WOVEN = "\n```text\nstep a\n```\n"
 
 
 def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> str:
-    return weaving.weave(text, file, render).text
+    return weaving.weave(text, file, lambda words, _: render(words)).text
 
 
 def echo(words: tuple[str, ...]) -> str:
@@ -98,13 +98,13 @@ UNCHANGED = {
     "text": "a\r\nb\rc\x0bd\x0ce\u2028f\x00g",
     "other comments": "<!-- a -->\n<!-- decoder-trace step a -->\n<!--\nb\n-->\n<!-- tests -->",
     "a fence": f"```markdown\n{START}\n{VALUE}\n```\n",
-    "a fence of tildes": f"~~~ `a`\r\n{START}\r\n```\r\n{START}\r\n~~~~\r\n",
-    "a shorter fence within": f"````\n```\n{START}\n```\n{START}\n````",
-    "no end: other text behind": f"```\n``` a\n{START}\n```",
-    "no end: too far in": f"```\n    ```\n{START}\n```",
-    "an indented fence": f"   ```\n{START}\n  ```\n",
-    "a fence in a list": f"10. - ```\n      {START}\n      ```\n",
-    "a fence up to the end": f"```\n{START}",
+    "a fence of tildes": f"~~~ md `a`\r\n{START}\r\n```\r\n{START}\r\n~~~~\r\n",
+    "a shorter fence within": f"````html\n```\n{START}\n```\n{START}\n````",
+    "no end: other text behind": f"```mdx\n``` a\n{START}\n```",
+    "no end: too far in": f"```{{code-block}} markdown\n    ```\n{START}\n```",
+    "an indented fence": f"   ```{{.markdown}}\n{START}\n  ```\n",
+    "a fence in a list": f"10. - ```Markdown\n      {START}\n      ```\n",
+    "a fence up to the end": f"```latex\n{START}",
     "code": f"`{START}` ``a`{START}`` `{END}`",
     "code with other backticks in it": f"`a``{START}`",
     "escaped": f"\\{START} \\{END}",
@@ -130,7 +130,17 @@ def test_words_are_those_of_a_shell() -> None:
 
 LOST = "contains text that would be read as a mark"
 NO_END = "no end, expected <!-- /decoder-trace -->"
-OF_BLOCK = f"{NO_END} alone on a line with the same prefix, before the next mark"
+OF_BLOCK = (
+    f"{NO_END} alone on a line with the same prefix, before the next mark; or code or a formula "
+    "below the start"
+)
+OTHER_SIGN = "no mark of this file, expected <!-- decoder-trace: … -->"
+MATRIX = "<!-- decoder-trace: value x as bmatrix -s a -->"
+BRACES = r"\begin{pmatrix} 1 & 2 \end{pmatrix}"
+IN_CODE = (
+    "a mark in code, where nothing is woven: place it above the code; in a fence of the language "
+    "markdown, html or latex it is an example"
+)
 OF_INLINE = f"{NO_END} on the same line (or the start alone on it)"
 
 WRONG = {
@@ -146,10 +156,27 @@ WRONG = {
         f"{START}\n```\n{END}\nb\n{END}\n",
         ["a.md:5:1: an end without a start"],
     ),
-    "an end in a fence of the author": (f"{START}\n```\n{END}\n```\n", [f"a.md:1:1: {OF_BLOCK}"]),
+    "an end in a fence of the author": (
+        f"{START}\n```\n{END}\n```\n",
+        ["a.md:1:1: the output contains text that would be read as the end of the code"],
+    ),
     "markers in a fence of the author": (
         f"{START}\n```\n{START}\n{END}\n```\n",
-        [f"a.md:1:1: {OF_BLOCK}"],
+        [f"a.md:1:1: {OF_BLOCK}", f"a.md:3:1: {IN_CODE}"],
+    ),
+    "a mark in a fence": (f"```text\n{START}\n{END}\n```\n", [f"a.md:2:1: {IN_CODE}"]),
+    "a mark in a fence in a quotation": (f"> ~~~\n> a {VALUE}{END}\n", [f"a.md:2:5: {IN_CODE}"]),
+    "a mark in a directive": (f"```{{note}}\n{START}\n```\n", [f"a.md:2:1: {IN_CODE}"]),
+    "a mark of LaTeX": (
+        "a\n% decoder-trace: step a\n> .. decoder-trace: step a\n{/* decoder-trace: step a */}\n",
+        [f"a.md:{place}: {OTHER_SIGN}" for place in ("2:1", "3:3", "4:1")],
+    ),
+    "a formula without end": (f"{START}\n$$\na\n", [f"a.md:1:1: {OF_BLOCK}"]),
+    "a fence without end": (f"{START}\n```\na\n", [f"a.md:1:1: {OF_BLOCK}"]),
+    "a formula behind other text": (f"{START}\na\n$$\na\n$$\n", [f"a.md:1:1: {OF_BLOCK}"]),
+    "a formula with two matrices": (
+        f"{MATRIX}\n$$\n{BRACES}{BRACES}\n$$\n",
+        ["a.md:1:1: the formula has 2 matrices, expected one to rewrite"],
     ),
     "a block in a block": (
         f"{START}\n{START}\n{END}\n{END}",
@@ -272,7 +299,7 @@ def fence(texts: list[str]) -> st.SearchStrategy[str]:
             f"{before}{bars}{info}{end}{content}{before}{bars}{bars[0] * more}{end}"
         ),
         st.sampled_from(["~~~", "````", "`````"]),
-        st.sampled_from(["", "text", " markdown"]),
+        st.sampled_from(["md", " markdown", "html a"]),
         st.integers(0, 2),
         st.sampled_from(["", " ", "   "]),
         lines(texts),

@@ -1,24 +1,33 @@
-"""Print one number, for a sentence of your own.
+"""Print one number, a row or a matrix, for your own text.
 
-Append `as percent` to print a share as a percentage.
+Append `as percent` to print a share as a percentage. `ADDRESS[ROW] as row` prints the numbers of a
+row side by side, `as column` below each other, `as bmatrix` in LaTeX and `as table` with labels.
+`ADDRESS[,COLUMN]` names a column, and `ADDRESS` a whole matrix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracer.data.quote import quoted
-from tracer.renderers import Format
+from tracer.data.quote import WITH_LAYOUT, Notation, quoted
+from tracer.renderers import Format, HeadingLevel
 from tracer.requests import options
 from tracer.requests.passes import EntryRequest
 from tracer.requests.request import Answer, Content
 from tracer.requests.resolve import Computed, Engine
 
+NOTATIONS = {
+    Format.TERMINAL: Notation.PLAIN,
+    Format.MARKDOWN: Notation.MARKDOWN,
+    Format.LATEX: Notation.LATEX,
+}
+
 
 @dataclass(kw_only=True)
 class Value(options.Rounded, EntryRequest):
-    examples = ('value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science')
-    format = Format.MARKDOWN  # its number is woven into a sentence as it is
+    examples = ('value "output[Alex,spicy]"', 'value "output[Alex] as row"')
+    format = Format.TERMINAL  # a mark sets that of the text around it
+    heading = HeadingLevel.NONE
 
     entry: tuple[str, ...] = options.ENTRY
     scenario: str = options.DEFAULT_SCENARIO
@@ -27,9 +36,13 @@ class Value(options.Rounded, EntryRequest):
     given: tuple[str, ...] = options.GIVEN
 
     def answer(self, engine: Engine) -> Answer:
-        """Print the number; besides its pass it costs nothing."""
+        """Print the numbers; one costs nothing besides its pass, several as much as a text."""
+        if WITH_LAYOUT.fullmatch(" ".join(self.entry)):
+            length = len(engine.load(self.subject).scenario.tokens)
+            engine.charge(self.subject, engine.text, length)
         return Answer(self.text_about(engine.compute(self.subject)))
 
     def explain(self, computed: Computed) -> Content:
-        """Return the number as all texts print it."""
-        return quoted(computed.trace, self.entry)
+        """Return the numbers as all texts print them."""
+        notation = Notation.MATHEMATICS if self.math else NOTATIONS[self.format]
+        return quoted(computed.trace, self.entry, notation)

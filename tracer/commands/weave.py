@@ -1,4 +1,4 @@
-"""Refresh the marked blocks and numbers of your Markdown files."""
+"""Refresh the marked parts of your Markdown and LaTeX files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from tracer.files.writing import write
 from tracer.requests import values
 from tracer.requests.command import Command
 from tracer.weave.files import woven
+from tracer.weave.latex import ENDINGS
 
 
 @dataclass(kw_only=True)
 class Weave(Command):
     examples = ("weave text.md", "weave text.md --check")
 
-    files: tuple[str, ...] = values.argument("A Markdown file with marks.", "FILE", is_several=True)
+    files: tuple[str, ...] = values.argument(
+        "A Markdown or LaTeX file with marks.", "FILE", is_several=True
+    )
     check: bool = values.flag("Change nothing; print a diff and exit 1 if a mark is stale.")
 
     def run(self) -> int:
@@ -29,7 +32,9 @@ class Weave(Command):
             found = woven(list(map(Path, self.files)))
         for file in found:
             if not file.marks:
-                message = "no marks to weave, expected <!-- decoder-trace: … -->"
+                in_latex = file.path.suffix.lower() in ENDINGS
+                sign = "% decoder-trace: …" if in_latex else "<!-- decoder-trace: … -->"
+                message = f"no marks to weave, expected {sign}"
                 typer.echo(str(Problem(message, str(file.path))), err=True)
         stale = {
             file.path: file for file in found if file.is_stale

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
-from tracer.node import Node
+from tracer.node import Node, rewritten
 
 if TYPE_CHECKING:
     from tracer.decoder.forward import Trace
@@ -522,6 +522,24 @@ def without_illustrations(document: Document) -> Document:
     sections = (replace(each, blocks=_plain(each.blocks)) for each in document.sections)
     introduction = _plain(document.introduction)
     return replace(document, introduction=introduction, sections=tuple(sections))
+
+
+def without_numbers(document: Document) -> Document:
+    """Return the document without numbers of steps in its titles; a sentence names a step by title.
+
+    A step that is not in the document is “an earlier step”.
+    """
+    titles = {number: each.title for each in document.sections for number in each.steps}
+
+    def named(reference: Reference) -> Plain:
+        title = titles.get(reference.number)
+        return Plain(f"“{title}”" if title else "an earlier step")
+
+    sections = (
+        replace(each, blocks=rewritten(each.blocks, Reference, named), number=None, last=None)
+        for each in document.sections
+    )
+    return replace(document, sections=tuple(sections))
 
 
 def _plain(blocks: Iterable[Block]) -> tuple[Block, ...]:

@@ -32,7 +32,7 @@ class Format(StrEnum):
 
 
 class HeadingLevel(StrEnum):
-    """The level of section titles in Markdown; `none` leaves out all titles."""
+    """The level of section titles; `none` leaves out all titles."""
 
     ONE = "1"
     TWO = "2"
@@ -55,9 +55,9 @@ def render(
 ) -> str:
     """A document as text, without color.
 
-    `math` writes Markdown's formulas and lines as mathematics, `heading` is the level of its
-    titles, `figures` the path to the folder of its pictures; `standalone` writes a whole LaTeX
-    file; `width` is that of a terminal in cells.
+    `math` writes Markdown's formulas and lines as mathematics, `figures` is the path to the folder
+    of its pictures; `heading` is the level of titles, of which a terminal has only one;
+    `standalone` writes a whole LaTeX file; `width` is that of a terminal in cells.
 
     Raises:
         ValueError: a data format, which is written from traces.
@@ -66,7 +66,7 @@ def render(
         case Format.TERMINAL:
             from tracer.renderers import terminal
 
-            return terminal.plain(document, width)
+            return terminal.plain(document, width, titles=heading is not HeadingLevel.NONE)
         case Format.MARKDOWN:
             from tracer.renderers import markdown
 
@@ -74,7 +74,7 @@ def render(
         case Format.LATEX:
             from tracer.renderers import latex
 
-            return latex.render(document, standalone=standalone)
+            return latex.render(document, standalone=standalone, heading=heading)
         case Format.CODE | Format.JSON | Format.NPZ | Format.SAFETENSORS:
             raise ValueError(f"a document has no {format}; a trace has")
         case _:

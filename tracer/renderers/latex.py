@@ -10,7 +10,7 @@ from typing import assert_never
 
 from tracer.formula.expression import MatrixProduct, Sized, Sum
 from tracer.lesson import document as doc
-from tracer.renderers import links
+from tracer.renderers import HeadingLevel, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import LONGEST_NAME, breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
@@ -83,9 +83,15 @@ LETTER = rf"""\ifPDFTeX\else
 """
 
 
-def render(document: doc.Document, *, standalone: bool) -> str:
-    """A document as a fragment to be included, or as a whole file for pdflatex or lualatex."""
-    page = _Page(document, links.Outline(document), contents=standalone)
+def render(
+    document: doc.Document, *, standalone: bool, heading: HeadingLevel = HeadingLevel.TWO
+) -> str:
+    """A document as a fragment to be included, or as a whole file for pdflatex or lualatex.
+
+    `heading` is the level of the steps' titles: 1 is a section, 2 a subsection.
+    """
+    level = None if heading is HeadingLevel.NONE else int(heading)
+    page = _Page(document, links.Outline(document), standalone, level)
     body = "\n\n".join(page.paragraphs()) + "\n"
     lacks = r"\letter{" in body
     if not standalone:
@@ -98,8 +104,8 @@ def render(document: doc.Document, *, standalone: bool) -> str:
 
 APPENDIX = "Appendix: steps like earlier ones"
 
-HEADINGS = ("section", "subsection", "subsubsection")
-"""Of the whole text, of its parts, of the steps in them."""
+HEADINGS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph")
+"""The levels of titles, from 1."""
 
 
 @dataclass(frozen=True)
@@ -107,27 +113,29 @@ class _Page:
     document: doc.Document
     outline: links.Outline
     contents: bool
+    level: int | None
+    """Of the sections' titles; None leaves all titles out."""
 
     def paragraphs(self) -> Iterator[str]:
         document = self.document
-        if document.whole:
-            yield rf"\{HEADINGS[0]}*{{\raggedright {breakable(document.title)}}}"
+        if document.whole and self.level is not None:
+            yield rf"\{self.kind(0)}*{{\raggedright {breakable(document.title)}}}"
         yield from self.together(document.introduction, -1)
         if self.contents and self.outline.contents:
             yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
         for i, section in enumerate(document.sections):
             if fold := self.outline.folds.get(i):
-                yield from (self.heading(h) for h in self.outline.over[i] if h.opens_part)
+                yield from self.headings(h for h in self.outline.over[i] if h.opens_part)
                 yield rf"{_words(fold.title)}; see the \hyperref[{self.appendix}]{{appendix}}."
             if not section.folded:
-                yield "\n".join(map(self.heading, self.outline.over[i]))
+                yield from self.headings(self.outline.over[i])
                 yield from self.section(i)
         for first, fold in self.outline.folds.items():
             if first == next(iter(self.outline.folds)):
                 yield self.heading(links.Heading(APPENDIX, 1, -1)) + rf"\label{{{self.appendix}}}"
             yield rf"\paragraph{{{_words(self.document.sections[first].part or fold.title)}}}"
             for i in fold.sections:
-                yield "\n".join(self.heading(h) for h in self.outline.over[i] if not h.opens_part)
+                yield from self.headings(h for h in self.outline.over[i] if not h.opens_part)
                 yield from self.section(i)
 
     def section(self, i: int) -> Iterator[str]:
@@ -139,8 +147,18 @@ class _Page:
             written[0] += "\\par\\nopagebreak"
         yield from written
 
+    def headings(self, headings: Iterable[links.Heading]) -> Iterator[str]:
+        """The titles over a section, if there are titles."""
+        if self.level is not None and (lines := "\n".join(map(self.heading, headings))):
+            yield lines
+
+    def kind(self, level: int) -> str:
+        """The command for a title: of the whole text (level 0), of a part (1), of a step in it."""
+        assert self.level is not None
+        return HEADINGS[min(max(0, self.level - 2 + level), len(HEADINGS) - 1)]
+
     def heading(self, heading: links.Heading) -> str:
-        kind, title = HEADINGS[heading.level], _words(heading.title)
+        kind, title = self.kind(heading.level), _words(heading.title)
         label = None if heading.opens_part else self.labels.get(heading.section)
         linked = rf"\label{{{label}}}" if label else ""
         return f"\\{kind}*{{{title}}}\\addcontentsline{{toc}}{{{kind}}}{{{title}}}{linked}"
@@ -152,8 +170,10 @@ class _Page:
         return f"{links.of_sections(self.outline.anchors)[first]}.appendix"
 
     @cached_property
-    def labels(self) -> dict[int, str]:
-        """The labels of the sections that are referred to."""
+    def labels(self) -> dict[int | None, str]:
+        """The labels of the sections that are referred to; none without titles."""
+        if self.level is None:
+            return {}
         linked = links.of_sections(self.outline.anchors)
         return {section: linked[section] for section in self.outline.referred_to}
 
@@ -199,9 +219,9 @@ class _Page:
             case doc.Percent():
                 return rf"${PAPER.in_lines.write(in_percent(part))}$\,\%"
             case doc.Reference(number):
-                to = self.outline.meant(section, number)
+                label = self.labels.get(self.outline.meant(section, number))
                 step = f"step~{number}"
-                return step if to is None else rf"\hyperref[{self.labels[to]}]{{{step}}}"
+                return rf"\hyperref[{label}]{{{step}}}" if label else step
             case Sized(of, shape):
                 size = r" \times ".join(map(str, shape))
                 return f"${PAPER.in_lines.write(of)}$ (${size}$)"

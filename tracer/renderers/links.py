@@ -44,14 +44,16 @@ class Fold:
     def title(self) -> str:
         """`Head 2 (steps 11–17): the same with other numbers`."""
         there = [self.document.sections[i] for i in self.sections]
+        numbered = there[0].number is not None
         if len(there) == 1:
             (section,) = there
             words = " · ".join(section.within or (section.title,))
-            return f"{words} (step {section.number}): the same with other numbers"
+            counted = f" (step {section.number})" if numbered else ""
+            return f"{words}{counted}: the same with other numbers"
         names = list(dict.fromkeys(section.within[0] for section in there if section.within))
         listed = ", ".join(names) if len(names) < MOST_NAMES else f"{names[0]} to {names[-1]}"
-        steps = f"steps {there[0].number}–{there[-1].number}"
-        return f"{listed} ({steps}): the same with other numbers"
+        counted = f" (steps {there[0].number}–{there[-1].number})" if numbered else ""
+        return f"{listed}{counted}: the same with other numbers"
 
 
 class Outline:

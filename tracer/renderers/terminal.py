@@ -27,17 +27,18 @@ JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 """Between the pieces of a title; under the title of a part and of a step."""
 
 
-def plain(document: doc.Document, width: int | None = None) -> str:
+def plain(document: doc.Document, width: int | None = None, *, titles: bool = True) -> str:
     """A document without color, for a terminal of `width` cells or this one."""
-    return "".join(f"{line.plain}\n" for line in laid_out(document, width))
+    return "".join(f"{line.plain}\n" for line in laid_out(document, width, titles=titles))
 
 
-def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
+def laid_out(document: doc.Document, width: int | None = None, *, titles: bool = True) -> list[Row]:
     """The lines of a document, for a terminal of `width` cells or this one."""
     console = _console()
     colored = console.color_system is not None
     document = doc.without_illustrations(document)
-    return list(_lines(document, max(width or console.width, LEAST_WIDTH), colored))
+    width = max(width or console.width, LEAST_WIDTH)
+    return list(_lines(document, width, colored) if titles else _untitled(document, width, colored))
 
 
 def shown(lines: Iterable[Row]) -> str:
@@ -76,6 +77,14 @@ def _lines(document: doc.Document, width: int, colored: bool) -> Iterator[Row]:
             yield Row()
         rule = PART_RULE if parted and section.part is None else STEP_RULE
         yield from _section(section, rule, width, colored, board)
+
+
+def _untitled(document: doc.Document, width: int, colored: bool) -> Iterator[Row]:
+    """The lines of all blocks, with an empty one after each."""
+    for blocks in (document.introduction, *(section.blocks for section in document.sections)):
+        for block in blocks:
+            yield from _rendered(block, width, colored)
+            yield Row()
 
 
 def _section(

@@ -10,8 +10,22 @@ from typing import Any
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import TracerError
 from tracer.scenario.given import GivenOption, GivenRows, Repeated, parse_all
-from tracer.scenario.loading import Loaded
+from tracer.scenario.loading import Loaded, without_a_file
 from tracer.scenario.model import Scenario
+
+
+@dataclass(frozen=True)
+class Passed(Loaded):
+    """A loaded scenario whose pass is there already."""
+
+    passed: Trace = field(kw_only=True)
+
+
+def with_pass(found: Trace) -> Passed:
+    """Return the scenario of a pass, with the pass."""
+    loaded = without_a_file(found.scenario)
+    kept = {each.name: getattr(loaded, each.name) for each in fields(Loaded)}
+    return Passed(**{**kept, "name": found.name}, passed=found)
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,8 @@ class Plain:
             TracerError: it has no result.
         """
         loaded = self.loaded
+        if isinstance(loaded, Passed):
+            return loaded.passed
         with loaded.locating_problems():
             return trace(loaded.name, loaded.scenario, PassOptions(located=loaded.located))
 

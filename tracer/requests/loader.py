@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tracer.errors import Problem, TracerError
+from tracer.renderers import Format
 from tracer.requests.command import Command
 from tracer.requests.values import Option
 
@@ -41,16 +42,16 @@ def load(name: str) -> type[Command]:
     return found
 
 
-def parse(words: Sequence[str]) -> Command:
+def parse(words: Sequence[str], default: Format = Format.MARKDOWN) -> Command:
     """Parse the words of a command line without running the command.
 
-    In a mark of a text, the default format is Markdown, and there is no help.
+    In a mark of a text, the default format is that of the text, and there is no help.
 
     Raises:
         TracerError: the command line would refuse it.
     """
     name, *arguments = words
-    here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
+    here: dict[str, Any] = {"default_map": {"format": default.value}, "help_option_names": []}
     try:
         context = parser(name).make_context(name, arguments, **here)
         parsed: Command = context.command.invoke(context)

@@ -32,6 +32,13 @@ _CODE = Rule(
 )
 TEXT = Rule("a text, not --format {format}", lambda r: not r.format.is_data)
 _MARKDOWN = Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
+_HEADING = Rule(
+    "--format markdown or latex, not {format}",
+    lambda r: (
+        r.format in (Format.MARKDOWN, Format.LATEX)
+        or (r.format is Format.TERMINAL and r.heading is HeadingLevel.NONE)
+    ),
+)
 _LATEX = Rule("--format latex, not {format}", lambda r: r.format is Format.LATEX)
 _PICTURES = Rule(
     "--format markdown or terminal, not {format}",
@@ -161,9 +168,9 @@ FORMAT = values.choice(
     rule=_BINARY,
 )
 HEADING = values.choice(
-    "In Markdown: the level of the steps' titles, 1 to 6, or none for no titles.",
+    "In Markdown and LaTeX: the level of the steps' titles, 1 to 6; none leaves out all titles.",
     *("LEVEL", HeadingLevel),
-    rule=_MARKDOWN,
+    rule=_HEADING,
 )
 STANDALONE = values.flag("In LaTeX: write a complete file instead of a fragment.", rule=_LATEX)
 FIGURES = values.option(
@@ -209,12 +216,13 @@ class Reasoned:
 
 @dataclass(kw_only=True)
 class Marked:
-    """The settings of Markdown and LaTeX."""
+    """The settings of titles, Markdown and LaTeX."""
 
     math: bool = values.flag(
         "In Markdown: write formulas and worked lines as LaTeX between $$.", rule=_MARKDOWN
     )
     heading: HeadingLevel | None = HEADING
+    no_numbers: bool = values.flag("Leave out the numbers of the steps in titles.", rule=TEXT)
     standalone: bool = STANDALONE
 
 

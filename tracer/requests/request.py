@@ -14,7 +14,7 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import reading_from
 from tracer.files.targets import FORCE
 from tracer.lesson.code.library import Library
-from tracer.lesson.document import Document
+from tracer.lesson.document import Document, without_numbers
 from tracer.renderers import Format, HeadingLevel, render
 from tracer.requests.command import Command
 from tracer.requests.resolve import Engine, Subject
@@ -53,6 +53,7 @@ class Request(Command):
     brief: bool = False
     math: bool = False
     heading: HeadingLevel | None = None
+    no_numbers: bool = False
     standalone: bool = False
     figures: Path | None = None
     output: Path | None = None
@@ -156,7 +157,7 @@ class Request(Command):
         if not isinstance(content, Document):
             return content
         return render(
-            content,
+            without_numbers(content) if self.no_numbers else content,
             self.format,
             math=self.math,
             heading=self.heading or HeadingLevel.TWO,
@@ -172,7 +173,9 @@ class Request(Command):
             return self.rendered(content)
         from tracer.renderers import terminal
 
-        return terminal.shown(terminal.laid_out(content))
+        document = without_numbers(content) if self.no_numbers else content
+        titles = self.heading is not HeadingLevel.NONE
+        return terminal.shown(terminal.laid_out(document, titles=titles))
 
     def _pictures(self, content: Content) -> list[tuple[Path, Content]]:
         """Return the pictures of a text as files, if they are requested.

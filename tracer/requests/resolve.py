@@ -22,7 +22,7 @@ from tracer.requests.cost import (
     check_limits,
     cost,
 )
-from tracer.requests.given import plain_pass, with_given
+from tracer.requests.given import Passed, plain_pass, with_given
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load
 
@@ -110,6 +110,8 @@ def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
 
     What given values of the command line do not change is taken from the pass without them.
     """
+    if isinstance(loaded, Passed) and options == FORWARD:
+        return loaded.passed
     plain = None if options.arithmetic else plain_pass(loaded)
     with loaded.locating_problems():
         part = captured_part(loaded)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -120,6 +120,23 @@ def load(name: str, folder: Path = Path(), opened: Opened | None = None) -> Load
         TracerError: there is no such scenario, it cannot be read, or it has problems.
     """
     return load_text(*text_of(name, folder), opened)
+
+
+def load_data(data: Mapping[str, Any]) -> Loaded:
+    """Load a scenario from its keys; its problems have addresses but no lines.
+
+    Raises:
+        TracerError: everything that is wrong with it.
+        TypeError: there is something in it that YAML cannot say.
+    """
+    from tracer.scenario.writer import as_yaml
+
+    try:
+        return load_text(as_yaml(data), Origin("scenario", "<data>", Path()))
+    except TracerError as error:
+        raise TracerError(
+            *(Problem(p.message, address=p.address) for p in error.problems)
+        ) from None
 
 
 def without_a_file(scenario: Scenario) -> Loaded:

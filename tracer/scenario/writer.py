@@ -37,9 +37,22 @@ def written(scenario: Scenario) -> str:
         del data["tokens"]
     if scenario.corpus is not None:
         data["merges"] = len(scenario.merges or ())
-    text: str = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, indent=2
-    )
+    return as_yaml(data)
+
+
+def as_yaml(data: Mapping[str, Any]) -> str:
+    """Return plain data and arrays as YAML.
+
+    Raises:
+        TypeError: there is something else in it.
+    """
+    try:
+        text: str = yaml.dump(
+            _plain(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, indent=2
+        )
+    except yaml.representer.RepresenterError as error:
+        came = type(error.args[-1]).__name__
+        raise TypeError(f"got {came} in a mapping, expected text, numbers or lists") from None
     return printable(text, keep="\n")  # the escapes are those of YAML, too
 
 
@@ -67,7 +80,7 @@ def _plain(value: Any) -> Any:
             return value.value
         case Mapping():
             return {key: _plain(each) for key, each in value.items()}
-        case np.ndarray():
+        case np.ndarray() | np.generic():
             return _plain(value.tolist())
         case tuple() | list():
             return [_plain(each) for each in value]

@@ -1,1 +1,1 @@
-"""Weave an author's Markdown: replace each marked part by the output that its mark asks for."""
+"""Weave an author's text: replace each marked part by the output that its mark asks for."""

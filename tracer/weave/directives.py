@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
@@ -12,7 +12,20 @@ from tracer.renderers.markdown import fenced
 from tracer.requests.loader import FILES, load, parse
 from tracer.requests.request import Request
 from tracer.requests.resolve import once
+from tracer.weave.below import MATH
+from tracer.weave.latex import LATEX
 from tracer.weave.limits import LimitedEngine
+from tracer.weave.woven import Renderer
+
+FORMATS: dict[str | None, Format] = {
+    None: Format.MARKDOWN,
+    **dict.fromkeys(("markdown", "md"), Format.MARKDOWN),
+    **dict.fromkeys(("latex", "tex", MATH), Format.LATEX),
+    "json": Format.JSON,
+}
+"""The default formats in text and in these languages; in others, it is that of a terminal."""
+PACKAGES = re.compile(r"\A(?:% .*\n)+\n*")
+"""The comment of a fragment about the packages that it needs."""
 
 WIDTH = 80
 """The width of woven text, in terminal cells."""
@@ -20,8 +33,8 @@ WIDTH = 80
 Words = tuple[str, ...]
 
 
-def renderer(path: Path) -> Callable[[Words], str]:
-    """Return the function that renders the marks of a file; equal words are rendered only once.
+def renderer(path: Path) -> Renderer:
+    """Return the function that renders the marks of a file; equal ones are rendered only once.
 
     Paths are relative to the file's folder, links resolved. Marks about the same pass share it.
     """
@@ -29,30 +42,38 @@ def renderer(path: Path) -> Callable[[Words], str]:
     engine = LimitedEngine(folder)
 
     @once
-    def render(words: Words) -> str:
-        request = _request(words)
+    def render(words: Words, language: str | None) -> str:
+        request = _request(words, FORMATS.get(language, Format.TERMINAL))
         request.folder = folder
+        if language == MATH:
+            if words[0] != "value":
+                raise TracerError(Problem("in a formula, only the command value is woven"))
+            request.math = True
         text = request.rendered(request.answer(engine).content, WIDTH)
         assert isinstance(text, str)  # only a request that writes a file has bytes
         text = text.strip("\n")
-        return text if request.format is Format.MARKDOWN else fenced(text.split("\n"))
+        if language is None and request.format is not Format.MARKDOWN:
+            return fenced(text.split("\n"))
+        return PACKAGES.sub("", text) if language == LATEX else text
 
-    def within_limits(words: Words) -> str:
-        output = render(words)
+    def within_limits(words: Words, language: str | None = None) -> str:
+        output = render(words, language)
         engine.write(output)
         return output
 
     return within_limits
 
 
-def _request(words: Words) -> Request:
+def _request(words: Words, default: Format) -> Request:
     command = words[0]
     if command not in FILES or not load(command).is_woven:
         known = [name for name in FILES if load(name).is_woven]
         raise TracerError(Problem(f"no command {command!r} to weave{closest(command, known)}"))
-    request = parse(words)
+    request = parse(words, default)
     assert isinstance(request, Request)
     if request.writes:
         raise TracerError(Problem("a woven command writes no files"))
     request.check()
+    if all(each.name != "format" for each in request.options()):
+        request.format = Format.TERMINAL if default.is_data else default
     return request

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import accumulate, pairwise
 
-from tracer.weave.structure import DEEPEST, MARKED, NO_END, blocks
-from tracer.weave.tags import Tag, tags
+from tracer.weave.below import MATH, Below, part_of_formula, whole_lines
+from tracer.weave.structure import ABOVE, DEEPEST, MARKED, NO_END, blocks
+from tracer.weave.tags import START, Tag, tags
 
 _BULLET = re.compile(r"[^>\s]")
 _ROW = re.compile(r"[ \t>]*\|")
@@ -19,9 +21,34 @@ _ROW = re.compile(r"[ \t>]*\|")
 _BLANK = re.compile(r"[ \t>]*\r?")
 
 _NO_END = "no end, expected <!-- /decoder-trace -->"
-_NO_END_OF_BLOCK = f"{_NO_END} alone on a line with the same prefix, before the next mark"
+_NO_END_OF_BLOCK = (
+    f"{_NO_END} alone on a line with the same prefix, before the next mark; or code or a formula "
+    "below the start"
+)
 _NO_END_ON_LINE = f"{_NO_END} on the same line (or the start alone on it)"
 _TOO_DEEP = f"nested quotations and lists, expected at most {DEEPEST} levels"
+
+
+_IN_CODE = (
+    "a mark in code, where nothing is woven: place it above the code; "
+    "in a fence of the language markdown, html or latex it is an example"
+)
+_OTHER_SIGN = re.compile(r"[ \t>]*((?:%+|\.\.|\{/\*)[ \t]*decoder-trace:)")
+_WRONG_SIGN = "no mark of this file, expected <!-- decoder-trace: … -->"
+
+EXAMPLES = {"markdown", "md", "mdx", "qmd", "rmd", "myst", "html", "xml", "latex", "tex"}
+"""Languages of fences that may show marks."""
+
+
+class Place(Enum):
+    """Where the content of a mark is."""
+
+    TEXT = auto()
+    """Between the start and the end, in Markdown."""
+    LINES = auto()
+    """Whole lines, as they are."""
+    PART = auto()
+    """A part of a formula."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +60,14 @@ class Mark:
     line: int
     column: int
     prefix: str | None
-    """The prefix of each line of a block; None for a mark within a line."""
+    """The prefix of each line of a block; None for content within a line."""
     content: slice
     """The content, as a slice of the file's text."""
     is_whole: bool = True
     """Whether all fences that open in the content also end in it."""
+    place: Place = Place.TEXT
+    language: str | None = None
+    """The language of code or, as `math`, of a formula; None for text in Markdown."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +92,22 @@ def find(text: str) -> tuple[list[Mark], list[Complaint]]:
     return finder.marks, finder.complaints
 
 
+def mark_above(text: str, asked: str, place: tuple[int, int], below: Below) -> Mark:
+    """Return the mark above code or a formula.
+
+    Raises:
+        ValueError: it is not clear which part of the formula to rewrite.
+    """
+    prefix = _BULLET.sub(" ", text[text.rfind("\n", 0, below.begin) + 1 : below.begin])
+    lines, language = whole_lines(text, below.content), below.language
+    if language == MATH and (lines is None or text[lines].strip()):
+        part = part_of_formula(text, lines or below.content, asked)
+        return Mark(asked, *place, prefix if lines else None, part, True, Place.PART, language)
+    if lines is None:
+        raise ValueError("code that shares its lines with the signs around it")
+    return Mark(asked, *place, prefix, lines, True, Place.LINES, language)
+
+
 class _Finder:
     def __init__(self, text: str) -> None:
         self.text, self.lines = text, text.split("\n")
@@ -76,6 +122,8 @@ class _Finder:
             end = min(end, len(self.lines))
             if token.type == MARKED:
                 self.block(begin, end - 1, is_whole=token.meta["whole"])
+            elif token.type == ABOVE:
+                self.above(begin, token.meta["below"])
             elif token.type == NO_END:
                 column = self.lines[begin].index("<!--") + 1
                 self.complaints.append(Complaint(_NO_END_OF_BLOCK, begin + 1, column))
@@ -91,8 +139,27 @@ class _Finder:
                 # Code cannot interrupt a paragraph: the parser is wrong about lazy lines.
                 blank = (n for n in range(begin, end) if _BLANK.fullmatch(self.lines[n]))
                 self.within(begin, next(blank, end))
+            elif token.type in ("fence", "code_block"):
+                self.code(begin, end, {word.strip("{}.").lower() for word in token.info.split()})
             elif token.type in ("blockquote_open", "list_item_open") and token.level >= DEEPEST - 1:
                 self.complaints.append(Complaint(_TOO_DEEP, begin + 1, 1))
+
+    def code(self, begin: int, end: int, languages: set[str]) -> None:
+        """Complain of the first mark in code, unless the code shows a text with marks."""
+        for line in range(begin, end if languages.isdisjoint(EXAMPLES) else begin):
+            if found := START.search(self.lines[line]):
+                self.complaints.append(Complaint(_IN_CODE, line + 1, found.start() + 1))
+                break
+
+    def above(self, start: int, below: Below) -> None:
+        """Add a mark above code or a formula."""
+        line = self.lines[start]
+        column = line.index("<!--")
+        asked = line.partition("decoder-trace:")[2].partition("-->")[0]
+        try:
+            self.marks.append(mark_above(self.text, asked, (start + 1, column + 1), below))
+        except ValueError as error:
+            self.complaints.append(Complaint(str(error), start + 1, column + 1))
 
     def block(self, start: int, end: int, *, is_whole: bool) -> None:
         line = self.lines[start]
@@ -108,6 +175,9 @@ class _Finder:
         text = self.text[offset : self.starts[end]]
         if "decoder-trace" not in text:
             return
+        for line in range(first, end):
+            if other := _OTHER_SIGN.match(self.lines[line]):
+                self.complaints.append(Complaint(_WRONG_SIGN, line + 1, other.start(1) + 1))
         start: Tag | None = None
         for tag in tags(text, in_html=in_html):
             if start and self.place(offset + start.at)[0] != self.place(offset + tag.at)[0]:

@@ -10,20 +10,25 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
-from markdown_it.rules_block import StateBlock, html_block
+from markdown_it.rules_block import StateBlock, fence, html_block
 from markdown_it.token import Token
 
+from tracer.weave.below import MATH, Below, between_signs
 from tracer.weave.tags import END, START, tags
 
 DEEPEST = 20
 """Deeper nesting of block quotes and lists is not read."""
 MARKED = "marked"
 """The type of a marked block; its `meta` says whether its fences end inside it."""
+ABOVE = "above"
+"""The type of a start above code or a formula, without an end; its `meta` says what is `below`."""
 NO_END = "no_end"
 """The type of a block's start whose end is missing."""
 
 _START_ALONE = re.compile(rf"{START.pattern}(?:(?!-->).)*+-->[ \t]*+")
 _END_ALONE = re.compile(rf"{END.pattern}[ \t]*+")
+_INDENTS = re.compile(r"(?:!!!|\?\?\?\+?|===\+?)[ \t]+\S.*")
+"""The title of an admonition or a tab in MkDocs, whose content is indented."""
 _NOT_OF_THE_PAGE = ("<!", "<?")
 """The start of HTML in which a comment is not a comment."""
 
@@ -45,6 +50,7 @@ def _parser() -> MarkdownIt:
     interrupts: RuleOptionsType = {"alt": ["paragraph", "blockquote"]}
     rules.at("html_block", _html, interrupts)
     rules.before("fence", MARKED, _marked, interrupts)
+    rules.before("code", "admonition", _admonition)
     return parser
 
 
@@ -53,21 +59,24 @@ def _marked(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if not _is_alone(state, start, _START_ALONE):
         return False
     if not silent:
-        found = _end_of_block(state, start + 1, end)
-        last, whole = (start, None) if found is None else found
-        token = state.push(NO_END if found is None else MARKED, "", 0)
+        found, stop = _end_of_block(state, start + 1, end)
+        below = None if found else _below(state, start + 1, stop)
+        last, whole = found or (start, None)
+        if below:
+            last = next(line for line in range(start, stop) if state.eMarks[line] >= below.end)
+        token = state.push(MARKED if found else ABOVE if below else NO_END, "", 0)
         token.map = [start, last + 1]
-        token.meta = {"whole": whole}
+        token.meta = {"whole": whole, "below": below}
         state.line = last + 1
     return True
 
 
-def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] | None:
+def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[tuple[int, bool] | None, int]:
     """Return the line of a block's end and whether all fences before it end; None without an end.
 
-    The end is the first one outside of fences; an unclosed fence hides no end. Another start or
-    end before it, even in a fence, ends the search: a block without its end must not extend into
-    the author's text.
+    Behind it is the line at which the search stops. The end is the first one outside of fences; an
+    unclosed fence hides no end. Another start or end before it, even in a fence, ends the search: a
+    block without its end must not extend into the author's text.
     """
     ends = []
     stop = begin
@@ -78,7 +87,7 @@ def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] |
             break
         stop += 1
     if not ends:
-        return None
+        return None, stop
     closed: dict[int, bool] = {}
     for token in _read(state, begin, stop):
         if token.type == "fence" and token.map:
@@ -86,8 +95,26 @@ def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] |
             closed |= dict.fromkeys(range(*token.map), is_closed)
     for line in ends:
         if line not in closed:  # not in a fence
-            return line, True
-    return next(((line, False) for line in ends if not closed[line]), None)
+            return (line, True), stop
+    return next(((line, False) for line in ends if not closed[line]), None), stop
+
+
+def _below(state: StateBlock, line: int, stop: int) -> Below | None:
+    """Return the fence or the formula that begins behind empty lines, and ends before `stop`."""
+    while line < stop and state.isEmpty(line):
+        line += 1
+    if line >= stop or state.is_code_block(line):
+        return None
+    at = state.bMarks[line] + state.tShift[line]
+    found = between_signs(state.src, at, state.eMarks[stop - 1], (MATH,))
+    if found is None and fence(state, line, stop, False):
+        read = state.tokens.pop()
+        last = state.line - 1
+        if last - line == read.content.count("\n") + 1:  # else nothing closes it
+            language, *_ = *read.info.split(), "text"
+            inner = slice(state.eMarks[line], state.bMarks[last] + state.tShift[last])
+            found = Below(language.strip("{}"), at, inner, state.eMarks[last])
+    return found
 
 
 def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
@@ -98,6 +125,24 @@ def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
     found = state.tokens
     state.tokens, state.line, state.lineMax, state.parentType, state.tight = before
     return found
+
+
+def _admonition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parser rule: an indented admonition or tab, whose content is text and no code."""
+    indent, stop = state.sCount[start] + 4, start + 1
+    while stop < end and (state.isEmpty(stop) or state.sCount[stop] >= indent):
+        stop += 1
+    if silent or not _is_alone(state, start, _INDENTS) or stop == start + 1:
+        return False
+    state.push("list_item_open", "", 1).map = [start, stop]
+    state.push("inline", "", 0).map = [start, start + 1]
+    before = state.blkIndent, state.lineMax
+    state.blkIndent, state.lineMax = indent, stop
+    state.md.block.tokenize(state, start + 1, stop)
+    state.blkIndent, state.lineMax = before
+    state.push("list_item_close", "", -1)
+    state.line = stop
+    return True
 
 
 def _html(state: StateBlock, start: int, end: int, silent: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Weave a Markdown text: replace its marked parts and keep all else byte for byte."""
+"""Weave a text: replace its marked parts and keep all else byte for byte."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from tracer.errors import Problem, TracerError
 from tracer.requests.cost import LimitError
+from tracer.weave import latex, marks as markdown
 from tracer.weave.limits import LONGEST_MARK, MOST_MARKS
-from tracer.weave.marks import Complaint, Mark, find
+from tracer.weave.marks import Complaint, Mark, Place
+
+Renderer: TypeAlias = Callable[[tuple[str, ...], str | None], str]
+"""Returns the output for the words of a mark, and the language of its content."""
 
 BYTE_ORDER_MARK = "\ufeff"
+_AROUND = " \t\r\n>"
+"""What stands around the lines in a formula that was empty."""
+DISPLAY = re.compile(r"\$\$\n([^$]*)\n\$\$")
+"""A formula on lines of its own, which becomes one within the line of a mark."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +32,16 @@ class Woven:
     marks: int
 
 
-def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Woven:
-    """Return the text with every mark rendered anew; `render` gets the mark's words, split as in a
-    shell.
+def weave(text: str, file: str, render: Renderer) -> Woven:
+    """Return the text with every mark rendered anew.
+
+    Words are split as in a shell.
 
     Raises:
         TracerError: the marks do not fit together, or `render` fails.
     """
     body = text.removeprefix(BYTE_ORDER_MARK)
+    find = latex.find if file.lower().endswith(latex.ENDINGS) else markdown.find
     marks, complaints = find(body)
     if len(marks) > MOST_MARKS:
         message = f"{len(marks):,} marks, expected at most {MOST_MARKS:,} in a file"
@@ -39,7 +50,7 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
     contents = []
     for mark in marks:
         try:
-            contents.append(_content(mark, body, render(_words(mark.asked))))
+            contents.append(_content(mark, body, render(_words(mark.asked), mark.language)))
         except TracerError as error:
             problems += [_here(problem, file, mark) for problem in error.problems]
             if isinstance(error, LimitError):
@@ -51,7 +62,8 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
     if wrong := _first_lost(marks, contents, again, woven) or _last_before(
         complaints, marks, again
     ):
-        message = "the output contains text that would be read as a mark"
+        ends = "as the end of the code" if wrong.place is Place.LINES else "as a mark"
+        message = f"the output contains text that would be read {ends}"
         raise TracerError(Problem(message, file, wrong.line, wrong.column))
     return Woven(text[: len(text) - len(body)] + woven, len(marks))
 
@@ -72,16 +84,24 @@ def _words(asked: str) -> tuple[str, ...]:
 def _content(mark: Mark, text: str, output: str) -> str:
     """Return the output as it is written to the file: inline, or between blank lines."""
     output = output.strip("\r\n")
+    begin = text.rfind("\n", 0, mark.content.start) + 1
+    line_end = "\r\n" if text.endswith("\r\n", 0, begin) else "\n"
+    if mark.place is Place.PART:
+        between = " " if mark.prefix is None else line_end + mark.prefix
+        return between.join(re.split(r"\r*\n", output))
     if mark.prefix is None:
+        if display := DISPLAY.fullmatch(output):
+            output = f"${' '.join(display[1].split())}$"
         if "\n" in output:
             message = "the output has several lines, which need a start alone on its line"
             raise TracerError(Problem(message))
         return output
-    line_end = "\r\n" if text.endswith("\r\n", 0, mark.content.start) else "\n"
     blank = mark.prefix.rstrip(" \t")
     # A space directly after `>` belongs to the quote marker, so a line needs a second one.
     prefix = f"{mark.prefix} " if mark.prefix.endswith(">") else mark.prefix
-    lines = ["", *re.split(r"\r*\n", output), ""]
+    lines = re.split(r"\r*\n", output)
+    if mark.place is Place.TEXT:
+        lines = ["", *lines, ""]
     return "".join(f"{prefix + line if line else blank}{line_end}" for line in lines)
 
 
@@ -105,8 +125,9 @@ def _first_lost(
 ) -> Mark | None:
     """Return the first mark that is not found again with its content in the woven text."""
     for mark, content, found in zip(marks, contents, again, strict=False):
-        same = (found.asked, found.prefix, woven[found.content], found.is_whole)
-        if same != (mark.asked, mark.prefix, content, True):
+        written = woven[found.content].strip(_AROUND)
+        same = (found.asked, found.prefix, written, found.is_whole)
+        if same != (mark.asked, mark.prefix, content.strip(_AROUND), True):
             return mark
     if len(again) == len(marks):
         return None

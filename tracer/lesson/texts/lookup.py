@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from tracer.decoder.axes import Axes
 from tracer.decoder.forward import Trace
@@ -20,22 +21,27 @@ MOST_ADDRESSES = 12
 """A message lists at most this many addresses of a symbol."""
 
 
+class Part(NamedTuple):
+    """A value, or one row or column of it: for each axis the picked index, or None for all."""
+
+    value: Value
+    at: tuple[int | None, ...]
+
+    @property
+    def chosen(self) -> list[range]:
+        """The indices of each axis."""
+        axes = zip(self.value.axes, self.at, strict=True)
+        return [range(len(a.labels)) if i is None else range(i, i + 1) for a, i in axes]
+
+
 def find(trace: Trace, asked: str) -> Entry:
     """Return the entry that `ADDRESS[ROW,COLUMN]` names; rows and columns by label or number.
 
     Raises:
         TracerError: not of that form, no such address, row or column.
     """
-    asked = with_own_address(trace, asked)
-    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
-    if match is None:
-        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
-    address, place = match.groups()
-    if address not in trace.values:
-        message = f"no such value{suggestion(trace, address, place)}"
-        raise TracerError(Problem(message, address=address))
-    value = trace[address]
-    labels = [] if place is None else _labels(place, value.axes)
+    value, place = _value_and_place(trace, asked)
+    address, labels = value.address, [] if place is None else _labels(place, value.axes)
     if len(labels) != len(value.axes):
         came = "no row or column" if place is None else f"[{place}]"
         message = f"got {came}, expected {_places(value)}"
@@ -57,6 +63,38 @@ def with_own_address(trace: Trace, asked: str) -> str:
     from tracer.scenario.other_names import names_of, own_address
 
     return own_address(asked, names_of(trace.scenario))
+
+
+def find_part(trace: Trace, asked: str) -> Part:
+    """Return what `ADDRESS`, `ADDRESS[ROW]` or `ADDRESS[,COLUMN]` names: a matrix or a vector.
+
+    Raises:
+        TracerError: not of that form, no such address, row or column; it is a single number.
+    """
+    value, place = _value_and_place(trace, asked)
+    axes, address, network = value.axes, value.address, value.place.network
+    if place is None and axes:
+        return Part(value, (None,) * len(axes))
+    if place is not None and len(axes) == 2:
+        if place.startswith(",") and position(axes[0], place) is None:
+            return Part(value, (None, index_of(axes[1], place[1:], address, network)))
+        return Part(value, (index_of(axes[0], place, address, network), None))
+    expected = "ADDRESS" if axes else "a value with rows or columns"
+    came = "a single number" if place is None else f"[{place}]"
+    raise TracerError(Problem(f"got {came}, expected {expected}", address=address))
+
+
+def _value_and_place(trace: Trace, asked: str) -> tuple[Value, str | None]:
+    """Return the value that `ADDRESS[PLACE]` names, and the place."""
+    asked = with_own_address(trace, asked)
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
+    if match is None:
+        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
+    address, place = match.groups()
+    if address not in trace.values:
+        message = f"no such value{suggestion(trace, address, place)}"
+        raise TracerError(Problem(message, address=address))
+    return trace[address], place
 
 
 def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
