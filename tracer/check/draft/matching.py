@@ -81,10 +81,20 @@ class _Matcher:
     def __init__(self, every: Sequence[Group], candidates: Candidates) -> None:
         self.candidates = candidates
         self.before: Value | None = None
-        self.printed: dict[object, list[Printed]] = {}
+        printed: dict[object, list[Printed]] = {}
         for group in every:
-            numbers = [number for row in group.rows for number in row]
-            self.printed.setdefault(group.statement, []).extend(numbers)
+            numbers = [n for row in group.rows for n in row if n.value.is_finite()]
+            printed.setdefault(group.statement, []).extend(numbers)
+        self.printed = {
+            statement: (
+                np.array([float(number.value) for number in numbers]),
+                np.array([0.6 * float(Decimal(1).scaleb(-number.places)) for number in numbers]),
+            )
+            for statement, numbers in printed.items()
+        }
+        """The numbers of a statement, which can be a long line, and how far off each can be."""
+        self.place = {id(n): place for of in printed.values() for place, n in enumerate(of)}
+        """The place of a number in its statement."""
         self.results: dict[object, set[Entry]] = {}
         """The operands of the results that a statement has."""
         self.operands: dict[Candidate, list[list[Entry]]] = {}
@@ -174,13 +184,21 @@ class _Matcher:
         )
         if origin in self.results.get(group.statement, ()) and candidate.part == "value":
             score += 2.0
-        others = [n for n in self.printed[group.statement] if n is not group.rows[0][0]]
         shares = [
-            sum(any(_shows(n, float(value.computed[at])) for n in others) for value, at in operands)
+            sum(self._shows(group, float(value.computed[at])) for value, at in operands)
             / len(operands)
             for operands in self.operands_of(candidate)
         ]
         return score + 2.5 * max(shares, default=0.0)
+
+    def _shows(self, group: Group, value: float) -> bool:
+        """Return whether another number of the statement may be a value, rounded."""
+        numbers, allowed = self.printed[group.statement]
+        may_be = np.abs(numbers - value) <= allowed
+        own = self.place.get(id(group.rows[0][0]))
+        if own is not None:
+            may_be[own] = False
+        return bool(may_be.any())
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -287,9 +305,3 @@ def _digits(number: Printed) -> float:
     digits = str(abs(number.value).normalize().as_tuple().digits and number.value.copy_abs())
     found = re.sub(r"[eE].*|\.", "", digits).lstrip("0").rstrip("0")
     return {0: 0.2, 1: 0.5}.get(len(found), float(min(len(found), 5)))
-
-
-def _shows(number: Printed, value: float) -> bool:
-    """Return whether a printed number may be a value, rounded, with more than one digit."""
-    unit = float(Decimal(1).scaleb(-number.places))
-    return number.value.is_finite() and abs(float(number.value) - value) <= 0.6 * unit
