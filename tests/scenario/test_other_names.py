@@ -281,6 +281,19 @@ def test_the_library_knows_names() -> None:
     assert (len(one.sections), len(both.sections)) == (1, 2)
 
 
+def test_only_names_that_the_pass_has_are_suggested() -> None:
+    """This scenario has neither an input nor a vocabulary."""
+    for address in ("logits", "unembedding.W_U", "input"):
+        told = problems(run("value", f"{address}[1,1]", "-s", "blocks"))
+        assert told == [f"{address}: no such value"]
+
+
+def test_a_number_of_a_head_can_have_any_length() -> None:
+    told = problems(run("value", f"blocks.0.attn.hook_q[{'9' * 5000}]", "-s", "alex"))
+    assert len(told) == 1
+    assert told[0].startswith("blocks.0.attn.hook_q: several values; choose one with")
+
+
 def test_hooks_of_norms_are_read_from_a_dump(tmp_path: Path) -> None:
     """x̂ before γ, and σ with an axis for it."""
     spec = to_yaml(SPEC)

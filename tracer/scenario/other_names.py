@@ -114,9 +114,10 @@ def own_addresses(typed: str, names: Names) -> list[str]:
     addresses = names.get(name)
     if addresses is None:
         return [typed]
-    has_parts = len(addresses) > 1 or ".head" in addresses[0]
-    if has_parts and numbers and int(numbers[0][1:-1]) < len(addresses):
-        addresses = [addresses[int(numbers.pop(0)[1:-1])]]
+    if len(addresses) > 1 or ".head" in addresses[0]:
+        parts = {f"[{number}]": address for number, address in enumerate(addresses)}
+        if numbers and numbers[0] in parts:
+            addresses = [parts[numbers.pop(0)]]
     return [f"{phase}{address}{''.join(numbers)}{rest}" for address in addresses]
 
 

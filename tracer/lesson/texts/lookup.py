@@ -150,7 +150,9 @@ def suggestion(trace: Trace, address: str, place: str | None = None) -> str:
     if not meant:
         from tracer.scenario.other_names import names_of
 
-        return closest(address, [*trace.values, *names_of(trace.scenario)])
+        names = names_of(trace.scenario).items()
+        known = [name for name, of in names if not trace.values.keys().isdisjoint(of)]
+        return closest(address, [*trace.values, *known])
     entry = "" if place is None else f"[{place}]"
     listed = [f"{each}{entry}" for each in meant[:MOST_ADDRESSES]]
     more = ["and others"] if len(meant) > MOST_ADDRESSES else []
