@@ -236,6 +236,8 @@ def test_templates_get_each_pair_of_names(tmp_path: Path) -> None:
 
 REFUSED = {
     "pairs: [[a, b]]": "expected at least 2 pairs",
+    "pairs: [[a], [a, b]]": "pairs entry 1: expected at least 2 entries, got 1",
+    "pairs: [[a, b], [a, b, c]]": "pairs entry 2: expected at most 2 entries, got 3",
     'templates: ["a {}"]': "expected both templates and names",
     "templates: [a b]\nnames: [[a, b], [c, d]]": "expected {} for the name",
     "pairs: [[a b c d, a f c d], [a b c d, a z c d]]": "pair 2: no embedding for the token 'z'",

@@ -78,8 +78,14 @@ def message_of(detail: ErrorDetails) -> str:
             return str(context["error"])
         case "literal_error" | "enum":
             expected = f"expected {context['expected']}".replace("'", "")
-        case "too_short" | "string_too_short":
+        case "too_short" | "string_too_short" if context["min_length"] == 1:
             return "empty, expected at least one entry"
+        case "too_short":
+            least, came = context["min_length"], context["actual_length"]
+            return f"expected at least {least} entries, got {came}"
+        case "too_long":
+            most, came = context["max_length"], context["actual_length"]
+            return f"expected at most {most} entries, got {came}"
         case kind if kind in EXPECTED:
             expected = f"expected {EXPECTED[kind].format(**context)}"
         case kind:
