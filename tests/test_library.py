@@ -225,6 +225,50 @@ def test_problems_of_keys_and_texts_have_their_places() -> None:
         tracer.load(Path("nothing.yaml"))
 
 
+@pytest.mark.parametrize("kind", ["float16", ">f4", "longdouble"])
+def test_numbers_of_any_real_type_are_a_scenario(kind: str) -> None:
+    rows = np.array([[1.0, 2.0], [0.5, 0.25]]).astype(kind)
+    found = tracer.trace(tracer.load({**KEYS, "embeddings": rows, "layers": []}))
+    assert found["output"].array.tolist() == [[1.0, 2.0], [0.5, 0.25]]
+
+
+def test_keys_that_contain_themselves_are_refused() -> None:
+    layers: list[Any] = []
+    layers.append(layers)
+    with pytest.raises(tracer.TracerError, match="nested too deeply, or in itself"):
+        tracer.load({**KEYS, "layers": layers})
+
+
+NO_NUMBERS = {
+    "None": (None, "holds object, expected real numbers"),
+    "words": (["a", "b"], "holds str32, expected real numbers"),
+    "complex": (np.ones((2, 2), "c16"), "holds complex128, expected real numbers"),
+    "large": (10**400, "holds object, expected real numbers"),
+    "ragged": ([[1, 2], [3]], "rows of different lengths"),
+}
+
+
+@pytest.mark.parametrize("case", NO_NUMBERS)
+def test_arrays_of_something_else_are_refused(case: str) -> None:
+    array, told = NO_NUMBERS[case]
+    with pytest.raises(tracer.TracerError, match=f"the arrays: input: {told}"):
+        tracer.check(tracer.load("alex"), against={"input": array})
+
+
+@pytest.mark.parametrize("tolerance", [-1, 2, float("nan")])
+def test_a_tolerance_is_at_most_1(alex: tracer.Trace, tolerance: float) -> None:
+    with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+        tracer.check(alex.scenario, against={"input": alex["input"]}, tolerance=tolerance)
+
+
+def test_what_is_no_address_is_not_in_a_pass(alex: tracer.Trace) -> None:
+    anything: Any = (3, None, b"input", ("input",))
+    for each in anything:
+        assert each not in alex
+        with pytest.raises(KeyError, match="expected an address"):
+            alex[each]
+
+
 def test_given_is_what_the_option_does(alex: tracer.Trace) -> None:
     head = "layer1.attention.head1.output"
     for values, options in (
@@ -324,7 +368,13 @@ def test_wrong_types_are_told() -> None:
     for call, told in (
         (lambda: tracer.load(nothing), "got NoneType None, expected a path, YAML text or a"),
         (lambda: tracer.load({**KEYS, "tokens": object()}), "got object in a mapping, expected"),
+        (lambda: tracer.load({**KEYS, "title": b"alex"}), "got bytes in a mapping, expected"),
+        (lambda: tracer.load({**KEYS, "tokens": {"a", "b"}}), "got set in a mapping, expected"),
         (lambda: tracer.trace(wrong), "got str 'alex', expected a Scenario, which tracer.load()"),
+        (lambda: tracer.trace(scenario, name=three), "got int 3, expected a name"),
+        (lambda: tracer.explain(alex, three), "got int 3, expected the name of a step"),
+        (lambda: tracer.compare(alex, alex, patch=three), "got int 3, expected addresses"),
+        (lambda: tracer.check(scenario, against={3: []}), "got int 3, expected the name of an"),
         (lambda: tracer.session(wrong), "got str 'alex', expected a Scenario"),
         (
             lambda: tracer.explain(scenario),

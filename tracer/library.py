@@ -41,7 +41,7 @@ from tracer.requests.given import Passed, with_given, with_pass
 from tracer.requests.loader import parse
 from tracer.requests.resolve import Engine, Subject, run_pass
 from tracer.scenario import loading
-from tracer.scenario.activations import DumpedArray
+from tracer.scenario.activations import DumpedArray, dumped_array
 from tracer.scenario.model import Scenario
 
 SCENARIO = "a Scenario, which tracer.load() returns"
@@ -133,6 +133,8 @@ class Trace(Mapping[str, Value]):
         `ADDRESS[Alex]` is a row, `ADDRESS[,Frank]` a column, `ADDRESS[Alex,Frank]` an entry; a
         KeyError names the most similar addresses.
         """
+        if not isinstance(address, str):
+            raise KeyError(f"{address!r}: expected an address")
         try:
             address = with_own_address(self._run, address)
         except TracerError as error:
@@ -244,6 +246,7 @@ def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False)
             an author's note about a step or a number that does not exist.
     """
     _check_type(scenario, Scenario, SCENARIO)
+    _check_type(name, str, "a name")
     run = forward.trace(name, scenario, forward.PassOptions(unmasked))
     author.check_names(run)
     return Trace(run)
@@ -273,6 +276,7 @@ def explain(
         found = _text_of(trace)
     else:
         _check_type(trace, Trace, TRACE)
+        _check_type(step, str | None, "the name of a step")
         run = trace._run
         position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
         chosen = select(steps(run.records), step, layer, head, run.scenario)
@@ -362,6 +366,7 @@ def compare(
     """
     for each in (first, second):
         _check_type(each, Trace, TRACE)
+    _check_type(patch, Sequence, "addresses")
     words = [f"--patch={each}" for each in ([patch] if isinstance(patch, str) else patch)]
     words += [] if token is None else [f"--token={token}"]
     words += [] if sweep is None else [f"--sweep={sweep}"]
@@ -388,6 +393,8 @@ def check(
     _check_type(scenario, Scenario, SCENARIO)
     if (figures is None) == (against is None):
         raise TypeError("expected either figures or against")
+    if tolerance is not None and not 0 <= tolerance <= 1:
+        raise ValueError(f"got a tolerance of {tolerance}, expected a number from 0 to 1")
     loaded = loading.without_a_file(scenario)
     if figures is not None:
         _check_type(figures, str | Path, "the path of a file of figures")
@@ -395,10 +402,19 @@ def check(
     if isinstance(against, Trace) or not isinstance(against, Mapping):
         _check_type(against, str | Path, "a path or arrays; tracer.compare() compares two passes")
         return check_against(loaded, Path(str(against)), tolerance, None)
-    arrays = {name: np.asarray(each) for name, each in against.items()}
-    dumped = (DumpedArray(n, str(a.dtype), a.astype(np.float64)) for n, a in arrays.items())
-    dump = dump_of(dumped, scenario, "the arrays")
+    dump = dump_of(_dumped(against), scenario, "the arrays")
     return differences(loaded, dump, "the arrays", tolerance, None)
+
+
+def _dumped(arrays: Mapping[str, Any]) -> Iterator[DumpedArray]:
+    for name, numbers in arrays.items():
+        _check_type(name, str, "the name of an array")
+        try:
+            array = np.asarray(numbers)
+        except ValueError:
+            message = "rows of different lengths"
+            raise TracerError(Problem(message, "the arrays", address=name)) from None
+        yield dumped_array(name, array, "the arrays")
 
 
 class Session:

@@ -142,17 +142,25 @@ def _unzipped(path: Path) -> Iterator[DumpedArray]:
                 raise TracerError(Problem(f"unpacks to {size:,} bytes, {expected}", str(path)))
             with np.load(file, allow_pickle=False) as arrays:
                 for name, array in arrays.items():
-                    if array.dtype == BFLOAT16:
-                        yield DumpedArray(name, "bfloat16", _as_floats(widened(array.view("<u2"))))
-                        continue
-                    if array.dtype.kind not in REAL:
-                        kind = f"holds {array.dtype.name}, expected real numbers"
-                        raise TracerError(Problem(kind, str(path), address=name))
-                    yield DumpedArray(name, array.dtype.name, _as_floats(array))
+                    yield dumped_array(name, array, str(path))
         except TracerError:
             raise
         except Exception:  # the system, zipfile, zlib and NumPy each have their own
             raise TracerError(Problem("not a whole npz file of numbers", str(path))) from None
+
+
+def dumped_array(name: str, array: NDArray[Any], file: str) -> DumpedArray:
+    """Return an array of another program with its numbers as floats.
+
+    Raises:
+        TracerError: it has something else than real numbers.
+    """
+    if array.dtype == BFLOAT16:
+        return DumpedArray(name, "bfloat16", _as_floats(widened(array.view("<u2"))))
+    if array.dtype.kind not in REAL:
+        kind = f"holds {array.dtype.name}, expected real numbers"
+        raise TracerError(Problem(kind, file, address=name))
+    return DumpedArray(name, array.dtype.name, _as_floats(array))
 
 
 def _as_floats(array: NDArray[Any]) -> Numbers:

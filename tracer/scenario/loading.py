@@ -137,6 +137,8 @@ def load_data(data: Mapping[str, Any]) -> Loaded:
         raise TracerError(
             *(Problem(p.message, address=p.address) for p in error.problems)
         ) from None
+    except RecursionError:
+        raise TracerError(Problem("nested too deeply, or in itself")) from None
 
 
 def without_a_file(scenario: Scenario) -> Loaded:

@@ -80,6 +80,10 @@ def _plain(value: Any) -> Any:
             return value.value
         case Mapping():
             return {key: _plain(each) for key, each in value.items()}
+        case np.floating():  # tolist() leaves a long double as it is
+            return float(value)
+        case np.complexfloating():
+            return complex(value)
         case np.ndarray() | np.generic():
             return _plain(value.tolist())
         case tuple() | list():
@@ -109,3 +113,5 @@ def _text(dumper: _Dumper, text: str) -> yaml.Node:
 _Dumper.add_representer(list, _list)
 _Dumper.add_representer(str, _text)
 _Dumper.add_representer(Decimal, _number)
+for unwritable in (bytes, set):  # YAML's own forms of them are no parts of a scenario
+    _Dumper.add_representer(unwritable, _Dumper.represent_undefined)
