@@ -227,6 +227,14 @@ def test_a_draft_of_a_true_text_finds_hardly_anything_wrong(name: str, folder: P
     assert verdicts["agrees"] >= 0.98 * sum(verdicts.values()), verdicts
 
 
+def test_a_loss_without_gradients_is_no_obstacle(folder: Path) -> None:
+    """An example of this scenario has given probabilities: nothing is learned from it."""
+    text = printed("tutorial", "comics", "-f", "markdown")
+    (folder / "text.md").write_text(text, encoding="utf-8")
+    assert run("check", "comics", "text.md", "--draft", "new.yaml").stderr == ""
+    assert "address: loss" in (folder / "new.yaml").read_text(encoding="utf-8")
+
+
 def test_a_long_line_takes_as_long_as_many_short_ones(folder: Path) -> None:
     """Numbers between words are single ones, each compared with all others of its line."""
     seconds = []

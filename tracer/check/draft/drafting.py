@@ -46,11 +46,14 @@ def all_candidates(loaded: Loaded) -> Iterator[Candidates]:
     """Yield the values that a text may print: of the pass, of training examples, of training."""
     scenario = loaded.scenario
     has_loss = bool(scenario.training or scenario.targets)
-    passes = Passes([LOSS.name, *TRAINED] if has_loss else [], loaded)
+    passes = Passes([LOSS.name] if has_loss else [], loaded)
     yield Candidates(passes.plain)
     for example in range(1, min(len(scenario.training), MOST_EXAMPLES) + 1):
         listed = Listed(address=LOSS.name, example=example, printed="0")
         yield Candidates(passes.of(listed), example)
     if has_loss:
-        trained = passes.of(Listed(address=TRAINED[0], printed="0"))
-        yield Candidates(trained, prefixes=TRAINED)
+        try:
+            trained = Candidates(Passes(TRAINED, loaded).trained, prefixes=TRAINED)
+        except TracerError:  # all values between the loss and the weights are given
+            return
+        yield trained
