@@ -188,13 +188,17 @@ def test_what_a_mask_hides_is_hidden_whatever_stands_for_it(hidden: float, tmp_p
     assert (told["first"], told["values"][0]["here"]) == (f"{HEAD}.masked", "-inf")
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e308])
 def test_what_is_no_number_differs(wrong: float, tmp_path: Path) -> None:
     array = reference(SPEC)["output"]
     array[1, 2] = wrong
     ran = against(tmp_path, {"output": array}, "-f", "json")
     [value] = found(ran)["values"]
-    assert (value["differs"], value["at"], value["there"]) == (True, [1, 2], str(wrong))
+    assert (value["differs"], value["at"], value["there"]) == (
+        True,
+        [1, 2],
+        str(wrong) if not np.isfinite(wrong) else wrong,
+    )
     assert against(tmp_path, {"output": array}).exit_code == 1
 
 

@@ -60,7 +60,7 @@ class ComparedStep:
     @cached_property
     def excess(self) -> Floats:
         """How many times as large as the allowed difference each difference is."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             excess = differences(self.own, self.theirs) / self.allowed
         return np.nan_to_num(excess, nan=0.0, posinf=np.inf)
 
@@ -215,7 +215,8 @@ def _compared(value: Value, theirs: DumpedArray, tolerance: float | None) -> Com
     if not ours.size:
         return ComparedValue(value, theirs, allowed, ())
     off = differences(ours, _like(ours, numbers))
-    relative = off / _scales(ours, value)
+    with np.errstate(over="ignore"):
+        relative = off / _scales(ours, value)
     at = tuple(map(int, np.unravel_index(int(np.argmax(relative)), off.shape)))
     return ComparedValue(
         *(value, theirs, allowed, at, float(ours[at]), float(numbers[at])),

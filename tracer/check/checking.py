@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from tracer.check.against import Dumped, Steps, compared
 from tracer.check.causes import Search
 from tracer.check.differences import MOST_NAMES, Differences
@@ -135,6 +137,7 @@ def compared_with(
     return found
 
 
+@np.errstate(over="ignore")  # a dump can have numbers as large as floats can be
 def _compared(own: Pass, arrays: Dumped, file: str, tolerance: float | None) -> Differences:
     """Compare arrays with a pass. Of what is wrong, find the causes; otherwise what is hidden."""
     steps = None if own.trace.pencil.rounds else Steps.of(own.on_demand, arrays)
