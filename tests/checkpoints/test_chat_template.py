@@ -99,6 +99,11 @@ REFUSED = {
     "{% if %}": "the chat template: Expected an expression",
     "{{ ''.__class__.__mro__ }}": "access to attribute '__class__' of 'str' object is unsafe",
     "{{ messages[1].content }}": "the chat template: ",
+    "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}": "the chat template: maximum recursion depth",
+    "{% for a in 'x' %}" * 25
+    + "{% endfor %}" * 25: "the chat template: too many statically nested",
+    "{{ strftime_now(5) }}{{ 'a' * 10 ** 12 }}": "the chat template: ",
+    "{{ range(10 ** 9) }}": "the chat template: Range too big",
 }
 
 

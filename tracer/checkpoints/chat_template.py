@@ -34,7 +34,6 @@ class ChatTemplate:
         Raises:
             TracerError: the template is no program, refuses the message, or leaves the sandbox.
         """
-        from jinja2 import TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
         # Environment, filter and functions are those of transformers.
@@ -47,7 +46,7 @@ class ChatTemplate:
         try:
             template = jinja.from_string(self.source)
             return template.render(said, tools=None, documents=None, add_generation_prompt=True)
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except Exception as error:  # a program, which can fail in any way
             raise TracerError(Problem(f"the chat template: {error}", self.file)) from None
 
 
