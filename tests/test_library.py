@@ -365,6 +365,7 @@ def test_wrong_types_are_told() -> None:
     wrong: Any = "alex"
     nothing: Any = None
     three: Any = 3
+    wrong_names: Any = {3: []}
     for call, told in (
         (lambda: tracer.load(nothing), "got NoneType None, expected a path, YAML text or a"),
         (lambda: tracer.load({**KEYS, "tokens": object()}), "got object in a mapping, expected"),
@@ -374,7 +375,7 @@ def test_wrong_types_are_told() -> None:
         (lambda: tracer.trace(scenario, name=three), "got int 3, expected a name"),
         (lambda: tracer.explain(alex, three), "got int 3, expected the name of a step"),
         (lambda: tracer.compare(alex, alex, patch=three), "got int 3, expected addresses"),
-        (lambda: tracer.check(scenario, against={3: []}), "got int 3, expected the name of an"),
+        (lambda: tracer.check(scenario, against=wrong_names), "got int 3, expected the name of an"),
         (lambda: tracer.session(wrong), "got str 'alex', expected a Scenario"),
         (
             lambda: tracer.explain(scenario),
