@@ -167,16 +167,29 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-COMMANDS = _words("run step steps why value loss generate tutorial scenarios train lens compare")
-NAMES = (*_words("softmax attention norm layer1.ffn output[1,1] mask loss zzz [ tokens[1]"), "")
+COMMANDS = _words(
+    "run step steps why value loss generate tutorial scenarios train lens compare check"
+)
+NAMES = (
+    *_words("softmax attention norm layer1.ffn output[1,1] mask loss zzz [ tokens[1]"),
+    *_words(
+        "blocks.0.attn.hook_q[0][1,1] blocks.99.hook_resid_pre hidden_states[-1] model.layers.x"
+    ),
+    *("hidden_states[٠]", ""),
+)
 OPTIONS = _words("""
     --token --layer --head --sequence --example --depth --decimals --carry --format --given --seed
     --temperature --top-k --top-p --start --scenario --max-tokens --no-mask --worked --kv-cache
     --math --standalone --brief --nope -f -t -h --heading --steps --text --train --vary --force
+    --figure --against --tolerance --names --all --sweep --patch --pair --pairs --values --draft
 """)
 VALUES = (
     *_words("mine.yaml 1000000 10000 ３ −1 0,5"),
     *_words("1 2 0 -1 99 1_0 ٣ x nan inf 1e3 0.5 line never markdown latex json terminal pdf"),
+    *_words(
+        "heads patterns tokens layers-tokens ablations input[1] hidden_states[0] output[1,1]=1.5"
+    ),
+    *_words("output[1,1]=1e400 output[a,b]=nan loss=٣ output[1,1]=1,5 gradient.output[1,1]=0 . -"),
     *_words("Alex output=1 output=[[1]] x= = [ mask=[[0,-inf],[0,0]] pizza comics no/such"),
     *("layer1.attention.head1.scale=2", "", " ", "\x00"),
 )
