@@ -36,7 +36,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        address, message = (_short(part) for part in (self.address or "", self.message))
+        address, message = (short(part) for part in (self.address or "", self.message))
         return printable(": ".join(part for part in (place, address, message) if part))
 
 
@@ -130,7 +130,7 @@ def cells(text: str) -> int:
     )
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """A text with its middle left out where it is too long: both ends say most."""
     if len(text) <= MOST_CHARACTERS:
         return text

@@ -63,6 +63,7 @@ def test_what_is_no_such_number(typed: str) -> None:
 def test_one_of_a_few_words() -> None:
     assert one_of(Size)("large") is Size.LARGE
     assert told(one_of(Size), "x") == "got 'x', expected small, middle or large"
+    assert len(told(one_of(Size), "x" * 5000)) < 1000, "the middle is left out"
     assert told(one_of(Size), "larg").endswith("; did you mean 'large'?")
     assert told(one_of(Size), "LARGE").endswith("; did you mean 'large'?")
     assert told(one_of(Size), "") == "empty, expected small, middle or large"

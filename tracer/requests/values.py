@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
+from tracer.errors import short
 from tracer.names import closest
 from tracer.requests import completion
 
@@ -98,7 +99,7 @@ def terms(typed: str) -> Terms:
 
 def refuse(typed: str, expected: str) -> NoReturn:
     """Raise an error with what came and what was expected; the command line adds the option."""
-    came = f"got {typed!r}" if typed else "empty"
+    came = f"got {short(repr(typed))}" if typed else "empty"
     raise typer.BadParameter(f"{came}, expected {expected}")
 
 
