@@ -15,14 +15,7 @@ from tracer.check.listed import Listed
 from tracer.check.passes import overrides
 from tracer.check.printed import printed
 from tracer.check.report import Report
-from tracer.check.verdicts import (
-    ONE_UNIT,
-    JudgedFigure,
-    Verdict,
-    comes_out,
-    judged,
-    operands_of,
-)
+from tracer.check.verdicts import ONE_UNIT, JudgedFigure, Verdict, comes_out, judged, operands_of
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Overrides
 from tracer.decoder.value import Entry

@@ -122,10 +122,7 @@ OF_OPTIMIZER: tuple[tuple[str, ScenarioChange], ...] = (
     ),
     ("with a weight decay of 0.01, the default of PyTorch's AdamW", _with_decay("0.01")),
     ("with a weight decay of 0.1", _with_decay("0.1")),
-    (
-        "with a learning rate of 0.001, PyTorch's default",
-        _set(learning_rate=Decimal("0.001")),
-    ),
+    ("with a learning rate of 0.001, PyTorch's default", _set(learning_rate=Decimal("0.001"))),
     *((f"with ε = {epsilon:f} in the optimizer", _set(epsilon=epsilon)) for epsilon in EPSILONS),
     ("with β₁ and β₂ swapped", _with(lambda own: {"beta_1": own.beta_2, "beta_2": own.beta_1})),
     ("without clipping", _set(clip=None)),
