@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracer.check.against import Dumped, Steps, compared
+from tracer.check.against import Dumped, Steps, compared, numbers_by_address
 from tracer.check.causes import Search
 from tracer.check.differences import Differences
 from tracer.check.draft.drafting import draft
@@ -126,6 +126,7 @@ def compared_with(
 
     Programs compute norms, softmax and positions in float32 even if the rest is float64.
     """
+    own = own.routed_by(numbers_by_address(own.trace, arrays))
     found = _compared(own, arrays, file, tolerance)
     excess = [each.step.excess.max() for each in found.wrong if each.step]
     if tolerance is None and found.unexplained and max(excess, default=0) > LEAST_OF_FLOAT32:

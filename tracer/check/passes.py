@@ -10,10 +10,11 @@ from typing import Any
 
 from tracer.check.updates import OF_OPTIMIZER
 from tracer.check.variants import OF_PROGRAMS, SLIGHT, VARIANTS, Change
+from tracer.decoder.comparison import Floats
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import Routing
-from tracer.decoder.routing import routing_of
+from tracer.decoder.routing import columns_of_largest, routing_of
 from tracer.decoder.tape import Overrides
 from tracer.decoder.training import first_step
 from tracer.decoder.value import Entry, Index
@@ -129,6 +130,19 @@ class Pass:
         """The networks of each token, which roundings and the text's own numbers do not change."""
         return routing_of(self.trace.values.values())
 
+    def routed_by(self, numbers: Mapping[str, Floats]) -> Pass:
+        """Return the pass with the networks that a program's logits choose for each token.
+
+        Logits that are nearly equal may be in another order in a program that rounds them.
+        """
+        routing = dict(self.routing)
+        for logits, own in self.routing.items():
+            if logits in numbers:
+                routing[logits] = columns_of_largest(numbers[logits], max(map(len, own)))
+        if routing == self.routing:
+            return self
+        return Pass(self.loaded, replace(self.options, routing=routing))
+
     @cached_property
     def unrounded(self) -> Trace:
         """The pass without intermediate rounding, if it has a result."""
@@ -169,7 +183,7 @@ class Pass:
             self.options,
             arithmetic=arithmetic,
             overrides=instead,
-            routing=routing,
+            routing=routing or self.options.routing,
             located=self.loaded.located,
         )
         return self._computed(scenario, options)
