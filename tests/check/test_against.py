@@ -319,13 +319,13 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     listed = ", ".join(f"“{name}”" for name in others)
     assert (
         "1 value of “theirs.npz” compared with the scenario: it agrees. 7 other arrays are not "
-        f"compared, because the scenario computes no such numbers: {listed}. Similar addresses are "
+        f"compared, because the scenario computes no such numbers: {listed}. A similar address is "
         "“layer1.ffn.hidden”" in told
     )
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
     many = {f"x{n}": np.zeros(2) for n in range(10)}
-    assert ", and 9 more. Similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
+    assert ", and 9 more. A similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
 
 
 def test_words_and_a_value_that_is_written_twice_are_named_too(tmp_path: Path) -> None:
@@ -471,4 +471,4 @@ def test_another_epsilon_is_found_in_float32_where_it_is_used(seed: int, tmp_pat
     text = run(
         "check", str(tmp_path / "ours.yaml"), "--against", str(tmp_path / "theirs.safetensors")
     ).stdout
-    assert "None of these follows from the file's numbers before it: " in " ".join(text.split())
+    assert "None of these follows from the file's numbers before them: " in " ".join(text.split())
