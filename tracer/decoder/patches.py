@@ -132,6 +132,8 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
             return Patch(other, None)
         if not has_token_rows(value) or value.shape[1:] != other.shape[1:]:
             message = f"{_shape(value)} in the first run and {_shape(other)} in the second"
+            if value.axes[-1].name == "key":
+                message += "; it can be patched only between texts of the same length"
             raise refused(message)
         return Patch(other, comparison.alignment(value).pairs)
     if not has_token_rows(value):
