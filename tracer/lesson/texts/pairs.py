@@ -31,6 +31,8 @@ EFFECT = (
 def pairs_text(found: Pairs) -> doc.Document:
     """Return the text about several pairs of runs."""
     first = found.experiments[0].comparison.first
+    has_effects = any(each.patched or each.effects for each in found.experiments)
+    ranked = ("To rank the heads by their effects: ", doc.Code(f"{found.command} --sweep heads"))
     introduction = (
         doc.Paragraph(
             (
@@ -42,11 +44,7 @@ def pairs_text(found: Pairs) -> doc.Document:
         doc.Paragraph(
             ("To see one pair in full, add its number: ", doc.Code(f"{found.command} --pair 1"))
         ),
-        *(
-            doc.paragraphs((EFFECT,))
-            if any(e.patched or e.effects for e in found.experiments)
-            else ()
-        ),
+        doc.Paragraph((EFFECT,) if has_effects else ranked),
         *_patched(found),
     )
     return doc.Document(first.name, first.scenario.title, introduction, tuple(_sweep(found)))
