@@ -319,13 +319,16 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     listed = ", ".join(f"“{name}”" for name in others)
     assert (
         "1 value of “theirs.npz” compared with the scenario: it agrees. 7 other arrays are not "
-        f"compared, because the scenario computes no such numbers: {listed}. A similar address is "
+        f"compared, because the scenario computes no such numbers: {listed}. Similar addresses are "
         "“layer1.ffn.hidden”" in told
     )
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
+    one = {"input": arrays["input"], "layer1.ffn.hiden": np.zeros((3, 4))}
+    told = " ".join(against(tmp_path, one).stdout.split())
+    assert ". A similar address is “layer1.ffn.hidden”" in told
     many = {f"x{n}": np.zeros(2) for n in range(10)}
-    assert ", and 9 more. A similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
+    assert ", and 9 more. Similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
 
 
 def test_words_and_a_value_that_is_written_twice_are_named_too(tmp_path: Path) -> None:
