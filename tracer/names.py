@@ -24,6 +24,17 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """`a, b`; of more than `most` names, `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def shape_text(shape: Sequence[object], scalar: str = "one number") -> str:
+    """`2×3`, or the words for a scalar."""
+    return "×".join(map(str, shape)) or scalar
+
+
 @lru_cache
 def with_article(noun: str) -> str:
     """`a head`, `an expert`."""

@@ -21,7 +21,7 @@ from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.small_scenario import SMALL
 from tracer.check.against import TOLERANCES
-from tracer.check.differences import together
+from tracer.check.wording import together
 
 Arrays = Mapping[str, NDArray[Any]]
 

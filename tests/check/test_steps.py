@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.helpers.buggy_models import BUGS, Bug, Floats, Program, scenario_of
+from tests.helpers.command import run
 from tracer.check.checking import compared_with
 from tracer.check.differences import Differences
 from tracer.check.dumps import dump_of
@@ -134,3 +136,32 @@ def test_a_file_of_float64_may_have_numbers_of_float32(bug: Bug | None) -> None:
         assert found.holds
     else:
         assert is_located("layer1.attention.norm", found) and is_named(bug, found)
+
+
+NEAR_TIE = """
+title: A near tie
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.25, 2]}
+layers:
+  - ffn:
+      router: [[1, 1.0001], [0.5, 0.5]]
+      top: 1
+      experts:
+        - {W_1: [[1, 0], [0, 1]], W_2: [[1, 2], [3, 1]]}
+        - {W_1: [[2, 1], [0, 1]], W_2: [[1, 0], [1, 1]]}
+      norm: none
+      residual: false
+rounding: {carry: never}
+"""
+
+
+def test_experts_are_those_that_the_file_s_logits_choose(tmp_path: Path) -> None:
+    """In float16 the logits 1.25 and 1.2501 are equal: a program may choose the first expert."""
+    (tmp_path / "tie.yaml").write_text(NEAR_TIE, encoding="utf-8")
+    x = np.array([[1, 0.5], [0.25, 2]], np.float16)
+    logits = np.full((2, 2), 1.25, np.float16)
+    arrays: dict[str, Any] = {"input": x, "layer1.ffn.router.logits": logits}
+    arrays["layer1.ffn.output"] = x @ np.array([[1, 2], [3, 1]], np.float16)
+    np.savez(tmp_path / "dump.npz", **arrays)
+    ran = run("check", f"{tmp_path}/tie.yaml", "--against", f"{tmp_path}/dump.npz")
+    assert ran.exit_code == 0, ran.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from tests.helpers.traces import bundled, numbers, traced_or_rejected
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.patches import Site, patched
-from tracer.decoder.sweeps import heads, layers, sweep, tokens
+from tracer.decoder.sweeps import Sweep, sites_of, sweep
 from tracer.errors import TracerError
 
 some = settings(max_examples=9, deadline=None, suppress_health_check=list(HealthCheck))
@@ -145,11 +144,8 @@ def test_what_does_not_follow_is_not_computed_again() -> None:
     assert again["layer2.attention.concat"] is not both.first["layer2.attention.concat"]
 
 
-SWEEPS: dict[str, Any] = {"heads": heads, "layers": layers, "tokens": tokens}
-
-
-@pytest.mark.parametrize("what", SWEEPS)
-def test_a_sweep_ranks_what_each_patch_restores(what: str) -> None:
+@pytest.mark.parametrize("what", [Sweep.HEADS, Sweep.LAYERS, Sweep.TOKENS])
+def test_a_sweep_ranks_what_each_patch_restores(what: Sweep) -> None:
     both = different_answers()
     words = both.answers
     assert words
@@ -159,7 +155,7 @@ def test_a_sweep_ranks_what_each_patch_restores(what: str) -> None:
         return float(last[words[1]] - last[words[0]])
 
     ours, theirs = margin(both.first), margin(both.second)
-    sites = list(SWEEPS[what](both))
+    sites = sites_of(what, both)
     effects = sweep(both, sites)
     assert len(effects) == len(sites) > 1
     assert [each.share for each in effects] == sorted((e.share for e in effects), reverse=True)

@@ -15,7 +15,7 @@ from tests.helpers.tiny_models import MODELS, TEXT, model, naming, scenario
 from tracer.decoder.comparison import Comparison, compare
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.patches import Site, patched
-from tracer.decoder.sweeps import SITES, Sweep, heads, layers, sweep
+from tracer.decoder.sweeps import Sweep, sites_of, sweep
 from tracer.scenario.given import GivenRows, Repeated
 from tracer.scenario.loading import load
 
@@ -32,7 +32,7 @@ def pinned(found: Trace, address: str, numbers: Any) -> Trace:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_patch_is_a_pinned_value(name: str, tmp_path: Path) -> None:
     pair = both(tmp_path, name)
-    ours = next(heads(pair)).value
+    ours = sites_of(Sweep.HEADS, pair)[0].value
     mixed = np.array(ours.numbers)
     mixed[1] = pair.second[ours.address].numbers[1]
     for token, numbers in ((None, pair.second[ours.address].numbers), (1, mixed)):
@@ -45,7 +45,7 @@ def test_a_patch_is_a_pinned_value(name: str, tmp_path: Path) -> None:
 
 def test_patches_in_two_layers_follow_each_other(tmp_path: Path) -> None:
     pair = both(tmp_path, next(iter(MODELS)))
-    last = list(layers(pair))
+    last = sites_of(Sweep.LAYERS, pair)
     one = patched(pair, [last[0]])
     again = patched(pair, [last[0], Site(last[-1].value, 0)])
     assert np.array_equal(again["logits"].numbers[-1], one["logits"].numbers[-1])
@@ -69,7 +69,7 @@ def test_a_sweep_decodes_each_weight_once(tmp_path: Path, monkeypatch: pytest.Mo
     first = trace("tiny", read)
     pair = next(each for other in others if (each := compare(first, trace("tiny", other))).answers)
     one_pass = sum(quantize(tensors[name], kinds[name]).nbytes for name in matrices)
-    sites = list(heads(pair))
+    sites = sites_of(Sweep.HEADS, pair)
     decoded.clear()
     effects = sweep(pair, sites)
     assert sum(decoded) <= one_pass
@@ -97,7 +97,7 @@ def test_a_sweep_does_what_pinned_values_do(name: str, tmp_path: Path) -> None:
     both = different_answers(tmp_path, name)
     ours, theirs = both.margin(both.first), both.margin(both.second)
     for what in Sweep:
-        chosen = list(SITES[what](both))[::3]
+        chosen = sites_of(what, both)[::3]
         for each in sweep(both, chosen):
             value = each.site.value
             numbers = np.array(value.numbers)

@@ -112,9 +112,11 @@ class Attention(Buggy):
 
         self.q, self.k, self.v, self.proj = map(of, "QKVO")
         self.split_q, self.split_k, self.split_v = (nn.Identity() for _ in range(3))
-        self.turned_q, self.turned_k = nn.Identity(), nn.Identity()
-        self.masked, self.weights = nn.Identity(), nn.Identity()
-        self.is_masked = masked
+        if model == "llama":
+            self.turned_q, self.turned_k = nn.Identity(), nn.Identity()
+        self.weights, self.is_masked = nn.Identity(), masked
+        if masked:
+            self.masked = nn.Identity()
 
     def forward(self, x: Any, memory: Any = None) -> Any:
         is_crossed, memory = memory is not None, x if memory is None else memory

@@ -49,7 +49,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("words", "expected"),
     [
         (["ste"], ["step", "steps"]),
-        (["run", "alex", "--no"], ["--no-mask", "--no-pager"]),
+        (["run", "alex", "--no"], ["--no-mask", "--no-numbers", "--no-pager"]),
         (["run", ""], [*bundled(), "mine.yaml"]),
         (["run", "m"], ["mine.yaml"]),
         (["step", "query", "-s", "sci"], ["science"]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,16 +71,14 @@ class ComparedStep:
         return tuple(map(int, np.unravel_index(int(np.argmax(self.excess)), self.own.shape)))
 
 
-@dataclass(frozen=True, eq=False)
-class ComparedValue:
-    """A value compared with theirs; without `at` their shapes differ.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LargestDifference:
+    """Where two arrays differ most; without `at` their shapes differ.
 
     `relative` is the largest relative difference, `at` its index, `here` and `there` the two
     numbers; `difference` is how far they are apart.
     """
 
-    value: Value
-    theirs: DumpedArray
     allowed: float
     """The relative difference that does not count."""
     at: Index | None = None
@@ -89,6 +88,19 @@ class ComparedValue:
     relative: float = 0.0
     is_largest: bool = True
     """Whether no two other numbers are further apart."""
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the relative difference is larger than the allowed one."""
+        return not self.relative <= self.allowed
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedValue(LargestDifference):
+    """A value compared with theirs."""
+
+    value: Value
+    theirs: DumpedArray
     step: ComparedStep | None = None
     """The comparison of this step alone; None if the shapes differ or numbers are rounded."""
     follows: bool = False
@@ -100,13 +112,13 @@ class ComparedValue:
         if self.at is None:
             return True
         if self.step is None:
-            return self._exceeds and not self.follows
+            return self.exceeds and not self.follows
         return bool(self.step.differing.any())
 
     @property
     def differs(self) -> bool:
         """Whether the value is wrong or differs because one before it is."""
-        return self.is_wrong or (self._exceeds and self.follows)
+        return self.is_wrong or (self.exceeds and self.follows)
 
     @property
     def hides_tokens(self) -> bool:
@@ -119,10 +131,6 @@ class ComparedValue:
         apart = differences(own[1:], own[:-1])
         near = (apart <= self.step.allowed[1:]).all(axis=-1) & (apart > 0).any(axis=-1)
         return bool(near.any())
-
-    @property
-    def _exceeds(self) -> bool:
-        return not self.relative <= self.allowed
 
     @property
     def differs_in(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
@@ -210,19 +218,27 @@ def _compared(value: Value, theirs: DumpedArray, tolerance: float | None) -> Com
     allowed = TOLERANCES.get(theirs.kind, TOLERANCES["float64"]) if tolerance is None else tolerance
     numbers = _without_batch(theirs.numbers, value)
     if numbers.shape != value.shape:
-        return ComparedValue(value, theirs, allowed)
+        return ComparedValue(value, theirs, allowed=allowed)
     ours = value.array
-    if not ours.size:
-        return ComparedValue(value, theirs, allowed, ())
     off = differences(ours, _like(ours, numbers))
-    relative = off / _scales(ours, value)
+    largest = largest_difference(ours, numbers, off, _scales(ours, value))
+    return ComparedValue(value, theirs, allowed=allowed, **largest)
+
+
+def largest_difference(ours: Floats, theirs: Floats, off: Floats, scales: Floats) -> dict[str, Any]:
+    """Return the fields of the largest of some differences, relative to `scales`."""
+    if not ours.size:
+        return {"at": ()}
+    relative = off / scales
     at = tuple(map(int, np.unravel_index(int(np.argmax(relative)), off.shape)))
-    return ComparedValue(
-        *(value, theirs, allowed, at, float(ours[at]), float(numbers[at])),
-        difference=float(off[at]),
-        relative=float(relative[at]),
-        is_largest=bool(off[at] == off.max()),
-    )
+    return {
+        "at": at,
+        "here": float(ours[at]),
+        "there": float(theirs[at]),
+        "difference": float(off[at]),
+        "relative": float(relative[at]),
+        "is_largest": bool(off[at] == off.max()),
+    }
 
 
 def _without_batch(numbers: Floats, value: Value) -> Floats:
@@ -249,6 +265,8 @@ def scales(ours: Floats, axes: Iterable[int]) -> Floats:
     A residual stream may have a channel of 3,000, beside which errors in all others would be small.
     `axes` are those along which numbers may be of different sizes.
     """
+    if not ours.size:
+        return ours
     sizes = np.where(np.isfinite(ours), np.abs(ours), 0.0)
     found = np.full(ours.shape, sizes.max() or 1.0)
     for number in axes:

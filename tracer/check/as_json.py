@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from tracer.check.against import ComparedValue
@@ -22,21 +23,23 @@ from tracer.renderers.text import one_line
 
 def of_single(report: Report, figures: Sequence[SingleFigure]) -> str:
     """Return the findings, each with its worked line, and the one that has the printed number."""
-    lines = [
-        {"worked": _line(each.line), "worked_as_printed": _line(each.other)} for each in figures
-    ]
-    return of_figures(report, lines)
+    return _of_findings(
+        report,
+        ({"worked": _line(each.line), "worked_as_printed": _line(each.other)} for each in figures),
+    )
 
 
 def _line(line: Line | None) -> str | None:
     return one_line(line.chain) if line else None
 
 
-def of_figures(report: Report, lines: Sequence[Mapping[str, str | None]] = ()) -> str:
-    """Return the findings in the order of the file; `follows_from` has indices of findings.
+def of_figures(report: Report) -> str:
+    """Return the findings in the order of the file; `follows_from` has indices of findings."""
+    return _of_findings(report, repeat({}))
 
-    `lines` are further fields of each finding.
-    """
+
+def _of_findings(report: Report, more: Iterable[dict[str, str | None]]) -> str:
+    """Return the findings, each with `more` fields."""
     places = {finding: i for i, finding in enumerate(report.findings)}
     steps = [
         {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
@@ -52,10 +55,8 @@ def of_figures(report: Report, lines: Sequence[Mapping[str, str | None]] = ()) -
             "first": places[report.first] if report.first else None,
             "steps": steps,
             "findings": [
-                _finding(finding, places) | dict(more)
-                for finding, more in zip(
-                    report.findings, lines or [{}] * len(report.findings), strict=True
-                )
+                _finding(finding, places) | fields
+                for finding, fields in zip(report.findings, more, strict=False)
             ],
         }
     )
@@ -96,12 +97,12 @@ def of_differences(found: Differences) -> str:
             "differs_in": _differs_in(first) if first else None,
             "cause": _cause(found.cause, found) if found.cause else None,
             "causes": [_cause(each, found) for each in found.causes],
-            "also_agrees": list(found.hidden),
-            "hides_tokens": list(found.hiding),
+            "also_agrees": found.hidden,
+            "hides_tokens": found.hiding,
             "values": [_compared(each, found) for each in found.compared],
             "compared": len(found.compared),
-            "not_compared": list(found.not_compared),
-            "unknown": list(found.not_compared),
+            "not_compared": found.not_compared,
+            "unknown": found.not_compared,
         }
     )
 
@@ -118,8 +119,8 @@ def of_two_files(found: TwoFiles) -> str:
             "first": first.first.name if first else None,
             "values": [_pair(each) for each in found.compared],
             "compared": len(found.compared),
-            "not_compared": list(found.alone[0]),
-            "unknown": list(found.alone[1]),
+            "not_compared": found.alone[0],
+            "unknown": found.alone[1],
         }
     )
 
@@ -151,14 +152,14 @@ def _compared(each: ComparedValue, found: Differences) -> dict[str, Any]:
         "tolerance": each.allowed,
         "differs": each.differs,
         "wrong": each.is_wrong,
-        "shape": list(each.value.shape),
-        "their_shape": list(each.theirs.numbers.shape),
+        "shape": each.value.shape,
+        "their_shape": each.theirs.numbers.shape,
+        **_largest_difference(each),
     }
-    fields |= _largest_difference(each)
     if (alone := each.step) is not None:
         own, there = float(alone.own[alone.at]), float(alone.theirs[alone.at])
         fields["from_file"] = {
-            "at": list(alone.at),
+            "at": alone.at,
             "here": _plain(own),
             "there": _plain(there),
             "difference": _plain(abs(own - there)),
@@ -178,21 +179,17 @@ def _cause(cause: Cause, found: Differences) -> dict[str, Any]:
         "text": f"{cause.value.value.address} agrees in all {numbers} numbers {cause.name}",
         "still_differ": found.still_differ(cause),
         "explains": sorted(cause.explained),
-        "same_here": list(cause.others),
+        "same_here": cause.others,
     }
 
 
-def _differs_in(each: ComparedValue) -> dict[str, list[str] | None]:
+def _differs_in(each: ComparedValue) -> dict[str, Sequence[str] | None]:
     """Return the rows and columns that differ; None for all of them."""
-    rows, columns = each.differs_in
-    return {
-        "rows": None if rows is None else list(rows),
-        "columns": None if columns is None else list(columns),
-    }
+    return dict(zip(("rows", "columns"), each.differs_in, strict=True))
 
 
 def _pair(each: ComparedArrays) -> dict[str, Any]:
-    fields: dict[str, Any] = {
+    return {
         "name": each.first.name,
         "their_name": each.second.name,
         "type": each.first.kind,
@@ -200,12 +197,11 @@ def _pair(each: ComparedArrays) -> dict[str, Any]:
         "tolerance": each.allowed,
         "differs": each.differs,
         "jumps": each.jumps,
-        "shape": list(each.first.numbers.shape),
-        "their_shape": list(each.second.numbers.shape),
+        "shape": each.first.numbers.shape,
+        "their_shape": each.second.numbers.shape,
         "last_rows": each.last,
+        **_largest_difference(each),
     }
-    fields |= _largest_difference(each)
-    return fields
 
 
 def _largest_difference(each: ComparedValue | ComparedArrays) -> dict[str, Any]:
@@ -213,7 +209,7 @@ def _largest_difference(each: ComparedValue | ComparedArrays) -> dict[str, Any]:
     if each.at is None:
         return {}
     return {
-        "at": list(each.at),
+        "at": each.at,
         "here": _plain(each.here),
         "there": _plain(each.there),
         "difference": _plain(each.difference),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from tracer.check.changes import NUMBERED
-from tracer.check.recomputation import Change, Recomputation
+from tracer.check.changes import kind_of
+from tracer.check.recomputation import Change, Recomputation, computed, of_records
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.comparison import Floats
 from tracer.decoder.part import all_norms
-from tracer.decoder.results import result
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.formula.arithmetic import FLOATS, no_rounding
 
 What: TypeAlias = type[object] | roles.Derivation
 """The type of an operation, or what is derived from a value."""
@@ -28,11 +26,9 @@ SQUARES = tuple(role for norm in all_norms() for role in (norm.squared, norm.roo
 
 def of_training(what: What, compute: Callable[..., Floats | None]) -> Change:
     """Return a change of some results of training; `compute` gets the record and the operands."""
-
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        return compute(record, *operands) if is_of_training(what, record) else None
-
-    return change
+    return of_records(
+        partial(is_of_training, what), lambda _, record, *operands: compute(record, *operands)
+    )
 
 
 def is_of_training(what: What, record: Record) -> bool:
@@ -46,13 +42,7 @@ def is_of_training(what: What, record: Record) -> bool:
 
 def with_operation(what: What, changed: Callable[[Any], op.Recorded]) -> Change:
     """Return a change of some operations of training to others with the same operands."""
-    return of_training(what, lambda record, *x: _result(changed(record.operation), x, record))
-
-
-def _result(operation: Any, operands: Sequence[Floats], record: Record) -> Floats:
-    """Return an operation's result, with the axes of a record's."""
-    found = result(FLOATS, operation, [*operands], record.output.axes, no_rounding)
-    return np.asarray(found, np.float64)
+    return of_training(what, lambda record, *x: computed(changed(record.operation), x, record))
 
 
 def _with_own_targets(record: Record, p: Floats) -> Floats:
@@ -61,7 +51,7 @@ def _with_own_targets(record: Record, p: Floats) -> Floats:
     tokens, words = (axis.labels for axis in record.output.axes)
     both = zip(tokens, miss.columns, strict=True)
     own = (None if c is None or t not in words else words.index(t) for t, c in both)
-    return _result(replace(miss, columns=tuple(own)), [p], record)
+    return computed(replace(miss, columns=tuple(own)), [p], record)
 
 
 def _not_transposed(record: Record, one: Floats, other: Floats) -> Floats | None:
@@ -78,7 +68,7 @@ def _of_parameter(factor: Callable[[int], float]) -> Change:
             return None
         sums = (op.TransposedMatMul, op.ColumnTotal, op.ColumnDot)
         rows = len(x[0]) if isinstance(record.operation, sums) else 1
-        return factor(rows) * _result(record.operation, x, record)
+        return factor(rows) * computed(record.operation, x, record)
 
     return of_training("gradient", multiplied)
 
@@ -86,7 +76,7 @@ def _of_parameter(factor: Callable[[int], float]) -> Change:
 def _slope_of_output(record: Record, x: Floats) -> Floats:
     """Return the slope of an activation function at its result."""
     slope: Any = record.operation
-    return _result(slope, [_result(el.Activate(slope.function), [x], record)], record)
+    return computed(slope, [computed(el.Activate(slope.function), [x], record)], record)
 
 
 def _without_factor(fits: Callable[[Value], bool]) -> Change:
@@ -130,58 +120,43 @@ def _without(*left_out: roles.Role) -> Change:
     return _summed(lambda value: value.role.of not in left_out)
 
 
-OF_BACKWARD: tuple[tuple[str, Change], ...] = (
-    (
-        "averaged over all tokens, also those without a target",
-        with_operation(
-            el.SoftmaxCrossEntropyGrad, lambda miss: replace(miss, counted=len(miss.columns))
-        ),
+OF_BACKWARD: dict[str, Change] = {
+    "averaged over all tokens, also those without a target": with_operation(
+        el.SoftmaxCrossEntropyGrad, lambda miss: replace(miss, counted=len(miss.columns))
     ),
-    (
-        "with each token as its own target",
-        of_training(el.SoftmaxCrossEntropyGrad, _with_own_targets),
+    "with each token as its own target": of_training(el.SoftmaxCrossEntropyGrad, _with_own_targets),
+    "without the mean that the gradient of a softmax subtracts": of_training(
+        "difference", lambda _, g, mean: g
     ),
-    (
-        "without the mean that the gradient of a softmax subtracts",
-        of_training("difference", lambda _, g, mean: g),
+    "with the mean of each norm as a constant": _without(*MEANS),
+    "with the deviation of each norm as a constant": _without(*SQUARES),
+    "with mean and deviation of each norm as constants": _without(*MEANS, *SQUARES),
+    "without the factor γ of norms": of_training("scaled", lambda _, g, gain: g),
+    "without the gradients of residual connections": _without(roles.RESIDUAL),
+    "with only the gradients of residual connections": _summed(
+        lambda value: value.role.of is roles.RESIDUAL
     ),
-    ("with the mean of each norm as a constant", _without(*MEANS)),
-    ("with the deviation of each norm as a constant", _without(*SQUARES)),
-    ("with mean and deviation of each norm as constants", _without(*MEANS, *SQUARES)),
-    ("without the factor γ of norms", of_training("scaled", lambda _, g, gain: g)),
-    ("without the gradients of residual connections", _without(roles.RESIDUAL)),
-    (
-        "with only the gradients of residual connections",
-        _summed(lambda value: value.role.of is roles.RESIDUAL),
+    "with weights that are not transposed": of_training(op.Dot, _not_transposed),
+    "with a first factor that is not transposed": of_training(op.TransposedMatMul, _not_transposed),
+    "with the columns of heads interleaved": of_training(op.Columns, _of_heads),
+    "without the slope of the activation function": _without_factor(
+        lambda factor: factor.role in (roles.OPEN, roles.SLOPE)
     ),
-    ("with weights that are not transposed", of_training(op.Dot, _not_transposed)),
-    (
-        "with a first factor that is not transposed",
-        of_training(op.TransposedMatMul, _not_transposed),
+    "without the other factor of the gate": _without_factor(
+        lambda factor: factor.place.phase == "forward"
     ),
-    ("with the columns of heads interleaved", of_training(op.Columns, _of_heads)),
-    (
-        "without the slope of the activation function",
-        _without_factor(lambda factor: factor.role in (roles.OPEN, roles.SLOPE)),
+    "with the slope of the activation function at its output": of_training(
+        el.Slope, _slope_of_output
     ),
-    (
-        "without the other factor of the gate",
-        _without_factor(lambda factor: factor.place.phase == "forward"),
+    "rotated in the direction of the forward pass": with_operation(
+        op.RotateBack, lambda back: op.Rotate(back.layout)
     ),
-    (
-        "with the slope of the activation function at its output",
-        of_training(el.Slope, _slope_of_output),
-    ),
-    (
-        "rotated in the direction of the forward pass",
-        with_operation(op.RotateBack, lambda back: op.Rotate(back.layout)),
-    ),
-    ("without rotating back", of_training(op.RotateBack, lambda _, g, cos, sin: g)),
-    ("averaged over the tokens, not added up", _of_parameter(lambda rows: 1 / rows)),
-    ("added up over two equal backward passes", _of_parameter(lambda rows: 2)),
-    ("with only the last token of each word", _of_words(lambda rows: rows[-1])),
-)
-"""The name of each change of an operation of the backward pass."""
+    "without rotating back": of_training(op.RotateBack, lambda _, g, cos, sin: g),
+    "averaged over the tokens, not added up": _of_parameter(lambda rows: 1 / rows),
+    "added up over two equal backward passes": _of_parameter(lambda rows: 2),
+    "with only the last token of each word": _of_words(lambda rows: rows[-1]),
+}
+"""The changes of operations of the backward pass, by name."""
 
 
 def of_summands(at: Recomputation, address: str) -> Iterator[tuple[str, Change]]:
@@ -209,7 +184,7 @@ def _counts(key: Callable[[Value], object], one: object, counts: bool, value: Va
 
 
 def _kind(value: Value) -> object:
-    return NUMBERED.sub(r"\1", value.address)
+    return kind_of(value.address)
 
 
 def _head(value: Value) -> object:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracer.check.against import ComparedValue, Steps, compared, numbers_by_address
-from tracer.check.differences import listed, written_float
 from tracer.check.dumps import Dump
+from tracer.check.wording import shortlist, written_float
 from tracer.decoder.comparison import Floats
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import ENCODER_OUTPUT, INPUT, RESIDUAL, Routing
@@ -206,7 +206,7 @@ class CapturedPart:
         if taken:
             kinds = _kinds(self.dump.arrays[address][0].kind for address in taken)
             begins = ("The calculation begins with numbers of ", file, f" ({kinds}): ")
-            said = (*begins, *listed(patterns(taken)), ". ")
+            said = (*begins, *shortlist(patterns(taken)), ". ")
             where = ("there, too",)
         if not values:
             return (*said, "No computed value is ", *where, ", so none is compared.")

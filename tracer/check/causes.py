@@ -97,7 +97,7 @@ class Search:
         """The pass with each change of the tables."""
         trace, numbers = self.own.trace, self.own.numbers
         changed = [(name, Recomputation(other, numbers)) for name, other in self.of_pass.programs]
-        every = (*CHANGES, *OF_BACKWARD, *OF_UPDATES)
+        every = (*CHANGES, *OF_BACKWARD.items(), *OF_UPDATES.items())
         return changed + [(name, Recomputation(trace, numbers, how)) for name, how in every]
 
     def _read_otherwise(self, first: ComparedValue) -> Iterator[tuple[str, Recomputation]]:

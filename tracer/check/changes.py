@@ -11,31 +11,32 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import is_
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from tracer.check.recomputation import Change, Recomputation
+from tracer.check.recomputation import Change, Recomputation, computed, of_records
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.comparison import Floats
-from tracer.decoder.results import result
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value, has_token_rows
-from tracer.formula.arithmetic import FLOATS, no_rounding
 from tracer.names import count
 
-Compute = Callable[..., Floats | None]
+Compute: TypeAlias = Callable[..., Floats | None]
 """Computes a result from operands; None where the change says nothing about them."""
 
 
 def _of(operation: type[object] | tuple[type[object], ...], compute: Compute) -> Change:
-    """Return a change of all operations of some types."""
+    """Return a change of all operations of some types; `compute` gets the operands."""
+    return _with_record(operation, lambda record, *operands: compute(*operands))
 
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, operation):
-            return None
-        return compute(*operands)
 
-    return change
+def _with_record(operation: type[object] | tuple[type[object], ...], compute: Compute) -> Change:
+    """Return a change of all operations of some types; `compute` gets the record and operands."""
+    return of_records(
+        lambda record: isinstance(record.operation, operation),
+        lambda _, record, *operands: compute(record, *operands),
+    )
 
 
 # --- masks and softmax ---------------------------------------------------------------------------
@@ -52,27 +53,28 @@ def _masked_by(seen: Callable[[int, int], Floats]) -> Change:
     return _of(el.Mask, compute)
 
 
+def _of_softmax(compute: Callable[[Recomputation, Value], Floats | None]) -> Change:
+    """Return a change of a softmax; `compute` gets its scores."""
+
+    def change(at: Recomputation, record: Record, *_: Floats) -> Floats | None:
+        scores = record.inputs[0]
+        while isinstance(at.trace.producers[scores].operation, (el.Exp, el.Subtract)):
+            scores = at.trace.producers[scores].inputs[0]
+        return compute(at, scores)
+
+    return of_records(lambda record: isinstance(record.operation, el.DivideByRowSum), change)
+
+
 def _of_shares(compute: Callable[[Floats, Floats], Floats]) -> Change:
     """Return a change of a softmax; `compute` gets its scores, and those without the mask."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, el.DivideByRowSum):
-            return None
-        scores = _before(at, record, (el.Exp, el.Subtract))
+    def change(at: Recomputation, scores: Value) -> Floats:
         masked = at.trace.producers[scores]
         unmasked = masked.inputs[0] if isinstance(masked.operation, el.Mask) else scores
         with np.errstate(all="ignore"):
             return compute(at.number(scores), at.number(unmasked))
 
-    return change
-
-
-def _before(at: Recomputation, record: Record, kinds: tuple[type[object], ...]) -> Value:
-    """Return the first operand behind operations of some kinds."""
-    value = record.inputs[0]
-    while isinstance(at.trace.producers[value].operation, kinds):
-        value = at.trace.producers[value].inputs[0]
-    return value
+    return _of_softmax(change)
 
 
 def softmax(scores: Floats, axis: int = 1) -> Floats:
@@ -91,19 +93,15 @@ def _causal(scores: Floats, _: Floats) -> Floats:
 
 
 def _of_choice(compute: Callable[[Floats, Floats], Floats]) -> Change:
-    """Return a change of the weights of chosen networks; `compute` gets the logits."""
+    """Return a change of the weights of chosen networks; `compute` gets logits and choice."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, el.DivideByRowSum):
-            return None
-        kept = at.trace.producers[_before(at, record, (el.Exp, el.Subtract))]
+    def change(at: Recomputation, scores: Value) -> Floats | None:
+        kept = at.trace.producers[scores]
         if not isinstance(kept.operation, op.Keep):
             return None
-        logits = at.number(kept.inputs[0])
-        chosen = np.isfinite(at.number(kept.output))
-        return compute(logits, chosen)
+        return compute(at.number(kept.inputs[0]), np.isfinite(at.number(scores)))
 
-    return change
+    return _of_softmax(change)
 
 
 # --- positions -----------------------------------------------------------------------------------
@@ -112,16 +110,10 @@ def _of_choice(compute: Callable[[Floats, Floats], Floats]) -> Change:
 def _of_rotation(waves: Callable[[Floats, Floats], tuple[Floats, Floats]]) -> Change:
     """Return a change of cosines and sines by which queries and keys are rotated."""
 
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, op.Rotate):
-            return None
-        x, cos, sin = operands
-        changed = [x, *waves(cos, sin)]
-        return np.asarray(
-            result(FLOATS, record.operation, changed, record.output.axes, no_rounding)
-        )
+    def compute(record: Record, x: Floats, cos: Floats, sin: Floats) -> Floats:
+        return computed(record.operation, [x, *waves(cos, sin)], record)
 
-    return change
+    return _with_record(op.Rotate, compute)
 
 
 def _last_at_first(rows: Floats) -> Floats:
@@ -129,33 +121,29 @@ def _last_at_first(rows: Floats) -> Floats:
     return np.vstack([rows[:-1], rows[:1]])
 
 
+def _of_role(role: roles.Role, compute: Compute) -> Change:
+    """Return a change of the values of a role; `compute` gets the operands."""
+    return of_records(
+        lambda record: record.output.role is role, lambda _, record, *operands: compute(*operands)
+    )
+
+
 def _of_added_positions(positions: Callable[[Floats], Floats]) -> Change:
     """Return a change of the vectors that are added to the embeddings."""
-
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if record.output.role is not roles.INPUT or len(operands) < 2:
-            return None
-        return np.asarray(operands[0] + positions(operands[1]))
-
-    return change
-
-
-def _of_scaled_embeddings(
-    _: Recomputation, record: Record, operands: Sequence[Floats]
-) -> Floats | None:
-    return operands[0] if record.output.role is roles.SCALED_EMBEDDING else None
+    return _of_role(roles.INPUT, lambda x, *added: x + positions(added[0]) if added else None)
 
 
 def _frequencies(exponent: Callable[[Floats, int], Floats]) -> Change:
     """Return a change of the exponents of frequencies, by the numbers of the pairs."""
 
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, op.DivTerm) or record.operation.base is None:
+    def compute(record: Record, *_: Floats) -> Floats | None:
+        terms: Any = record.operation
+        if terms.base is None:
             return None
-        width, base = record.operation.width, float(record.operation.base)
-        return np.asarray(base ** -exponent(np.arange((width + 1) // 2, dtype=np.float64), width))
+        pairs = np.arange((terms.width + 1) // 2, dtype=np.float64)
+        return np.asarray(float(terms.base) ** -exponent(pairs, terms.width))
 
-    return change
+    return _with_record(op.DivTerm, compute)
 
 
 def _halves_of_waves(sin: Floats, cos: Floats) -> Floats:
@@ -165,13 +153,11 @@ def _halves_of_waves(sin: Floats, cos: Floats) -> Floats:
 def _slope(exponent: Callable[[float, float], float]) -> Change:
     """Return a change of ALiBi's slopes 2^(−8h/n), by the head h and the number n."""
 
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not isinstance(record.operation, op.PowerOfTwo):
-            return None
-        head, heads = -record.operation.over / 8, record.operation.under
-        return np.asarray(2.0 ** exponent(head, heads))
+    def compute(record: Record, *_: Floats) -> Floats:
+        power: Any = record.operation
+        return np.asarray(2.0 ** exponent(-power.over / 8, power.under))
 
-    return change
+    return _with_record(op.PowerOfTwo, compute)
 
 
 # --- matrices ------------------------------------------------------------------------------------
@@ -190,11 +176,10 @@ def _reshaped(x: Floats, w: Floats, *bias: Floats) -> Floats:
 def _of_weights(compute: Compute) -> Change:
     """Return a change of products with a weight matrix."""
 
-    def change(_: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        of_weights = isinstance(record.operation, op.MatMul) and record.inputs[1].role.parameter
-        return compute(*operands) if of_weights else None
+    def of_weights(record: Record, *operands: Floats) -> Floats | None:
+        return compute(*operands) if record.inputs[1].role.parameter else None
 
-    return change
+    return _with_record(op.MatMul, of_weights)
 
 
 def _interleaved(*heads: Floats) -> Floats:
@@ -207,13 +192,10 @@ def _reversed(*heads: Floats) -> Floats:
 
 def _of_residuals(compute: Callable[[Recomputation, Value, Floats], Floats]) -> Change:
     """Return a change of residual connections; `compute` returns what is added to the change."""
-
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if record.output.role is not roles.RESIDUAL:
-            return None
-        return np.asarray(compute(at, record.output, operands[0]) + operands[1])
-
-    return change
+    return of_records(
+        lambda record: record.output.role is roles.RESIDUAL,
+        lambda at, record, *x: compute(at, record.output, x[0]) + x[1],
+    )
 
 
 def _normalized(at: Recomputation, residual: Value, x: Floats) -> Floats:
@@ -263,7 +245,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("with frequencies counted from the pair 1", _frequencies(lambda k, d: 2 * (k + 1) / d)),
     ("with frequencies in the opposite order", _frequencies(lambda k, d: 2 * k[::-1] / d)),
     ("with frequencies up to exponent −1", _frequencies(lambda k, d: k / max(len(k) - 1, 1))),
-    ("without a factor of the embeddings", _of_scaled_embeddings),
+    ("without a factor of the embeddings", _of_role(roles.SCALED_EMBEDDING, lambda x, *_: x)),
     ("without the soft cap", _of(el.SoftCap, lambda x: x)),
     ("without ALiBi", _of(el.Penalize, lambda scores, slope, distance: scores)),
     ("with all sines before all cosines", _of(op.Interleave, _halves_of_waves)),
@@ -306,22 +288,21 @@ class Reads:
         changed, values = list(operands), self.base.trace.values
         for place, value in enumerate(record.inputs):
             other = values.get(_shifted(self.instead, self.of, value.address))
-            if _kind(value.address) == _kind(self.of) and other and other.shape == value.shape:
+            if kind_of(value.address) == kind_of(self.of) and other and other.shape == value.shape:
                 changed[place] = at.moved(other, self.base.number(other))
                 if self.with_bias:
                     readers = (r.inputs for r in self.base.trace.records if other in r.inputs[1:2])
                     changed[2:] = map(self.base.number, next(readers, record.inputs)[2:])
         if all(map(is_, changed, operands)):
             return None
-        axes, operation = record.output.axes, record.operation
-        return np.asarray(result(FLOATS, operation, changed, axes, no_rounding))  # type: ignore[arg-type]
+        return computed(record.operation, changed, record)
 
 
 NUMBERED = re.compile(r"(layer|head|expert)([0-9]+)")
 
 
 @cache
-def _kind(address: str) -> str:
+def kind_of(address: str) -> str:
     """Return an address without the numbers of layers, heads and experts."""
     return NUMBERED.sub(r"\1", address)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tracer.check.against import Dumped, Steps, compared
+from tracer.check.against import Dumped, Steps, compared, numbers_by_address
 from tracer.check.causes import Search
-from tracer.check.differences import MOST_NAMES, Differences
+from tracer.check.differences import Differences
 from tracer.check.draft.drafting import draft
 from tracer.check.dumps import Dump, read_dump
 from tracer.check.figures import figures
@@ -16,9 +16,10 @@ from tracer.check.listed import ReadFigures, parse_figures, read_figures
 from tracer.check.passes import Pass, is_trained, missing_loss
 from tracer.check.report import Report
 from tracer.check.verdicts import judged
+from tracer.check.wording import MOST_NAMES
 from tracer.decoder.forward import PassOptions, check_numbers
 from tracer.errors import Problem, TracerError
-from tracer.names import closest
+from tracer.names import closest, first_of
 from tracer.scenario.loading import FIGURES, Loaded, file_of
 from tracer.scenario.rounding import Rounding
 
@@ -115,8 +116,7 @@ def _arrays(names: Sequence[str], own: Pass) -> str:
     """Return which arrays a file has, and what the first may mean."""
     if not names:
         return "; the file has no arrays"
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"; got {', '.join(names[:MOST_NAMES])}{more}{closest(names[0], own.trace.values)}"
+    return f"; got {first_of(names, MOST_NAMES)}{closest(names[0], own.trace.values)}"
 
 
 def compared_with(
@@ -126,6 +126,7 @@ def compared_with(
 
     Programs compute norms, softmax and positions in float32 even if the rest is float64.
     """
+    own = own.routed_by(numbers_by_address(own.trace, arrays))
     found = _compared(own, arrays, file, tolerance)
     excess = [each.step.excess.max() for each in found.wrong if each.step]
     if tolerance is None and found.unexplained and max(excess, default=0) > LEAST_OF_FLOAT32:

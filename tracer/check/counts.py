@@ -9,6 +9,7 @@ from decimal import Decimal
 from tracer.check.figures import CheckedFigure, parameters
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
+from tracer.names import shape_text
 
 MOST_TOKENS = 1_000_000
 
@@ -36,9 +37,9 @@ def count_of(figure: CheckedFigure) -> CountVerdict:
     value, printed = figure.entry.value, [n.value if n else None for n in figure.listed.rows[0]]
     forms = list(_forms(trace, value, len(trace.tokens)))
     if any(_fits(printed, form) for form in forms):
-        return CountVerdict(True, _written(value.shape))
+        return CountVerdict(True, shape_text(value.shape, "1"))
     like = [form for form in forms if len(form) == len(printed)]
-    right = _written(like[0] if like else value.shape)
+    right = shape_text(like[0] if like else value.shape, "1")
     counts = [n for n in printed if n and 0 < n <= MOST_TOKENS and n == n.to_integral_value()]
     for tokens in dict.fromkeys(counts):
         if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
@@ -78,7 +79,3 @@ def _fits(printed: Sequence[Decimal | None], form: Shape) -> bool:
     return len(printed) == len(form) and all(
         n is None or n == length for n, length in zip(printed, form, strict=True)
     )
-
-
-def _written(shape: Shape) -> str:
-    return "×".join(map(str, shape)) or "1"

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
-from math import isfinite, isnan
+from math import isfinite
 
 from tracer.check.against import ComparedStep, ComparedValue
 from tracer.check.causes import Cause
 from tracer.check.figures import step_in
+from tracer.check.wording import (
+    MOST_NAMES,
+    agreeing,
+    how_many,
+    shortlist,
+    sizes,
+    together,
+    written_float,
+)
 from tracer.decoder.comparison import gap
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry, has_token_rows
-from tracer.formula.expression import Number
-from tracer.formula.numbers import trimmed
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.origins import Origins
-from tracer.names import count, similar
-from tracer.renderers.text import number_text
+from tracer.names import count, first_of, shape_text, similar
 
-MOST_NAMES = 8
-"""The most names of arrays without a counterpart that the headline lists."""
-NUMBER = re.compile(r"(?<=layer|.head)[0-9]+")
 MOST_ALTERNATIVES = 3
 """The most changes with the same result as the first that are listed."""
 
@@ -112,11 +113,9 @@ class Differences:
 
     def _introduction(self) -> Iterator[doc.Sentence]:
         differ, seen = sum(each.differs for each in self.compared), len(self.compared)
-        result = "all agree" if seen > 1 else "it agrees"
+        result = how_many(differ, seen)
         kinds = " and ".join(dict.fromkeys(each.theirs.kind for each in self.compared))
-        if differ:
-            result = f"{differ} {'differs' if differ == 1 else 'differ'}"
-        elif self.hidden or self.hiding:
+        if not differ and (self.hidden or self.hiding):
             result = "rounding explains all differences"
         yield (
             f"{count(seen, 'value')} of ",
@@ -152,7 +151,7 @@ class Differences:
 
     def _wrong(self) -> Iterator[doc.Sentence]:
         """Say which values do not follow from those before them."""
-        names = listed(together([each.value.address for each in self.wrong]))
+        names = shortlist(together([each.value.address for each in self.wrong]))
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
             yield (f"None of these follows from {self.source}'s numbers before them: ", *names, ".")
@@ -175,7 +174,7 @@ class Differences:
         if names := self.hiding:
             yield (
                 "Rounding explains even the difference between two tokens in ",
-                *(*listed(together(names)), ". A mistake there may be hidden."),
+                *(*shortlist(together(names)), ". A mistake there may be hidden."),
             )
 
     def _others(self) -> doc.Sentence:
@@ -185,14 +184,14 @@ class Differences:
             return ()
         are = "array is" if number == 1 else "arrays are"
         why = "because the scenario computes no such numbers: "
-        names = listed(self.not_compared)
+        names = shortlist(self.not_compared)
         near = dict.fromkeys(
             found[0]
             for each in self.not_compared[:MOST_NAMES]
             if (found := similar(each, self.trace.values))
         )
         similar_are = "A similar address is " if len(near) == 1 else "Similar addresses are "
-        hint = (f". {similar_are}", *listed([*near])) if near else ()
+        hint = (f". {similar_are}", *shortlist([*near])) if near else ()
         return (f" {number} other {are} not compared, {why}", *names, *hint, ".")
 
     def _first(self) -> Iterator[doc.Section]:
@@ -208,10 +207,10 @@ class Differences:
     def _paragraphs(self, first: ComparedValue) -> Iterator[doc.Block]:
         value = first.value
         if first.at is None:
-            theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
+            theirs, ours = shape_text(first.theirs.numbers.shape), shape_text(value.shape)
             agrees = " Transposed, it agrees." if _agrees_transposed(first) else ""
-            sizes = f" is {theirs} in {self.source} and {ours} in the scenario.{agrees}"
-            yield doc.Paragraph((doc.Name(value.address), sizes))
+            differ = f" is {theirs} in {self.source} and {ours} in the scenario.{agrees}"
+            yield doc.Paragraph((doc.Name(value.address), differ))
             return
         entry = Entry(value, first.step.at if first.step else first.at)
         yield doc.Paragraph(
@@ -223,11 +222,8 @@ class Differences:
             yield doc.Paragraph((where,))
         if first.step:
             yield doc.Paragraph(self._about_cause())
-        earlier = self.compared[: self.compared.index(first)]  # all of them agree
-        if earlier:
-            verb = "agrees" if len(earlier) == 1 else "agree"
-            agree = f"Before it, {count(len(earlier), 'value')} {verb}; the last is "
-            yield doc.Paragraph((agree, doc.Name(earlier[-1].value.address), "."))
+        earlier = self.compared[: self.compared.index(first)]
+        yield from doc.paragraphs(agreeing([each.value.address for each in earlier], "value"))
         if line := self.origins.worked(entry):
             yield doc.Paragraph(("The scenario computes it as follows:",))
             yield doc.Working((line,))
@@ -251,25 +247,19 @@ class Differences:
         """Yield the causes of the wrong values that the first cause does not explain."""
         others = [each for each in self.causes if each is not self.cause]
         if others:
-            rows = tuple(
-                (doc.Name(each.value.value.address), doc.Name(each.name)) for each in others
-            )
-            table = doc.Table(("value", "agrees"), rows)
+            rows = [(each.value.value.address, each.name) for each in others]
+            table = doc.Table.of(("value", "agrees"), rows)
             yield doc.Section(None, "Other wrong steps", (table,))
 
     def _table(self) -> doc.Table:
         rows = []
         for each in self.compared:
             step = self.step_of(each)
-            sizes = ("shape", "")
-            if each.at is not None:
-                sizes = (written_float(each.difference, 2), written_float(each.relative, 2))
             found = "wrong" if each.is_wrong else "follows" if each.differs else "agrees"
             number = str(step.number) if step else "–"
-            rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
-        header = ("step", "difference", "relative", "", "value")
+            rows.append((number, *sizes(each), found, each.value.address))
         marked = self.compared.index(self.first) if self.first else None
-        return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
+        return doc.Table.of(("step", "difference", "relative", "", "value"), rows, marked)
 
 
 def _about_step(entry: Entry, step: ComparedStep, kind: str, source: str) -> doc.Sentence:
@@ -314,9 +304,8 @@ def _where(first: ComparedValue) -> str:
     for noun, labels in (("row", rows), ("column", columns)):
         if labels:
             several = "" if len(labels) == 1 else "s"
-            more = f" and {len(labels) - MOST_NAMES} more" if len(labels) > MOST_NAMES else ""
-            listed = ", ".join(f"“{label}”" for label in labels[:MOST_NAMES])
-            parts.append(f"the {noun}{several} {listed}{more}")
+            named = first_of([f"“{label}”" for label in labels], MOST_NAMES)
+            parts.append(f"the {noun}{several} {named}")
     if not parts:
         return ""
     is_last = rows is not None and rows == last and not columns and has_token_rows(first.value)
@@ -334,38 +323,3 @@ def _alternatives(names: Sequence[str]) -> str:
     more = len(names) - MOST_ALTERNATIVES
     shown = ", or ".join(names[:MOST_ALTERNATIVES])
     return f"{shown}, or in {count(more, 'other way')}" if more > 0 else shown
-
-
-def together(addresses: Sequence[str]) -> list[str]:
-    """Return addresses with those of several layers and heads as one: `layer{1,2}.ffn.norm`."""
-    found = dict[str, list[list[str]]]()
-    for address in addresses:
-        found.setdefault(NUMBER.sub("{}", address), []).append(NUMBER.findall(address))
-    return [form.format(*map(_numbers, zip(*each, strict=True))) for form, each in found.items()]
-
-
-def _numbers(numbers: Sequence[str]) -> str:
-    """Return numbers as a shell has them: `3`, `{1,3}`, `{1..4}`."""
-    own = sorted(set(map(int, numbers)))
-    is_range = own[-1] - own[0] == len(own) - 1 > 1
-    listed = f"{own[0]}..{own[-1]}" if is_range else ",".join(map(str, own))
-    return f"{{{listed}}}" if len(own) > 1 else listed
-
-
-def listed(names: Sequence[str]) -> doc.Sentence:
-    """List names; the first of many."""
-    shown = [doc.Name(each) for each in names[:MOST_NAMES]]
-    parts = [part for each in shown for part in (each, ", ")][:-1]
-    more = len(names) - len(shown)
-    return (*parts, f", and {more} more") if more else tuple(parts)
-
-
-def written_float(number: float, digits: int = 7) -> str:
-    """Return a float with a few digits; NaN and infinity in words."""
-    if not isfinite(number):
-        return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"
-    return number_text(Number(trimmed(Decimal(f"{number:.{digits}g}"))))
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "×".join(map(str, shape)) or "one number"

@@ -17,6 +17,7 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
+from tracer.formula.numbers import as_decimal
 from tracer.lesson.entries import index_of, name as name_of
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts import sentences
@@ -100,7 +101,7 @@ class NumberFigure(CheckedFigure):
             case "sum":
                 return [_sum(trace.producers[value], at)]
             case _:
-                return [decimal(value.computed[at]), decimal(value.numbers[at])]
+                return [as_decimal(value.computed[at]), as_decimal(value.numbers[at])]
 
 
 def step_in(teacher: Teacher, value: Value) -> Step | None:
@@ -112,22 +113,17 @@ def step_in(teacher: Teacher, value: Value) -> Step | None:
     return next((steps[address] for address in users if address in steps), None)
 
 
-def decimal(number: object) -> Decimal:
-    """Return a Decimal unchanged, a float as its shortest decimal."""
-    return number if isinstance(number, Decimal) else Decimal(repr(float(number)))  # type: ignore[arg-type]
-
-
 def _products(record: Record, at: tuple[int, ...]) -> list[Decimal]:
     x, w = (value.numbers for value in record.inputs[:2])
     column = w[at[1]] if isinstance(record.operation, Dot) else w[:, at[1]]
-    return [decimal(a * b) for a, b in zip(x[at[0]], column, strict=True)]
+    return [as_decimal(a * b) for a, b in zip(x[at[0]], column, strict=True)]
 
 
 def _sum(record: Record, at: tuple[int, ...]) -> Decimal:
     numbers = record.inputs[0].numbers
     if isinstance(record.operation, MeanOf):
-        return sum((decimal(numbers[i]) for i in record.operation.counted), Decimal(0))
-    return sum(map(decimal, numbers[at[0]]), Decimal(0))
+        return sum((as_decimal(numbers[i]) for i in record.operation.counted), Decimal(0))
+    return sum(map(as_decimal, numbers[at[0]]), Decimal(0))
 
 
 def figures(read: ReadFigures, loaded: Loaded) -> list[CheckedFigure]:
@@ -180,21 +176,20 @@ class Passes:
         self.plain = forward if loaded.scenario.training or self.missing else self.trained
         self.examples: dict[int, Pass] = {}
 
-    def of(self, listed: Listed) -> Pass:
-        """Return the pass that computes a figure.
+    def of(self, address: str, example: int | None = None) -> Pass:
+        """Return the pass that computes a value, in a training example if one is named.
 
         Raises:
             MissingValueError: there is no such training example.
         """
         examples = self.plain.loaded.scenario.training
-        address = listed.address or ""
         if is_trained(address):
             if self.missing:
                 raise MissingValueError("address", self.missing, address)
-            if listed.example is None:
+            if example is None:
                 return self.trained
         is_of_loss = address.split(".")[0] == LOSS.name
-        number = listed.example or (1 if examples and is_of_loss else None)
+        number = example or (1 if examples and is_of_loss else None)
         if number is None:
             return self.plain
         if number > len(examples):
@@ -214,7 +209,7 @@ def _figures_of(listed: Listed, passes: Passes) -> Iterator[CheckedFigure]:
     if listed.address is None:
         yield CheckedFigure(listed)
         return
-    within = passes.of(listed)
+    within = passes.of(listed.address, listed.example)
     trace = within.trace
     if listed.part == "parameters":
         if not parameters(trace, listed.address):

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from tracer.check.printed import Printed, printed
-from tracer.errors import Problem, TracerError
+from tracer.errors import Problem
 from tracer.files.reading import read_file
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, WholeNumber, Word, described
-from tracer.scenario.problems import problems_of
-from tracer.scenario.reader import ScenarioSource, YamlPath, read, with_excerpts
+from tracer.scenario.problems import validated
+from tracer.scenario.reader import ScenarioSource, YamlPath, read
 
 LEFT_OUT = "_"
 """Replaces a number that the text does not print."""
@@ -130,9 +130,5 @@ def parse_figures(content: str, name: str) -> ReadFigures:
         TracerError: it has another form.
     """
     source = read(content, name, "figures of a text")
-    try:
-        found = FiguresFile.model_validate(source.data)
-    except ValidationError as error:
-        problems = list(problems_of(error, source, set(), FiguresFile))
-        raise TracerError(*with_excerpts(problems, content)) from None
+    found = validated(FiguresFile, source, content)
     return ReadFigures(found.text, found.figures, source, content)

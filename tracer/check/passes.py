@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from decimal import Decimal
+from functools import cached_property, partial
+from typing import Any
 
 from tracer.check.updates import OF_OPTIMIZER
 from tracer.check.variants import OF_PROGRAMS, SLIGHT, VARIANTS, Change
+from tracer.decoder.comparison import Floats
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import has_loss
 from tracer.decoder.roles import Routing
-from tracer.decoder.routing import routing_of
+from tracer.decoder.routing import columns_of_largest, routing_of
 from tracer.decoder.tape import Overrides
 from tracer.decoder.training import first_step
+from tracer.decoder.value import Entry, Index
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import ON_DEMAND, SHAPES
 from tracer.lesson.texts.origins import Origins
@@ -25,6 +29,8 @@ from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 Named = tuple[str, Trace]
 
 MOST_WORKING = 4
+NO_RESULT = (TracerError, ArithmeticError, ValueError, TypeError, AssertionError)
+"""What is raised by a change of a program that does not fit a scenario."""
 
 
 def is_trained(address: str) -> bool:
@@ -69,21 +75,28 @@ class Pass:
     @cached_property
     def programs(self) -> tuple[Named, ...]:
         """The pass in floats, with each variant in which programs differ, if it has a result."""
-        return tuple(self._changed_on_demand((*self._of_optimizer, *VARIANTS, *OF_PROGRAMS)))
+        changes = (*self._of_optimizer, *VARIANTS, *OF_PROGRAMS)
+        return tuple(self._changed(changes, self._computed_on_demand, NO_RESULT))
 
     @cached_property
     def slight(self) -> tuple[Named, ...]:
         """Those of them that change numbers by little."""
-        return tuple(self._changed_on_demand(SLIGHT))
+        return tuple(self._changed(SLIGHT, self._computed_on_demand, NO_RESULT))
 
-    def _changed_on_demand(self, changes: Sequence[tuple[str, Change]]) -> Iterator[Named]:
+    def _changed(
+        self,
+        changes: Sequence[tuple[str, Change]],
+        compute: Callable[[Scenario], Trace],
+        no_result: tuple[type[Exception], ...] = (TracerError,),
+    ) -> Iterator[Named]:
+        """Yield the pass with each change that has an effect, and a result."""
         scenario = self.loaded.scenario
         for name, change in changes:
             try:
                 if (other := change(scenario)) is not scenario:
-                    yield name, self._computed_on_demand(other)
-            except (TracerError, ArithmeticError, ValueError, TypeError, AssertionError):
-                continue  # the change does not fit this scenario
+                    yield name, compute(other)
+            except no_result:
+                continue
 
     def _computed_on_demand(self, scenario: Scenario) -> Trace:
         return self._computed(scenario, replace(self.options, arithmetic=ON_DEMAND))
@@ -109,16 +122,26 @@ class Pass:
         scenario = self.loaded.scenario
         if scenario.on_demand or scenario.arithmetic == "float64":
             return ()
-        changed = [
-            (name, scenario.model_copy(update={"rounding": rounding}))
-            for name, rounding in _roundings(scenario.rounding)
-        ]
-        return tuple(self._those_with_a_result(changed, self.routing))
+        compute = partial(self.traced, routing=self.routing)
+        return tuple(self._changed([*_roundings(scenario.rounding)], compute))
 
     @cached_property
     def routing(self) -> Routing:
         """The networks of each token, which roundings and the text's own numbers do not change."""
         return routing_of(self.trace.values.values())
+
+    def routed_by(self, numbers: Mapping[str, Floats]) -> Pass:
+        """Return the pass with the networks that a program's logits choose for each token.
+
+        Logits that are nearly equal may be in another order in a program that rounds them.
+        """
+        routing = dict(self.routing)
+        for logits, own in self.routing.items():
+            if logits in numbers:
+                routing[logits] = columns_of_largest(numbers[logits], max(map(len, own)))
+        if routing == self.routing:
+            return self
+        return Pass(self.loaded, replace(self.options, routing=routing))
 
     @cached_property
     def unrounded(self) -> Trace:
@@ -129,12 +152,9 @@ class Pass:
     @cached_property
     def variants(self) -> tuple[Named, ...]:
         """Passes with one setting changed in which texts differ."""
-        scenario = self.loaded.scenario
-        if scenario.on_demand:
+        if self.loaded.scenario.on_demand:
             return ()
-        every = (*self._of_optimizer, *VARIANTS)
-        changed = [(name, change(scenario)) for name, change in every]
-        return tuple(self._those_with_a_result([c for c in changed if c[1] is not scenario]))
+        return tuple(self._changed((*self._of_optimizer, *VARIANTS), self.traced))
 
     @property
     def _of_optimizer(self) -> tuple[tuple[str, Change], ...]:
@@ -150,15 +170,6 @@ class Pass:
         except (TracerError, ArithmeticError):  # numbers that no scenario would be allowed
             return None
 
-    def _those_with_a_result(
-        self, changed: list[tuple[str, Scenario]], routing: Routing | None = None
-    ) -> Iterator[Named]:
-        for name, scenario in changed:
-            try:
-                yield name, self.traced(scenario, routing=routing)
-            except TracerError:
-                continue
-
     def traced(
         self, scenario: Scenario, instead: Overrides | None = None, routing: Routing | None = None
     ) -> Trace:
@@ -168,19 +179,42 @@ class Pass:
             TracerError: it has no result.
         """
         arithmetic = None if scenario.has_numbers else SHAPES
-        options = replace(self.options, arithmetic=arithmetic, overrides=instead)
-        options = replace(options, routing=routing)
-        return self._computed(scenario, replace(options, located=self.loaded.located))
+        options = replace(
+            self.options,
+            arithmetic=arithmetic,
+            overrides=instead,
+            routing=routing or self.options.routing,
+            located=self.loaded.located,
+        )
+        return self._computed(scenario, options)
 
 
-def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:
+def overrides(numbers: Mapping[Entry, Decimal]) -> Overrides:
+    """Return numbers of entries as those that replace a pass's own."""
+    found: dict[str, dict[Index, Decimal]] = {}
+    for (value, at), number in numbers.items():
+        found.setdefault(value.address, {})[at] = number
+    return found
+
+
+def _roundings(own: Rounding) -> Iterator[tuple[str, Change]]:
     """Yield other roundings: another carry mode, other decimals, other working decimals."""
     for carry in Carry:
         if carry is not own.carry:
-            yield f"with carry: {carry}", own.model_copy(update={"carry": carry})
+            yield f"with carry: {carry}", _rounded(carry=carry)
     for decimals in range(max(1, own.decimals - 1), min(MOST_DECIMALS, own.decimals + 3)):
         if decimals != own.decimals:
-            yield f"with {decimals} decimals", own.model_copy(update={"decimals": decimals})
+            yield f"with {decimals} decimals", _rounded(decimals=decimals)
     for working in range(MOST_WORKING + 1) if own.carry is Carry.STEP else ():
         if working != own.working:
-            yield f"with working: {working}", own.model_copy(update={"working": working})
+            yield f"with working: {working}", _rounded(working=working)
+
+
+def _rounded(**settings: Any) -> Change:
+    """Return a change of the settings of rounding."""
+
+    def change(scenario: Scenario) -> Scenario:
+        rounding = scenario.rounding.model_copy(update=settings)
+        return scenario.model_copy(update={"rounding": rounding})
+
+    return change

@@ -34,6 +34,11 @@ class Printed:
         exponent = self.value.as_tuple().exponent
         return -exponent if isinstance(exponent, int) else 0
 
+    @property
+    def unit(self) -> Decimal:
+        """One unit of its last place."""
+        return Decimal(1).scaleb(-self.places)
+
     def like(self, number: Decimal) -> Decimal:
         """Return a number rounded to as many digits, or to fewer if those are too many."""
         most = MOST_DIGITS - number.adjusted() if number and number.is_finite() else self.places
@@ -47,7 +52,7 @@ class Printed:
         """Return whether it is a number truncated after the last printed digit."""
         if not (number.is_finite() and self.value.is_finite()) or number * self.value < 0:
             return False
-        return 0 <= abs(number) - abs(self.value) < Decimal(1).scaleb(-self.places)
+        return 0 <= abs(number) - abs(self.value) < self.unit
 
     def is_near(self, number: Decimal) -> bool:
         """Return whether it is at most one unit in the last place off, and of the number's size."""

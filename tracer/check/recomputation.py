@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,21 @@ TIMES = {"float64": 8, "float32": 12, "float16": 8, "bfloat16": 8}
 
 Change: TypeAlias = Callable[["Recomputation", Record, Sequence[Floats]], Floats | None]
 """Computes an operation in another way from its operands; None where it is not changed."""
+
+
+def of_records(fits: Callable[[Record], bool], compute: Callable[..., Floats | None]) -> Change:
+    """Return a change of some records; `compute` gets the recomputation, the record, operands."""
+
+    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
+        return compute(at, record, *operands) if fits(record) else None
+
+    return change
+
+
+def computed(operation: Any, operands: Sequence[Floats], record: Record) -> Floats:
+    """Return an operation's result, with the axes of a record's."""
+    found = result(FLOATS, operation, [*operands], record.output.axes, no_rounding)
+    return np.asarray(found, np.float64)
 
 
 @dataclass(eq=False)
@@ -118,12 +133,12 @@ class Recomputation:
         operands = [self.operand(each, record) for each in record.inputs]
         if self.change and (changed := self.change(self, record, operands)) is not None:
             return changed
-        found = result(FLOATS, operation, operands, record.output.axes, no_rounding)
+        found = computed(operation, operands, record)
         if self.seed is not None and isinstance(operation, Activate | Slope):
             # Programs compute 1 + erf(x), or a tanh, whose error is relative to 1 and not to them.
             factor = operands[0] if isinstance(operation, Activate) else 1.0
             found = found + self.unit * self._signs(found) * factor
-        return np.asarray(found, np.float64)
+        return found
 
     def _signs(self, numbers: Floats) -> Floats:
         return self._random.choice((-1.0, 1.0), numbers.shape)

@@ -81,28 +81,24 @@ def _introduction(report: Report) -> Iterator[doc.Sentence]:
 
 def _wrong(report: Report) -> Iterator[doc.Table]:
     """Yield a table of the places with wrong figures, those with most consequences first."""
-    rows = tuple(
-        _row(
+    rows = [
+        (
             str(mistake.roots[0].figure.listed.line or NONE),
             *(str(len(mistake.roots)), str(len(mistake.following) or NONE), _what(mistake.roots)),
         )
         for mistake in report.mistakes
-    )
+    ]
     if len(rows) > 1:
-        yield doc.Table(("line", "wrong", "follow", "figures"), rows)
+        yield doc.Table.of(("line", "wrong", "follow", "figures"), rows)
 
 
 def _by_step(report: Report) -> Iterator[doc.Section]:
-    rows = tuple(
-        _row(
-            str(step.number),
-            *(str(sum(counted[v] for v in verdicts) or NONE) for verdicts in COLUMNS.values()),
-            title,
-        )
-        for step, title, counted in report.by_step
-    )
+    rows = []
+    for step, title, counted in report.by_step:
+        counts = (sum(counted[v] for v in verdicts) for verdicts in COLUMNS.values())
+        rows.append((str(step.number), *(str(number or NONE) for number in counts), title))
     if rows:
-        table = doc.Table(("step", *COLUMNS, "title"), rows)
+        table = doc.Table.of(("step", *COLUMNS, "title"), rows)
         yield doc.Section(None, "By step", (table,))
 
 
@@ -121,8 +117,8 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
     for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
         if where:
             yield doc.Paragraph(("Where: ", doc.Name(where), "."))
-    rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
-    yield doc.Table(("printed", "right", "figure"), rows)
+    rows = [(f.figure.text, f.right, f.figure.name) for f in mistake.roots]
+    yield doc.Table.of(("printed", "right", "figure"), rows)
     if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
         yield doc.Paragraph((f"The numbers printed before it give {', '.join(pencils)}.",))
     lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
@@ -193,12 +189,12 @@ def _table(
     for those in together.values():
         lines[cells_of(those)].append(those[0].figure.listed.line)
     rows = [
-        _row(", ".join(str(line or NONE) for line in once[i : i + LINES_TOGETHER]), *cells)
+        (", ".join(str(line or NONE) for line in once[i : i + LINES_TOGETHER]), *cells)
         for cells, every in lines.items()
         for once in [list(dict.fromkeys(every))]
         for i in range(0, len(once), LINES_TOGETHER)
     ]
-    return doc.Table(("line", *header), tuple(rows))
+    return doc.Table.of(("line", *header), rows)
 
 
 def _what(findings: Sequence[JudgedFigure]) -> str:
@@ -217,7 +213,3 @@ def _texts(findings: Sequence[JudgedFigure]) -> str:
 
 def _rights(findings: Sequence[JudgedFigure]) -> str:
     return " ".join(finding.right for finding in findings)
-
-
-def _row(*cells: str) -> tuple[doc.Name, ...]:
-    return tuple(map(doc.Name, cells))

@@ -10,23 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tracer.check.figures import MissingValueError, NumberFigure, Passes, decimal
+from tracer.check.figures import MissingValueError, NumberFigure, Passes
 from tracer.check.listed import Listed
+from tracer.check.passes import overrides
 from tracer.check.printed import printed
 from tracer.check.report import Report
-from tracer.check.verdicts import (
-    ONE_UNIT,
-    JudgedFigure,
-    Verdict,
-    comes_out,
-    judged,
-    operands_of,
-)
+from tracer.check.verdicts import ONE_UNIT, JudgedFigure, Verdict, comes_out, judged, operands_of
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Overrides
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
-from tracer.formula.numbers import round_half_away
+from tracer.formula.numbers import as_decimal, exponent_of, round_half_away
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name as name_of
 from tracer.lesson.texts.lookup import find
@@ -92,15 +86,15 @@ def _figures(loaded: Loaded, typed: Sequence[str]) -> list[NumberFigure]:
                 message = f"got {number.strip()!r}, expected a decimal point instead of the comma"
             problems.append(Problem(message, address="--figure"))
             continue
-        listed = Listed(address=address, printed=number.strip())
         try:
-            within = passes.of(listed)
+            within = passes.of(address)
             entry = find(within.trace, asked.strip())
         except (TracerError, MissingValueError) as error:
             problems += error.problems
             continue
         if entry.value.role.words:
             problems.append(Problem("these are words; only numbers can be checked", address=asked))
+        listed = Listed(address=address, printed=number.strip())
         found.append(NumberFigure(listed, within, figure, entry))
     if problems:
         raise TracerError(*problems)
@@ -154,40 +148,32 @@ def _other_inputs(figure: NumberFigure) -> Iterator[tuple[str, Overrides, bool]]
     # Of a score: its dot product, then the numbers that are multiplied in the same line.
     of_line, of_products = operands_of(within, followed), within.origins.inputs_of(followed)
     for inputs in (of_line, of_products) if of_products != of_line else (of_line,):
-        numbers = {each: decimal(each.value.numbers[each.at]) for each in inputs}
+        numbers = {each: as_decimal(each.value.numbers[each.at]) for each in inputs}
         changed = [entry for entry, number in numbers.items() if number.is_finite()]
         alone = [[entry] for entry in changed] if 1 < len(changed) <= MOST_ALONE else []
         for together in (*alone, changed):
             for how, other in _ways({entry: numbers[entry] for entry in together}):
-                instead: dict[str, dict[tuple[int, ...], Decimal]] = {}
-                for (value, at), number in other.items():
-                    instead.setdefault(value.address, {})[at] = number
                 what = " and ".join(map(name_of, together))
                 if len(together) > 2:
                     what = f"all {len(together)} inputs of its line"
-                yield f"with {what} {how}", instead, set(together) <= set(of_products)
+                yield f"with {what} {how}", overrides(other), set(together) <= set(of_products)
 
 
 def _ways(own: dict[Entry, Decimal]) -> Iterator[tuple[str, dict[Entry, Decimal]]]:
     """Yield other numbers of some inputs: kept with more digits, then rounded to fewer."""
-    exact = {entry: decimal(entry.value.computed[entry.at]) for entry in own}
-    places = max((_places(number) for number in own.values()), default=0)
+    exact = {entry: as_decimal(entry.value.computed[entry.at]) for entry in own}
+    places = max((0, *(-exponent_of(number) for number in own.values())))
+    most = MOST_KEPT if places <= MOST_DECIMALS else 0
+    ways = (
+        *(("kept with", exact, places + more) for more in range(1, most + 1)),
+        *(("rounded to", own, fewer) for fewer in range(min(places - 1, MOST_DECIMALS), 0, -1)),
+    )
     tried = [own]
-    for kept in range(places + 1, places + 1 + MOST_KEPT):
-        other = {entry: round_half_away(number, kept) for entry, number in exact.items()}
-        if other not in tried and places <= MOST_DECIMALS:
-            tried.append(other)
-            yield f"kept with {count(kept, 'decimal')}", other
-    for fewer in range(min(places - 1, MOST_DECIMALS), 0, -1):
-        other = {entry: round_half_away(number, fewer) for entry, number in own.items()}
+    for how, numbers, decimals in ways:
+        other = {entry: round_half_away(number, decimals) for entry, number in numbers.items()}
         if other not in tried:
             tried.append(other)
-            yield f"rounded to {count(fewer, 'decimal')}", other
-
-
-def _places(number: Decimal) -> int:
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+            yield f"{how} {count(decimals, 'decimal')}", other
 
 
 # --- as a text -----------------------------------------------------------------------------------
@@ -243,7 +229,8 @@ def _reason(finding: JudgedFigure) -> str:
         return f"{text} is {ONE_UNIT} off."
     if finding.by:
         return f"{text} is the result {finding.by}.{MEANINGS.get(finding.by, '')}"
-    share, percent = decimal(figure.entry.value.computed[figure.entry.at]), printed(f"{text} %")
+    share = as_decimal(figure.entry.value.computed[figure.entry.at])
+    percent = printed(f"{text} %")
     if percent and abs(share) <= 1 and percent.rounds(share):
         return f"{text} % is right; without the percent sign, the number is 100 times as large."
     return UNEXPLAINED.format(text)

@@ -7,22 +7,21 @@ has them, which is that of computation if its program has written them as it wen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from tracer.check.against import TOLERANCES, scales
-from tracer.check.differences import listed, written_float
+from tracer.check.against import TOLERANCES, LargestDifference, largest_difference, scales
 from tracer.check.recomputation import ROUNDING
+from tracer.check.wording import agreeing, how_many, shortlist, sizes, written_float
 from tracer.decoder.comparison import Floats, differences
-from tracer.decoder.value import Index
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.lesson import document as doc
-from tracer.names import closest, count
+from tracer.names import closest, count, shape_text
 from tracer.scenario.activations import DumpedArray, read_arrays
 from tracer.scenario.reader import read
 
@@ -36,20 +35,14 @@ JUMP = 30
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedArrays:
-    """An array of the first file beside one of the second; without `at` their shapes differ.
+class ComparedArrays(LargestDifference):
+    """An array of the first file beside one of the second.
 
-    `relative` is the largest relative difference, `at` its index, `here` and `there` the two
-    numbers there. `last` is the number of rows if one file has only the last rows of the other.
+    `last` is the number of rows if one file has only the last rows of the other.
     """
 
     first: DumpedArray
     second: DumpedArray
-    allowed: float
-    at: Index | None = None
-    here: float = 0.0
-    there: float = 0.0
-    relative: float = 0.0
     last: int | None = None
     jumps: float | None = None
     """How many times as large as all before are its differences, if they are much larger."""
@@ -57,12 +50,7 @@ class ComparedArrays:
     @property
     def differs(self) -> bool:
         """Whether the difference exceeds the allowed one."""
-        return self.at is None or not self.relative <= self.allowed
-
-    @property
-    def difference(self) -> float:
-        """How far the two numbers are apart."""
-        return float(differences(np.array(self.here), np.array(self.there)))
+        return self.at is None or self.exceeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,22 +79,19 @@ class TwoFiles:
 
     def _introduction(self) -> Iterator[doc.Sentence]:
         differ = sum(each.differs for each in self.compared)
-        result = f"{differ} {'differs' if differ == 1 else 'differ'}"
-        if not differ:
-            result = "all agree" if len(self.compared) > 1 else "it agrees"
         yield (
             f"{count(len(self.compared), 'array')} of ",
             *(doc.Name(self.files[0]), " compared with ", doc.Name(self.files[1])),
-            f": {result}.",
+            f": {how_many(differ, len(self.compared))}.",
         )
         for file, names in zip(self.files, self.alone, strict=True):
             if names:
-                yield ("Only in ", doc.Name(file), ": ", *listed(names), ".")
+                yield ("Only in ", doc.Name(file), ": ", *shortlist(names), ".")
         jumps = [each for each in self.compared if each.jumps and not each.differs]
         if jumps:
             yield (
                 "The differences grow at once, but stay below what is allowed, in ",
-                *(*listed([each.first.name for each in jumps]), "."),
+                *(*shortlist([each.first.name for each in jumps]), "."),
             )
 
         if any(each.last for each in self.compared):
@@ -118,7 +103,7 @@ class TwoFiles:
             return
         name, (one, other) = first.first.name, self.files
         if first.at is None:
-            shapes = [_shape(each.numbers.shape) for each in (first.first, first.second)]
+            shapes = [shape_text(each.numbers.shape) for each in (first.first, first.second)]
             said: doc.Sentence = (
                 *(doc.Name(name), f" is {shapes[0]} in ", doc.Name(one)),
                 *(f" and {shapes[1]} in ", doc.Name(other), "."),
@@ -130,24 +115,17 @@ class TwoFiles:
                 *(doc.Name(name + place), f" is {here} in ", doc.Name(one), f" and {there} in "),
                 *(doc.Name(other), f", {written_float(first.difference, 2)} apart."),
             )
-        agree: doc.Sentence | None = None
-        if earlier := self.compared[: self.compared.index(first)]:  # all of them agree
-            verb = "agrees" if len(earlier) == 1 else "agree"
-            last = doc.Name(earlier[-1].first.name)
-            agree = (f"Before it, {count(len(earlier), 'array')} {verb}; the last is ", last, ".")
+        earlier = self.compared[: self.compared.index(first)]
+        agree = agreeing([each.first.name for each in earlier], "array")
         yield doc.Section(None, f"First difference: {name}", doc.paragraphs(said, agree))
 
     def _table(self) -> doc.Table:
         rows = []
         for each in self.compared:
-            sizes = ("shape", "–")
-            if each.at is not None:
-                sizes = (written_float(each.difference, 2), written_float(each.relative, 2))
             found = "differs" if each.differs else "jumps" if each.jumps else "agrees"
-            rows.append((*sizes, found, each.first.name))
-        header = ("difference", "relative", "", "array")
+            rows.append((*sizes(each), found, each.first.name))
         marked = self.compared.index(self.first) if self.first else None
-        return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
+        return doc.Table.of(("difference", "relative", "", "array"), rows, marked)
 
 
 def compare_files(
@@ -239,18 +217,14 @@ def _compared(
     allowed = TOLERANCES.get(coarsest, TOLERANCES["float64"]) if tolerance is None else tolerance
     ours, theirs, last = _of_one_shape(first.numbers, second.numbers)
     if ours.shape != theirs.shape:
-        return ComparedArrays(first, second, allowed)
-    if not ours.size:
-        return ComparedArrays(first, second, allowed, ())
+        return ComparedArrays(first, second, allowed=allowed)
     is_square = ours.ndim > 1 and ours.shape[-1] == ours.shape[-2]  # as attention weights are
-    relative = differences(ours, theirs) / scales(ours, range(ours.ndim - is_square))
-    at = tuple(map(int, np.unravel_index(int(np.argmax(relative)), ours.shape)))
-    most = float(relative[at])
+    relative_to = scales(ours, range(ours.ndim - is_square))
+    found = largest_difference(ours, theirs, differences(ours, theirs), relative_to)
     usual = max(before, ROUNDING.get(coarsest, ROUNDING["float64"]))
-    return ComparedArrays(
-        *(first, second, allowed, at, float(ours[at]), float(theirs[at]), most, last),
-        jumps=most / usual if before and most > JUMP * usual else None,
-    )
+    times = found.get("relative", 0.0) / usual
+    jumps = times if before and times > JUMP else None
+    return ComparedArrays(first, second, last, jumps, allowed=allowed, **found)
 
 
 def _of_one_shape(ours: Floats, theirs: Floats) -> tuple[Floats, Floats, int | None]:
@@ -265,7 +239,3 @@ def _of_one_shape(ours: Floats, theirs: Floats) -> tuple[Floats, Floats, int | N
         return ours, theirs, None
     fewer = min(ours.shape[-2], theirs.shape[-2])
     return ours[..., -fewer:, :], theirs[..., -fewer:, :], fewer
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "×".join(map(str, shape)) or "one number"

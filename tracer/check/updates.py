@@ -5,15 +5,16 @@ Each is one change of the tape, or of the settings of the scenario's optimizer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tracer.check.backward import What, is_of_training, of_training, with_operation
-from tracer.check.recomputation import Change, Recomputation
+from tracer.check.recomputation import Change, Recomputation, of_records
 from tracer.check.variants import Change as ScenarioChange
 from tracer.decoder import elementwise as el
 from tracer.decoder.comparison import Floats
@@ -29,13 +30,11 @@ EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.0000001", "0.00000
 def _of(what: What, compute: Callable[..., Floats]) -> Change:
     """Return a change of some results; `compute` gets the optimizer in floats, and operands."""
 
-    def change(at: Recomputation, record: Record, operands: Sequence[Floats]) -> Floats | None:
-        if not is_of_training(what, record):
-            return None
+    def change(at: Recomputation, _: Record, *operands: Floats) -> Floats:
         with np.errstate(all="ignore"):
             return compute(_Settings(at.trace.scenario.optimizer), *operands)
 
-    return change
+    return of_records(partial(is_of_training, what), change)
 
 
 class _Settings:
@@ -49,49 +48,39 @@ class _Settings:
         """Of the root of Adam's second moment, in the first step."""
 
 
-OF_UPDATES: tuple[tuple[str, Change], ...] = (
-    ("with the step added, not subtracted", _of("new", lambda o, w, d: w + o.rate * d)),
-    (
-        "with Nesterov momentum",
-        _of("new", lambda o, w, d: w - o.rate * (1 + o.momentum) * d),
+OF_UPDATES: dict[str, Change] = {
+    "with the step added, not subtracted": _of("new", lambda o, w, d: w + o.rate * d),
+    "with Nesterov momentum": _of("new", lambda o, w, d: w - o.rate * (1 + o.momentum) * d),
+    "with weight decay after the step": _of(
+        "new", lambda o, w, d: w - o.rate * (1 - o.rate * o.decay) * d
     ),
-    (
-        "with weight decay after the step",
-        _of("new", lambda o, w, d: w - o.rate * (1 - o.rate * o.decay) * d),
+    "with gradients dampened by 1 − momentum": _of("velocity", lambda o, g: (1 - o.momentum) * g),
+    "without weight decay": of_training("decayed", lambda _, before, *others: before),
+    "without clipping": of_training("clipped", lambda _, g, factor: g),
+    "clipped by value": _of("clipped", lambda o, g, _: np.clip(g, -o.clip, o.clip)),
+    "clipped by the norm of each parameter": _of(
+        "clipped", lambda o, g, _: g * min(1.0, o.clip / float(np.linalg.norm(g)))
     ),
-    ("with gradients dampened by 1 − momentum", _of("velocity", lambda o, g: (1 - o.momentum) * g)),
-    ("without weight decay", of_training("decayed", lambda _, before, *others: before)),
-    ("without clipping", of_training("clipped", lambda _, g, factor: g)),
-    ("clipped by value", _of("clipped", lambda o, g, _: np.clip(g, -o.clip, o.clip))),
-    (
-        "clipped by the norm of each parameter",
-        _of("clipped", lambda o, g, _: g * min(1.0, o.clip / float(np.linalg.norm(g)))),
+    f"with {OF_CLIPPING:f} added to the norm, as PyTorch's clip_grad_norm_ does": _of(
+        "clipped", lambda o, g, factor: g * o.clip / (o.clip / factor + OF_CLIPPING)
     ),
-    (
-        f"with {OF_CLIPPING:f} added to the norm, as PyTorch's clip_grad_norm_ does",
-        _of("clipped", lambda o, g, factor: g * o.clip / (o.clip / factor + OF_CLIPPING)),
+    "without bias correction": of_training(el.BiasCorrection, lambda _, moment: moment),
+    "without the bias correction of the first moment": of_training(
+        "unbiased_first", lambda _, moment: moment
     ),
-    ("without bias correction", of_training(el.BiasCorrection, lambda _, moment: moment)),
-    (
-        "without the bias correction of the first moment",
-        of_training("unbiased_first", lambda _, moment: moment),
+    "without the bias correction of the second moment": of_training(
+        "unbiased_second", lambda _, moment: moment
     ),
-    (
-        "without the bias correction of the second moment",
-        of_training("unbiased_second", lambda _, moment: moment),
+    "with the bias correction of the second step": with_operation(
+        el.BiasCorrection, lambda each: replace(each, steps=2)
     ),
-    (
-        "with the bias correction of the second step",
-        with_operation(el.BiasCorrection, lambda each: replace(each, steps=2)),
+    "with ε inside the root": _of(el.Ratio, lambda o, m, v: m / np.sqrt(v + o.epsilon)),
+    "with ε added before the bias correction": _of(
+        el.Ratio, lambda o, m, v: m / (np.sqrt(v) + o.epsilon / o.correction)
     ),
-    ("with ε inside the root", _of(el.Ratio, lambda o, m, v: m / np.sqrt(v + o.epsilon))),
-    (
-        "with ε added before the bias correction",
-        _of(el.Ratio, lambda o, m, v: m / (np.sqrt(v) + o.epsilon / o.correction)),
-    ),
-    ("without the root of the second moment", _of(el.Ratio, lambda o, m, v: m / (v + o.epsilon))),
-)
-"""The name of each change of an operation of the optimizer."""
+    "without the root of the second moment": _of(el.Ratio, lambda o, m, v: m / (v + o.epsilon)),
+}
+"""The changes of operations of the optimizer, by name."""
 
 
 def _with(settings: Callable[[Optimizer], Mapping[str, Any]]) -> ScenarioChange:
@@ -133,10 +122,7 @@ OF_OPTIMIZER: tuple[tuple[str, ScenarioChange], ...] = (
     ),
     ("with a weight decay of 0.01, the default of PyTorch's AdamW", _with_decay("0.01")),
     ("with a weight decay of 0.1", _with_decay("0.1")),
-    (
-        "with a learning rate of 0.001, PyTorch's default",
-        _set(learning_rate=Decimal("0.001")),
-    ),
+    ("with a learning rate of 0.001, PyTorch's default", _set(learning_rate=Decimal("0.001"))),
     *((f"with ε = {epsilon:f} in the optimizer", _set(epsilon=epsilon)) for epsilon in EPSILONS),
     ("with β₁ and β₂ swapped", _with(lambda own: {"beta_1": own.beta_2, "beta_2": own.beta_1})),
     ("without clipping", _set(clip=None)),

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 
 from tracer.check.counts import count_of
-from tracer.check.figures import CheckedFigure, NumberFigure, decimal
-from tracer.check.passes import Pass
+from tracer.check.figures import CheckedFigure, NumberFigure
+from tracer.check.passes import Pass, overrides
 from tracer.check.printed import Printed
 from tracer.decoder.elementwise import Divide
 from tracer.decoder.forward import Trace
@@ -24,6 +24,7 @@ from tracer.decoder.operations import Dot
 from tracer.decoder.value import Entry
 from tracer.formula.arithmetic import NOISE
 from tracer.formula.expression import Number as Shown
+from tracer.formula.numbers import as_decimal
 from tracer.renderers.text import number_text
 
 
@@ -167,33 +168,27 @@ class _Judge:
         right = shown(printed, truth[0])
         if any(map(printed.rounds, truth)):
             return JudgedFigure(figure, Verdict.AGREES, right)
-        off = printed.units_from(truth[0])
+        found = partial(JudgedFigure, figure, right=right, units=printed.units_from(truth[0]))
         pencils = list(self._pencils(figure))
         for pencil in pencils:
             if pencil.wrong and self._is_near(figure, pencil.number):
-                return JudgedFigure(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
+                return found(Verdict.FOLLOWS, sources=pencil.wrong)
         if any(printed.rounds(p.number) and not (p.wrong or p.varied) for p in pencils):
-            return JudgedFigure(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+            return found(Verdict.ROUNDING, by=BY_PENCIL)
         for pencil in pencils:
             if pencil.varied and self._is_near(figure, pencil.number):
-                same, sources = pencil.varied[0].by, pencil.varied
-                return JudgedFigure(
-                    figure, Verdict.VARIANT, right, same, units=off, sources=sources
-                )
+                return found(Verdict.VARIANT, by=pencil.varied[0].by, sources=pencil.varied)
         decisive = [pencil.number for pencil in pencils if pencil.decides]
         if self._is_cut(figure):
-            return JudgedFigure(figure, Verdict.ROUNDING, right, CUT, units=off)
-        by = None if decisive else self._rounding(figure)
-        if by:
-            return JudgedFigure(figure, Verdict.ROUNDING, right, by, units=off)
+            return found(Verdict.ROUNDING, by=CUT)
+        if not decisive and (by := self._rounding(figure)):
+            return found(Verdict.ROUNDING, by=by)
         if by := self._variant(figure):
-            return JudgedFigure(figure, Verdict.VARIANT, right, by, units=off)
+            return found(Verdict.VARIANT, by=by)
         if any(self._is_near(figure, number) for number in decisive or truth[:1]):
-            return JudgedFigure(figure, Verdict.ROUNDING, right, ONE_UNIT, units=off)
+            return found(Verdict.ROUNDING, by=ONE_UNIT)
         other = shown(printed, decisive[0]) if decisive else ""
-        return JudgedFigure(
-            figure, Verdict.WRONG, right, pencil=other if other != right else "", units=off
-        )
+        return found(Verdict.WRONG, pencil=other if other != right else "")
 
     def _is_cut(self, figure: NumberFigure) -> bool:
         """Return whether it and all numbers of its row are truncated."""
@@ -247,12 +242,8 @@ class _Judge:
         """Each version with its trace."""
         found = []
         for version in self._versions:
-            instead: dict[str, dict[tuple[int, ...], Decimal]] = {}
-            for (value, at), number in version.items():
-                if number.is_finite():
-                    instead.setdefault(value.address, {})[at] = number
-            trace = self.within.worked_on(instead)
-            if trace:
+            finite = {entry: number for entry, number in version.items() if number.is_finite()}
+            if trace := self.within.worked_on(overrides(finite)):
                 found.append((version, trace))
         return found
 
@@ -275,7 +266,7 @@ class _Judge:
         if figure.listed.part != "value":
             return figure.comes_to(trace)[0]
         value, at = self._origin(figure)
-        return decimal(trace[value.address].computed[at])
+        return as_decimal(trace[value.address].computed[at])
 
     def _operands(self, figure: NumberFigure) -> list[Entry]:
         """Return the operands of the number, each where it was computed."""

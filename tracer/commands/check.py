@@ -32,10 +32,7 @@ _FIGURES = values.Rule(
     "figures of a text, not --figure, --against, --score or two files",
     lambda r: r.is_of_figures and not r.figure,
 )
-_FIGURE = values.Rule(
-    "a pass, not --against, --score or two files",
-    lambda r: r.is_of_figures,
-)
+_FIGURE = values.Rule("a pass, not --against, --score or two files", lambda r: r.is_of_figures)
 _SCORE = values.Rule(
     "a pass, not --against or two files", lambda r: r.against is None and r.other is None
 )

@@ -20,7 +20,7 @@ from tracer.decoder.replay import can_replay, replay
 from tracer.decoder.routing import refusal
 from tracer.decoder.value import Value, has_token_rows
 from tracer.errors import Located, Problem, TracerError
-from tracer.names import distinct, name_text
+from tracer.names import distinct, name_text, shape_text
 
 Source: TypeAlias = Literal["second pass", "zeros", "means"]
 """Where the numbers of a patch are from; means are those over the tokens of the first pass."""
@@ -131,7 +131,8 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
         if value.shape == other.shape:
             return Patch(other, None)
         if not has_token_rows(value) or value.shape[1:] != other.shape[1:]:
-            message = f"{_shape(value)} in the first run and {_shape(other)} in the second"
+            ours, theirs = shape_text(value.shape), shape_text(other.shape)
+            message = f"{ours} in the first run and {theirs} in the second"
             if value.axes[-1].name == "key":
                 message += "; it can be patched only between texts of the same length"
             raise refused(message)
@@ -145,7 +146,3 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
     if value.shape[1:] != other.shape[1:]:
         raise refused("its rows have different lengths in the two runs")
     return Patch(other, rows)
-
-
-def _shape(value: Value) -> str:
-    return "×".join(map(str, value.shape)) or "one number"

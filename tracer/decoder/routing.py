@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tracer.decoder.roles import Routing
 from tracer.decoder.value import Value
@@ -24,6 +25,14 @@ def routing_of(values: Iterable[Value]) -> Routing:
         address: tuple(tuple(networks) for _, networks in sorted(of_tokens.items()))
         for address, of_tokens in found.items()
     }
+
+
+def columns_of_largest(rows: Iterable[Sequence[Any]], top: int) -> tuple[tuple[int, ...], ...]:
+    """Return the columns of the `top` largest numbers of each row; of equal ones, the first."""
+    return tuple(
+        tuple(sorted(sorted(range(len(row)), key=lambda column: -row[column])[:top]))
+        for row in rows
+    )
 
 
 def has_chosen_rows(value: Value) -> bool:

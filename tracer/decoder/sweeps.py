@@ -170,8 +170,6 @@ def _place(site: Site) -> tuple[str, int | None]:
 
 Sites: TypeAlias = Callable[[Comparison], Iterator[Site]]
 
-_ATTENTION: tuple[roles.SubLayer, ...] = ("attention", "cross_attention")
-
 
 def _of_heads(name: str, source: Source = "second pass") -> Sites:
     """Return the sites at the value with this name of each head."""
@@ -201,13 +199,13 @@ def _ablations(source: Source) -> Sites:
     """Return the sites at the outputs of all heads and FFNs, in the order of computation."""
 
     def sites(comparison: Comparison) -> Iterator[Site]:
-        found = [_of_heads("output", source), _of_sub_layers("ffn", source=source)]
-        yield from (site for each in found for site in each(comparison))
+        yield from _of_heads("output", source)(comparison)
+        yield from _of_sub_layers("ffn", source=source)(comparison)
 
     return sites
 
 
-def layers(comparison: Comparison) -> Iterator[Site]:
+def _layers(comparison: Comparison) -> Iterator[Site]:
     """Yield the followed token's row of the output of each layer, by default the last's."""
     first = comparison.first
     token = range(len(first.tokens))[comparison.followed[0]]
@@ -215,7 +213,7 @@ def layers(comparison: Comparison) -> Iterator[Site]:
         yield Site(value, token)
 
 
-def tokens(comparison: Comparison) -> Iterator[Site]:
+def _tokens(comparison: Comparison) -> Iterator[Site]:
     """Yield the input row of each token that has a counterpart."""
     value = comparison.first.values.get(roles.INPUT.name)
     if value is None:
@@ -225,7 +223,7 @@ def tokens(comparison: Comparison) -> Iterator[Site]:
         yield Site(value, token)
 
 
-def layers_tokens(comparison: Comparison) -> Iterator[Site]:
+def _layers_tokens(comparison: Comparison) -> Iterator[Site]:
     """Yield each token's row of the output of each layer."""
     for value in outputs_of_layers(comparison.first).values():
         for token, _ in comparison.tokens.pairs:
@@ -239,9 +237,6 @@ def outputs_of_layers(found: Trace) -> dict[int, Value]:
         for record in found.records
         if (place := record.output.place).layer and not place.encoder and place.sub_layer != "lens"
     }
-
-
-heads = _of_heads("output")
 
 
 class Sweep(StrEnum):
@@ -262,11 +257,11 @@ class Sweep(StrEnum):
 
 
 SITES: dict[Sweep, Sites] = {
-    Sweep.HEADS: heads,
-    Sweep.LAYERS: layers,
-    Sweep.TOKENS: tokens,
-    Sweep.LAYERS_TOKENS: layers_tokens,
-    Sweep.ATTENTIONS: _of_sub_layers(*_ATTENTION),
+    Sweep.HEADS: _of_heads("output"),
+    Sweep.LAYERS: _layers,
+    Sweep.TOKENS: _tokens,
+    Sweep.LAYERS_TOKENS: _layers_tokens,
+    Sweep.ATTENTIONS: _of_sub_layers("attention", "cross_attention"),
     Sweep.FFNS: _of_sub_layers("ffn"),
     Sweep.QUERIES: _of_heads("query"),
     Sweep.KEYS: _of_heads("key"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import cache
+from typing import Any
 
 CONTEXT = Context(prec=60, rounding=ROUND_05UP)
 """More digits than any line. ROUND_05UP keeps 0.5 - 10⁻³⁰⁰ below 0.5, so it is rounded down."""
@@ -52,6 +53,11 @@ def trimmed(number: Decimal) -> Decimal:
     power = exponent_of(least)
     whole = power > 0 and exponent_of(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
     return least.quantize(Decimal(1)) if whole else least
+
+
+def as_decimal(number: Any) -> Decimal:
+    """Return a Decimal unchanged, a float as its shortest decimal."""
+    return number if isinstance(number, Decimal) else Decimal(repr(float(number)))
 
 
 def as_typed(number: float) -> Decimal:

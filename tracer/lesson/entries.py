@@ -12,7 +12,7 @@ from tracer.decoder.roles import Network
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Number
-from tracer.formula.numbers import guarded, trimmed
+from tracer.formula.numbers import as_decimal, guarded, trimmed
 from tracer.names import closest, distinct, name_text, places
 
 POSITION = re.compile("0*[1-9][0-9]{0,9}")
@@ -38,8 +38,7 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
 
 def exact(value: Value, index: Index) -> Decimal:
     """Return an entry with all its digits."""
-    entry = value.read(index)
-    return entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
+    return as_decimal(value.read(index))
 
 
 def rows(

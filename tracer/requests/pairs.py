@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from tracer.errors import TracerError
 from tracer.files.reading import read_file
 from tracer.scenario.fields import Frozen, Text, described
-from tracer.scenario.problems import problems_of
-from tracer.scenario.reader import read, with_excerpts
+from tracer.scenario.problems import validated
+from tracer.scenario.reader import read
 
 LEAST_PAIRS = 2
 """A spread needs as many."""
@@ -58,9 +57,4 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], ...]:
         TracerError: it cannot be read or has another form.
     """
     content = read_file(path)
-    source = read(content, str(path), "pairs of texts")
-    try:
-        return PairsFile.model_validate(source.data).all
-    except ValidationError as error:
-        problems = list(problems_of(error, source, set(), PairsFile))
-        raise TracerError(*with_excerpts(problems, content)) from None
+    return validated(PairsFile, read(content, str(path), "pairs of texts"), content).all

@@ -35,11 +35,8 @@ MOST_LISTED = 8
 
 _OF_MODEL = {
     **{"hook_pos_embed": "position", "ln_final": "output", "ln_final.hook_normalized": "output"},
-    **{
-        "unembed.hook_in": "output",
-        "embed.W_E": "embeddings",
-        "pos_embed.W_pos": "positions.table",
-    },
+    **{"unembed.hook_in": "output", "embed.W_E": "embeddings"},
+    **{"pos_embed.W_pos": "positions.table"},
     **{"unembed.W_U": "unembedding.W_U", "unembed.b_U": "unembedding.b_U"},
 }
 _OF_BLOCK = {

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from tracer.errors import Problem
+from tracer.errors import Problem, TracerError
 from tracer.names import closest, similar
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, WRITTEN, RandomWeights
 from tracer.scenario.layers import FORMS_OF_FFN
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
-from tracer.scenario.reader import Data, ScenarioSource, YamlPath
+from tracer.scenario.reader import Data, ScenarioSource, YamlPath, with_excerpts
 from tracer.scenario.sizes import data_at
+
+_Form = TypeVar("_Form", bound=BaseModel)
 
 
 def problems_of(
@@ -40,6 +42,19 @@ def problems_of(
         if any(place[:i] in filled for i in range(1, len(place) + 1)):
             continue
         yield source.problem(place, _message(detail, place, form), address(place) or None)
+
+
+def validated(form: type[_Form], source: ScenarioSource, content: str) -> _Form:
+    """Return the content of a YAML file as a form.
+
+    Raises:
+        TracerError: it has another form.
+    """
+    try:
+        return form.model_validate(source.data)
+    except ValidationError as error:
+        problems = list(problems_of(error, source, set(), form))
+        raise TracerError(*with_excerpts(problems, content)) from None
 
 
 def place_of(detail: ErrorDetails, data: Data) -> YamlPath:

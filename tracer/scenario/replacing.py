@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from tracer.errors import Problem, TracerError
-from tracer.formula.numbers import trimmed
+from tracer.formula.numbers import as_decimal, trimmed
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address, map_numbers, with_numbers, with_own_norms
@@ -36,7 +36,7 @@ def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario
 
 def _typed(number: Any) -> Decimal:
     """Return a number as it would be typed; an OverflowError if it is out of range."""
-    exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
+    exact = as_decimal(number)
     if abs(exact) > LARGEST:
         raise OverflowError
     if abs(exact) < SMALLEST:

@@ -125,7 +125,7 @@ class _Finder:
             elif token.type == ABOVE:
                 self.above(begin, token.meta["below"])
             elif token.type == NO_END:
-                column = self.lines[begin].index("<!--") + 1
+                column = len(self.start(begin)[0]) + 1
                 self.complaints.append(Complaint(_NO_END_OF_BLOCK, begin + 1, column))
             elif token.type == "html_block":
                 self.within(begin, end, in_html=True)
@@ -151,23 +151,26 @@ class _Finder:
                 self.complaints.append(Complaint(_IN_CODE, line + 1, found.start() + 1))
                 break
 
-    def above(self, start: int, below: Below) -> None:
-        """Add a mark above code or a formula."""
-        line = self.lines[start]
-        column = line.index("<!--")
-        asked = line.partition("decoder-trace:")[2].partition("-->")[0]
-        try:
-            self.marks.append(mark_above(self.text, asked, (start + 1, column + 1), below))
-        except ValueError as error:
-            self.complaints.append(Complaint(str(error), start + 1, column + 1))
+    def start(self, line: int) -> tuple[str, str]:
+        """Return what precedes a start that is alone on its line, and its command."""
+        before, _, mark = self.lines[line].partition("<!--")
+        return before, mark.partition("decoder-trace:")[2].partition("-->")[0]
 
-    def block(self, start: int, end: int, *, is_whole: bool) -> None:
-        line = self.lines[start]
-        before = line[: line.index("<!--")]
-        content = slice(self.starts[start + 1], self.starts[end])
-        asked = line.partition("decoder-trace:")[2].partition("-->")[0]
+    def above(self, line: int, below: Below) -> None:
+        """Add a mark above code or a formula."""
+        before, asked = self.start(line)
+        place = (line + 1, len(before) + 1)
+        try:
+            self.marks.append(mark_above(self.text, asked, place, below))
+        except ValueError as error:
+            self.complaints.append(Complaint(str(error), *place))
+
+    def block(self, line: int, end: int, *, is_whole: bool) -> None:
+        """Add a mark that is alone on its line, as its end is."""
+        before, asked = self.start(line)
+        content = slice(self.starts[line + 1], self.starts[end])
         prefix = _BULLET.sub(" ", before)
-        self.marks.append(Mark(asked, start + 1, len(before) + 1, prefix, content, is_whole))
+        self.marks.append(Mark(asked, line + 1, len(before) + 1, prefix, content, is_whole))
 
     def within(self, first: int, end: int, *, in_html: bool = False) -> None:
         """Find the marks within the lines of a paragraph, a heading or HTML."""

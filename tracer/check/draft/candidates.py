@@ -66,6 +66,11 @@ class Candidate:
     at: tuple[int | None, ...]
     part: str = "value"
 
+    @property
+    def first(self) -> Entry:
+        """Its first number."""
+        return Entry(self.value, tuple(i or 0 for i in self.at))
+
 
 Table: TypeAlias = tuple[Floats, list[Candidate]]
 """Rows of numbers, and the candidate of each."""
@@ -148,33 +153,29 @@ class Candidates:
         written, teacher = symbols(self.trace.records), self.within.origins.teacher
         found = {}
         for value in self.values:
-            symbol = written.get(value.address)
-            step = step_in(teacher, value)
+            symbol, step = written.get(value.address), step_in(teacher, value)
             own = value.address.split(".")[-1]
             called = {own.lower(), *own.lower().split("_"), *OTHER_WORDS.get(own, "").split()}
             of_step = words(title(step, teacher.ctx)) if step else frozenset()
-            sign = (
-                plain(symbol.base + symbol.below + symbol.above)[0]
-                if isinstance(symbol, Symbol)
-                else ""
-            )
+            sign = ""
+            if isinstance(symbol, Symbol):
+                sign = plain(symbol.base + symbol.below + symbol.above)[0]
             found[value] = (sign, frozenset(called), of_step - {"the", "of", "after"})
         return found
 
+    def followed(self, candidate: Candidate) -> Entry:
+        """Return where the first number of a candidate was computed; it may be a copy."""
+        return self.within.origins.followed(candidate.first)
+
     def origin(self, candidate: Candidate) -> tuple[object, ...]:
         """Return a key that is equal for candidates of which one copies the other."""
-        value, at = candidate.value, candidate.at
-        first = Entry(value, tuple(i or 0 for i in at))
-        origin = self.within.origins.followed(first)
-        kept = tuple(
-            i if index is not None else None for i, index in zip(origin.at, at, strict=False)
-        )
+        origin = self.followed(candidate)
+        both = zip(origin.at, candidate.at, strict=False)
+        kept = tuple(None if index is None else i for i, index in both)
         return origin.value.address, kept, candidate.part
 
 
-def _by_length(
-    rows: Iterator[tuple[Floats, Candidate]],
-) -> dict[int, Table]:
+def _by_length(rows: Iterator[tuple[Floats, Candidate]]) -> dict[int, Table]:
     found: dict[int, tuple[list[Floats], list[Candidate]]] = {}
     for row, candidate in rows:
         numbers, candidates = found.setdefault(len(row), ([], []))

@@ -10,13 +10,13 @@ from tracer.check.draft.matching import Match, matched
 from tracer.check.draft.reading import groups
 from tracer.check.draft.writing import figures_text
 from tracer.check.figures import Passes
-from tracer.check.listed import Listed
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.scenario.loading import Loaded
+from tracer.scenario.model import GRADIENT, UPDATE
 
-TRAINED = ("gradient.", "update.")
+TRAINED = (GRADIENT, UPDATE)
 """The addresses of what training computes begin so."""
 MOST_EXAMPLES = 4
 """So many training examples are searched."""
@@ -49,8 +49,6 @@ def all_candidates(loaded: Loaded) -> Iterator[Candidates]:
     passes = Passes([LOSS.name, *TRAINED] if has_loss else [], loaded)
     yield Candidates(passes.plain)
     for example in range(1, min(len(scenario.training), MOST_EXAMPLES) + 1):
-        listed = Listed(address=LOSS.name, example=example, printed="0")
-        yield Candidates(passes.of(listed), example)
+        yield Candidates(passes.of(LOSS.name, example), example)
     if has_loss:
-        trained = passes.of(Listed(address=TRAINED[0], printed="0"))
-        yield Candidates(trained, prefixes=TRAINED)
+        yield Candidates(passes.of(TRAINED[0]), prefixes=TRAINED)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +31,8 @@ APART = 1.5
 """Another value with nearly this score is as likely."""
 COUNTED = 1e-9
 """Whole numbers differ by more."""
+MOST_DIGITS = 5
+"""Further digits of a number say no more."""
 MOST_COMPARED = 40
 """So many candidates with the best numbers are compared by their names."""
 NEAR = (3.0, 1.5, 0.8, 0.5)
@@ -99,10 +100,7 @@ class _Matcher:
     def operands_of(self, candidate: Candidate) -> list[list[Entry]]:
         """Return the operands in the line of a number; of a score also those of its product."""
         if candidate not in self.operands:
-            entry = self.candidates.within.origins.followed(
-                Entry(candidate.value, tuple(i for i in candidate.at if i is not None))
-            )
-            within = self.candidates.within
+            entry, within = self.candidates.followed(candidate), self.candidates.within
             found = operands_of(within, entry), within.origins.inputs_of(entry)
             self.operands[candidate] = [each for each in found if each]
         return self.operands[candidate]
@@ -169,9 +167,7 @@ class _Matcher:
     def _by_line(self, group: Group, candidate: Candidate) -> float:
         """Return how the other numbers of its statement confirm a number: 0 if not at all."""
         score = 0.0
-        origin = self.candidates.within.origins.followed(
-            Entry(candidate.value, tuple(i for i in candidate.at if i is not None))
-        )
+        origin = self.candidates.followed(candidate)
         if origin in self.results.get(group.statement, ()) and candidate.part == "value":
             score += 2.0
         others = [n for n in self.printed[group.statement] if n is not group.rows[0][0]]
@@ -261,7 +257,7 @@ def _likeness(row: Row, table: Floats) -> Floats:
         if not number.value.is_finite():
             score += np.where(there == float(number.value), 0.3, -1.0)
             continue
-        unit = float(Decimal(1).scaleb(-number.places))
+        unit = float(number.unit)
         off = np.abs(there - float(number.value))
         exact = off <= 0.5 * unit * (1 + 1e-9) + 1e-12
         digits = _digits(number)
@@ -284,12 +280,15 @@ def _says_enough(likeness: float, rows: Sequence[Row]) -> bool:
 
 def _digits(number: Printed) -> float:
     """Return what a printed number says: its significant digits, little for one digit."""
-    digits = str(abs(number.value).normalize().as_tuple().digits and number.value.copy_abs())
-    found = re.sub(r"[eE].*|\.", "", digits).lstrip("0").rstrip("0")
-    return {0: 0.2, 1: 0.5}.get(len(found), float(min(len(found), 5)))
+    if not number.value:
+        return 0.2
+    digits = len(number.value.normalize().as_tuple().digits)
+    if not number.value.is_finite() or digits > MOST_DIGITS:
+        return float(MOST_DIGITS)
+    return 0.5 if digits == 1 else float(digits)
 
 
 def _shows(number: Printed, value: float) -> bool:
     """Return whether a printed number may be a value, rounded, with more than one digit."""
-    unit = float(Decimal(1).scaleb(-number.places))
-    return number.value.is_finite() and abs(float(number.value) - value) <= 0.6 * unit
+    off = abs(float(number.value) - value)
+    return number.value.is_finite() and off <= 0.6 * float(number.unit)

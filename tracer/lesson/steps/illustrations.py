@@ -21,6 +21,7 @@ from tracer.decoder.value import Value
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import FLOATS
 from tracer.formula.expression import Number
+from tracer.formula.numbers import as_decimal
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention_claims import hidden_tokens
@@ -245,6 +246,5 @@ def _total(ctx: LessonContext, value: Value, numbers: NDArray[Any]) -> Number:
 
 def rounded_like(value: Value, number: Any, ctx: LessonContext) -> Number:
     """Return a number with as many decimals as an entry of its size has."""
-    exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
-    pencil = ctx.trace.pencil
+    exact, pencil = as_decimal(number), ctx.trace.pencil
     return Number(pencil.printed(exact, pencil.places(value.role, value.base_address, exact)))

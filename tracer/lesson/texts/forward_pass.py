@@ -14,6 +14,7 @@ from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
+from tracer.names import shape_text
 
 SUMMARY = "Summary"
 
@@ -58,7 +59,7 @@ def contents(trace: Trace) -> doc.Document:
     rows = []
     for step in steps(trace.records):
         value = step.last.output
-        shape = "×".join(map(str, value.shape)) or "1"
+        shape = shape_text(value.shape, "1")
         rows.append((str(step.number), step.kind.name, shape, value.address))
     table = doc.Table.of(("step", "name", "shape", "address"), rows)
     return doc.Document(trace.name, trace.scenario.title, (table,), ())

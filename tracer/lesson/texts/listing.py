@@ -15,6 +15,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import symbols
 from tracer.lesson.working.formulas import formula
+from tracer.names import shape_text
 from tracer.scenario.other_names import family_of, hugging_face, names_by_address, transformer_lens
 
 NONE = "–"
@@ -83,8 +84,8 @@ def value_lists(trace: Trace, *, formulas: bool, names: bool) -> doc.Document:
 
 
 def _with_formula(found: ListedValue) -> tuple[str | doc.Cell, ...]:
-    shape = "×".join(map(str, found.value.shape)) or "1"
-    return (str(found.step), shape, found.value.address, found.symbol, found.formula or NONE)
+    value, formula = found.value, found.formula or NONE
+    return (str(found.step), shape_text(value.shape, "1"), value.address, found.symbol, formula)
 
 
 def _with_names(values: Sequence[ListedValue]) -> Iterator[tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tracer.decoder.axes import Axes
@@ -16,6 +17,13 @@ from tracer.lesson.texts.symbols import symbols
 from tracer.names import closest, did_you_mean, distinct
 
 PERCENT = ["as", "percent"]
+
+WRITTEN: tuple[Callable[[Symbol], str], ...] = (
+    lambda symbol: symbol.base + symbol.below + symbol.above,
+    lambda symbol: symbol.base + symbol.below,
+    lambda symbol: symbol.base,
+)
+"""A symbol in full, without the head, and without indices."""
 
 MOST_ADDRESSES, MOST_SIMILAR = 12, 3
 """A message lists at most this many addresses of a symbol, and of those that end as typed."""
@@ -164,23 +172,11 @@ def _with_symbol(trace: Trace, typed: str) -> list[str]:
     """Return the addresses whose symbol is `typed`; if none is, those whose symbol starts so."""
     wanted = _plain(typed)
     every = [(a, s) for a, s in symbols(trace.records).items() if isinstance(s, Symbol)]
-    for written in (_whole, _without_head, _base):
+    for written in WRITTEN:
         found = [address for address, symbol in every if _plain(written(symbol)) == wanted]
         if found:
             return found
     return []
-
-
-def _whole(symbol: Symbol) -> str:
-    return symbol.base + symbol.below + symbol.above
-
-
-def _without_head(symbol: Symbol) -> str:
-    return symbol.base + symbol.below
-
-
-def _base(symbol: Symbol) -> str:
-    return symbol.base
 
 
 def _plain(written: str) -> str:

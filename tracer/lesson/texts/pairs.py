@@ -31,19 +31,14 @@ EFFECT = (
 def pairs_text(found: Pairs) -> doc.Document:
     """Return the text about several pairs of runs."""
     first = found.experiments[0].comparison.first
+    runs = f"In each of {count(len(found.texts), 'pair')}, the first and the second run are "
+    command = doc.Code(f"{found.command} --pair 1")
     has_effects = any(each.patched or each.effects for each in found.experiments)
     ranked = ("To rank the heads by their effects: ", doc.Code(f"{found.command} --sweep heads"))
     introduction = (
-        doc.Paragraph(
-            (
-                f"In each of {count(len(found.texts), 'pair')}, the first and the second run are ",
-                *(doc.Name(first.name), " with two texts:"),
-            )
-        ),
+        doc.Paragraph((runs, doc.Name(first.name), " with two texts:")),
         _predictions(found),
-        doc.Paragraph(
-            ("To see one pair in full, add its number: ", doc.Code(f"{found.command} --pair 1"))
-        ),
+        doc.Paragraph(("To see one pair in full, add its number: ", command)),
         doc.Paragraph((EFFECT,) if has_effects else ranked),
         *_patched(found),
     )
@@ -52,15 +47,11 @@ def pairs_text(found: Pairs) -> doc.Document:
 
 def _predictions(found: Pairs) -> doc.Table:
     """The texts of each pair, and what follows each of them."""
-    rows = [
-        (str(number), which, _next(experiment, run), text)
-        for number, (texts, experiment) in enumerate(
-            zip(found.texts, found.experiments, strict=True), 1
-        )
-        for which, run, text in zip(
-            *(("first", "second"), experiment.comparison.runs, texts), strict=True
-        )
-    ]
+    rows = []
+    for number, experiment in enumerate(found.experiments, 1):
+        runs, texts = experiment.comparison.runs, found.texts[number - 1]
+        for which, run, text in zip(("first", "second"), runs, texts, strict=True):
+            rows.append((str(number), which, _next(experiment, run), text))
     return doc.Table.of(("pair", "run", "next", "text"), rows)
 
 
@@ -77,12 +68,8 @@ def _patched(found: Pairs) -> Iterator[doc.Block]:
         return
     sites = listed([site.name for site in found.experiments[0].sites])
     mean, spread = effect_number(fmean(effects)), effect_number(stdev(effects))
-    yield doc.Paragraph(
-        (
-            *("With the second run's numbers at ", *sites, ", the mean effect is ", mean),
-            *(", with a spread of ", spread, ":"),
-        )
-    )
+    effect = (", the mean effect is ", mean, ", with a spread of ", spread, ":")
+    yield doc.Paragraph(("With the second run's numbers at ", *sites, *effect))
     rows = [(str(number), effect_number(effect)) for number, effect in enumerate(effects, 1)]
     yield doc.Table.of(("pair", "effect"), rows)
 
@@ -114,11 +101,9 @@ def _sweep(found: Pairs) -> Iterator[doc.Section]:
 
 def _labels(found: Pairs) -> tuple[str, ...]:
     """The tokens that all first texts have at the same position; of others, the position."""
-    texts = [each.comparison.first.tokens for each in found.experiments]
-    columns = zip(*texts, strict=False)
-    return distinct(
-        tuple(
-            column[0] if len(set(column)) == 1 else f"token {position}"
-            for position, column in enumerate(columns, 1)
-        )
+    columns = zip(*(each.comparison.first.tokens for each in found.experiments), strict=False)
+    labels = (
+        column[0] if len(set(column)) == 1 else f"token {position}"
+        for position, column in enumerate(columns, 1)
     )
+    return distinct(tuple(labels))

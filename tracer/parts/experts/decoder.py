@@ -15,6 +15,7 @@ from tracer.decoder.elementwise import Add, Sigmoid
 from tracer.decoder.parameters import weights
 from tracer.decoder.part import ComputeSoftmax, Part
 from tracer.decoder.roles import ChoiceRoles, Network, Role, RoundingRule, SoftmaxRoles
+from tracer.decoder.routing import columns_of_largest
 from tracer.decoder.sub_layers import feed_forward
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -102,7 +103,7 @@ def routed(
     experts = tuple(f"expert {number}" for number in range(1, len(parameters.experts) + 1))
     w_r = weights(tape, ROUTER, parameters.router, x, experts, "expert")
     logits = tape.record(ROUTER_LOGITS, op.MatMul(), x, w_r)
-    columns = columns_of_largest(tape, logits, parameters.top)
+    columns = chosen_columns(tape, logits, parameters.top)
     if parameters.normalize:
         kept = tape.record(CHOSEN_LOGITS, op.Keep(columns, NOT_CHOSEN), logits)
         return softmax(CHOSEN_SOFTMAX, kept), columns
@@ -110,7 +111,7 @@ def routed(
     return tape.record(CHOSEN_PROBABILITIES, op.Keep(columns, Decimal(0)), shares), columns
 
 
-def columns_of_largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, ...], ...]:
+def chosen_columns(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, ...], ...]:
     """The columns of the `top` largest logits of each row; of equal ones, the first.
 
     If `tape.routing` has other columns, those. Without numbers the tokens are spread evenly.
@@ -123,10 +124,7 @@ def columns_of_largest(tape: Tape, logits: Value, top: int) -> tuple[tuple[int, 
             tuple(sorted((top * token + each) % experts for each in range(top)))
             for token in range(tokens)
         )
-    return tuple(
-        tuple(sorted(sorted(range(experts), key=lambda column: -row[column])[:top]))
-        for row in logits.computed
-    )
+    return columns_of_largest(logits.computed, top)
 
 
 def tokens_of_experts(
