@@ -16,6 +16,8 @@ import pytest
 import tracer
 from tests.helpers.command import printed, run, run_json
 from tracer import library
+from tracer.check.report import Report
+from tracer.check.verdicts import Verdict
 from tracer.decoder import forward
 from tracer.errors import TracerError
 from tracer.scenario.loading import folder, parse
@@ -85,6 +87,26 @@ def test_an_unknown_address_is_answered_with_the_nearest(alex: tracer.Trace) -> 
 def test_a_pass_says_what_it_is(alex: tracer.Trace) -> None:
     said = f"<Trace of 'Alex decides where to eat': 4 tokens, {len(alex)} values>"
     assert repr(alex) == said
+
+
+def test_results_and_scenarios_say_what_they_are(alex: tracer.Trace) -> None:
+    """A shell prints the last expression: a line, not all numbers of a model."""
+    assert repr(tracer.load("alex")) == "<Scenario 'Alex decides where to eat': 4 tokens>"
+    explained = tracer.explain(alex, "softmax", head=1)
+    assert repr(explained) == "<Document 'Alex decides where to eat': 1 section>"
+    session = tracer.session(tracer.load("pizza"))
+    plain, other = session.trace(), session.trace("<START> odio la pizza")
+    experiment = tracer.compare(plain, other, sweep="ffns")
+    assert repr(experiment).startswith("<Experiment: ")
+    assert repr(experiment).endswith(" 2 effects>")
+    attribution = tracer.attribute(plain, "logits[la,pizza]")
+    assert repr(attribution).endswith(f": {len(attribution.parts)} parts>")
+    differences = tracer.check(tracer.load("alex"), against={"input": alex["output"].array})
+    assert repr(differences) == "<Differences: 1 value compared, 1 differs>"
+    report = tracer.check(tracer.load("alex"), folder() / "alex.figures.yaml")
+    assert isinstance(report, Report)
+    wrong = len(report.of(Verdict.WRONG))
+    assert repr(report).endswith(f": {len(report.findings)} figures, {wrong} wrong>")
 
 
 def test_a_value_shows_itself_as_a_table(alex: tracer.Trace) -> None:

@@ -328,6 +328,9 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     )
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
+    one = {"input": arrays["input"], "layer1.ffn.hiden": np.zeros((3, 4))}
+    told = " ".join(against(tmp_path, one).stdout.split())
+    assert ". A similar address is “layer1.ffn.hidden”" in told
     many = {f"x{n}": np.zeros(2) for n in range(10)}
     assert ", and 9 more. Similar" in " ".join(against(tmp_path, arrays | many).stdout.split())
 
@@ -475,4 +478,4 @@ def test_another_epsilon_is_found_in_float32_where_it_is_used(seed: int, tmp_pat
     text = run(
         "check", str(tmp_path / "ours.yaml"), "--against", str(tmp_path / "theirs.safetensors")
     ).stdout
-    assert "None of these follows from the file's numbers before it: " in " ".join(text.split())
+    assert "None of these follows from the file's numbers before them: " in " ".join(text.split())

@@ -49,7 +49,22 @@ def test_minus_infinity_is_read_in_every_form(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "1.2.3", "1,2", "12,34", "e5", "nan", "inf", "1_0", "٣", "--1", ".", "1e999999"],
+    [
+        "",
+        "x",
+        "1.2.3",
+        "1,2",
+        "12,34",
+        "0,964",
+        "e5",
+        "nan",
+        "inf",
+        "1_0",
+        "٣",
+        "--1",
+        ".",
+        "1e999999",
+    ],
 )
 def test_what_is_no_number_is_none(text: str) -> None:
     assert printed(text) is None

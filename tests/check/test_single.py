@@ -13,11 +13,12 @@ import pytest
 from tests.check.test_verdicts import HEAD, ROUNDED, SAMPLE, THIRDS, after_a_norm
 from tests.helpers.command import problems, run
 from tests.helpers.truth import false_equations
-from tracer.check.single import check_single, single_text
+from tracer.check.single import MEANINGS, check_single, single_text
 from tracer.decoder.forward import trace as run_pass
 from tracer.decoder.value import Entry
 from tracer.lesson.entries import name as name_of
 from tracer.renderers import Format, render
+from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load
 
 KEPT = THIRDS.replace("W_2: [[3, 5]]", "W_2: [[0.3333, 5]]")
@@ -71,7 +72,7 @@ def test_the_cause_is_named_with_both_lines(
     ran = asked(scenario, f"layer1.ffn.{figure}")
     text = " ".join(ran.stdout.split())
     assert ran.exit_code == (1 if verdict == "wrong" else 0)
-    assert f"{number} is the result {by}." in text
+    assert f"{number} is the result {by}.{MEANINGS.get(by, '')} Correct: " in text
     assert found["worked"] in text
     if line is None:
         assert found["worked_as_printed"] is None
@@ -102,6 +103,23 @@ def test_what_nothing_explains_is_wrong(asked: Any) -> None:
     assert "“input[b,d₀]” is 3, not 7. Right:" in text, "a typed number has no reason"
 
 
+def test_a_wrong_figure_of_few_digits_hides_nothing_of_the_right_number() -> None:
+    """-0.273 is 0 without decimals; a text that prints 2 is told more than that."""
+    wrong = {
+        "output[Alex,spicy]=2": "is -0.273, not 2.",
+        "layer1.attention.head1.weights[Alex,Frank]=96.4": "is 0.964, not 96.4. 96.4 % is right",
+        "layer1.attention.head1.scores[Alex,Emma]=96.4": "not 96.4. No other rounding",
+    }
+    ran = run("check", "alex", *(word for each in wrong for word in ("--figure", each)))
+    assert ran.exit_code == 1
+    for said in wrong.values():
+        assert said in " ".join(ran.stdout.split())
+
+
+def test_every_mode_of_rounding_is_explained() -> None:
+    assert set(MEANINGS) == {f"with carry: {mode}" for mode in Carry}
+
+
 def test_each_is_judged_alone(asked: Any) -> None:
     """44 is twice 22; that 50 is twice 25 is no excuse."""
     ran = asked(ROUNDED, "layer1.ffn.hidden[b,1]=25", "layer1.ffn.output[b,2]=50", json=True)
@@ -112,6 +130,7 @@ def test_all_mistakes_are_told_at_once(asked: Any) -> None:
     wrong = {
         "layer1.ffn.hiden[b,1]=3": "no such value; did you mean 'layer1.ffn.hidden'",
         "layer1.ffn.hidden[b,1]=3,x": "got 'layer1.ffn.hidden[b,1]=3,x', expected ADDRESS=NUMBER",
+        "layer1.ffn.hidden[b,1]=3,5": "got '3,5', expected a decimal point instead of the comma",
         "layer1.ffn.hidden[b,1]": "expected ADDRESS=NUMBER",
         "=3": "expected ADDRESS=NUMBER",
         "layer1.ffn.hidden=3": "got no row or column, expected [token,hidden], such as [a,h₁]",

@@ -213,6 +213,8 @@ def test_each_pair_can_be_traced(tmp_path: Path) -> None:
     patch = ("--patch", "layer1.ffn.output", "--sweep", "heads")
     found = json.loads(printed(*words, *patch, "-f", "json"))
     assert [(each["first"], each["second"]) for each in found["pairs"]] == list(PAIRS)
+    assert "To rank the heads by their effects:" in printed(*words)
+    assert "To rank" not in printed(*words, *patch)
     for texts, each in zip(PAIRS, found["pairs"], strict=True):
         assert each["effect"] == pytest.approx(
             effect(texts, "layer1.ffn.output", Sweep.FFNS), abs=1e-9

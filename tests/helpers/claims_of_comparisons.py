@@ -106,6 +106,12 @@ OF_PAIRS: dict[str, Callable[[Said, Any], bool]] = {
     r"To see one pair in full, add its number: (?P<command>.+)": (
         lambda said, document: document["pairs"][0]["command"] == said["command"]
     ),
+    r"To rank the heads by their effects: (?P<command>.+) --sweep heads": (
+        lambda said, document: (
+            document["sweep"] == []
+            and document["pairs"][0]["command"] == f"{said['command']} --pair 1"
+        )
+    ),
     r"The effect in a pair is the share of the switch from the first run's word to the second's that the patch causes: with 0, the difference of their logits stays that of the first run; with 1, it becomes that of the second\. The spread is the standard deviation over the pairs, with n − 1 in the denominator\.": (
         lambda said, document: bool(document["sweep"] or document["pairs"][0]["patched"])
     ),

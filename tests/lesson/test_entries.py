@@ -81,6 +81,7 @@ MISFITS = {
     "layer1.ffn.actvation[1,1]": "layer1.ffn.actvation: no such value; did you mean "
     "'layer1.ffn.activation'",
     "xyzzy[1,1]": "xyzzy: no such value",
+    "scores[1,1]": f"scores: no such value; did you mean '{HEAD}.scores'",
     "A[Alex,Frank]": "A: no such value; A is the symbol of "
     f"{HEAD}.weights[Alex,Frank], layer1.attention.head2.weights[Alex,Frank]",
     "A²[1,1]": "A²: no such value; A² is the symbol of layer1.attention.head2.weights[1,1]",

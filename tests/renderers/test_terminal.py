@@ -149,6 +149,13 @@ def test_random_pages_fit_and_are_true(scenario: Scenario) -> None:
         assert (unreadable(page), false_equations(page)) == ([], [])
 
 
+def test_a_whole_table_has_whole_names_of_columns() -> None:
+    table = Table(("address", "TransformerLens", "Hugging Face"), (), is_whole=True)
+    for width in (40, 80):
+        text = " ".join(row.plain for row in tables.table_rows(table, width))
+        assert text.split() == ["address", "TransformerLens", "Hugging", "Face"]
+
+
 def test_a_long_table_takes_no_more_time_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = list[str]()
 

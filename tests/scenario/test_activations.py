@@ -87,6 +87,7 @@ def test_arrays_of_all_heads_are_split(tmp_path: Path) -> None:
         layer1__attention__rotated_query=queries.T[:, :, None],
         blocks__0__attn__hook_k=keys[None, :, :, None],
         layer2__attention__key=keys,
+        gradient__layer1__attention__key=keys,
     )
     arrays, _ = activations(path, shared)
     expected = {
@@ -96,6 +97,7 @@ def test_arrays_of_all_heads_are_split(tmp_path: Path) -> None:
         **{f"layer1.attention.head{2 * i + 1}.key": keys[:, i : i + 1] for i in (0, 1)},
         **{f"layer1.attention.head{2 * i + 1}.value": keys[:, i : i + 1] for i in (0, 1)},
         "layer2.attention.key": keys,
+        **{f"gradient.layer1.attention.head{2 * i + 1}.key": keys[:, i : i + 1] for i in (0, 1)},
     }
     assert arrays.keys() == expected.keys()
     for address, dumped in arrays.items():

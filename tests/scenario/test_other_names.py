@@ -137,7 +137,7 @@ def test_steps_lists_every_value_with_its_formula() -> None:
 
 def test_names_are_listed_in_a_line_each() -> None:
     text = printed("steps", "alex", "--names", width=140)
-    assert "Of Hugging Face, the names of the family “marian” are listed." in text
+    assert "The names of Hugging Face are those of the family “marian”." in text
     lines = [line.split() for line in text.splitlines()]
     query = ["layer1.attention.head2.query", "blocks.0.attn.hook_q[1]"]
     assert [*query, "model.decoder.layers.0.self_attn.q_proj[1]"] in lines
@@ -145,7 +145,7 @@ def test_names_are_listed_in_a_line_each() -> None:
     narrow = printed("steps", "alex", "--names", width=80)
     names = {word for line in lines[6:] for word in line}
     assert names <= {*narrow.split()}, "a name is shortened or folded"
-    assert "only what a model returns is listed" in " ".join(
+    assert "the list has only what a model returns" in " ".join(
         printed("steps", "lora", "--names").split()
     )
 

@@ -234,7 +234,7 @@ def test_wrong(text: str, expected: list[str]) -> None:
 
 
 OUTPUTS = {
-    "several lines": (f"a {VALUE}{END}", "a\nb", "has several lines, which need a start alone"),
+    "several lines": (f"a {VALUE}{END}", "a\nb", "has several lines; put the start of the mark"),
     "a code span that takes in the end": (f"a {VALUE}{END}`", "`", LOST),
     "an escape of the end": (f"a {VALUE}{END}", "\\", LOST),
     "an end in a line": (f"a {VALUE}{END}", END, LOST),

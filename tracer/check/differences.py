@@ -50,6 +50,11 @@ class Differences:
     source: str = "the file"
     """Where the values are, for sentences."""
 
+    def __repr__(self) -> str:
+        differ = sum(each.differs for each in self.compared)
+        verb = "differs" if differ == 1 else "differ"
+        return f"<Differences: {count(len(self.compared), 'value')} compared, {differ} {verb}>"
+
     @property
     def holds(self) -> bool:
         """Whether nothing differs."""
@@ -149,11 +154,12 @@ class Differences:
         names = shortlist(together([each.value.address for each in self.wrong]))
         follow = sum(each.differs for each in self.compared) - len(self.wrong)
         if not follow:
-            yield (f"None of these follows from {self.source}'s numbers before it: ", *names, ".")
+            yield (f"None of these follows from {self.source}'s numbers before them: ", *names, ".")
             return
         does = "does" if len(self.wrong) == 1 else "do"
         yield (
-            f"{len(self.wrong)} {does} not follow from {self.source}'s numbers before it: ",
+            f"{len(self.wrong)} {does} not follow from {self.source}'s numbers before "
+            f"{'it' if len(self.wrong) == 1 else 'them'}: ",
             *names,
             ".",
         )
@@ -184,7 +190,8 @@ class Differences:
             for each in self.not_compared[:MOST_NAMES]
             if (found := similar(each, self.trace.values))
         )
-        hint = (". Similar addresses are ", *shortlist([*near])) if near else ()
+        similar_are = "A similar address is " if len(near) == 1 else "Similar addresses are "
+        hint = (f". {similar_are}", *shortlist([*near])) if near else ()
         return (f" {number} other {are} not compared, {why}", *names, *hint, ".")
 
     def _first(self) -> Iterator[doc.Section]:

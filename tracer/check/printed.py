@@ -10,7 +10,7 @@ from tracer.formula.numbers import round_half_away
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 
 WRITTEN = re.compile(
-    r"(?P<digits>[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,30})?(?:\.[0-9]{0,30})?)"
+    r"(?P<digits>[-+]?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]{1,30})?(?:\.[0-9]{0,30})?)"
     r"(?:(?:[eE]|[×·]10\^?)(?P<power>[-+]?[0-9]{1,6}))?(?P<percent> ?%)?"
 )
 """-0.352, 1,048,576, 2.1e-5, 2.1×10⁻⁵, 96.4 %."""

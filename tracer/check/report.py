@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tracer.check.verdicts import JudgedFigure, Verdict
 from tracer.lesson.steps.kind import Step
+from tracer.names import count
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class Report:
     scenario: str
     title: str
     findings: tuple[JudgedFigure, ...]
+
+    def __repr__(self) -> str:
+        wrong = len(self.of(Verdict.WRONG))
+        return f"<Report on {self.title!r}: {count(len(self.findings), 'figure')}, {wrong} wrong>"
 
     @property
     def holds(self) -> bool:

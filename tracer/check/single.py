@@ -26,6 +26,7 @@ from tracer.lesson.entries import name as name_of
 from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.origins import Origins
 from tracer.names import count
+from tracer.renderers.text import number_text
 from tracer.scenario.loading import Loaded
 from tracer.scenario.rounding import Digits
 
@@ -43,6 +44,12 @@ TITLES = {
     Verdict.UNKNOWN: "Cannot be checked",
     Verdict.AGREES: "Right",
 }
+MEANINGS = {
+    "with carry: line": " This mode continues with each printed number.",
+    "with carry: step": " This mode rounds at the end of each step.",
+    "with carry: never": " This mode rounds numbers only to print them.",
+}
+"""What the modes of rounding mean, for a reader who has set none."""
 UNEXPLAINED = "No other rounding and no variant that the program tries results in {}."
 
 
@@ -75,6 +82,8 @@ def _figures(loaded: Loaded, typed: Sequence[str]) -> list[NumberFigure]:
         figure = printed(number.strip())
         if not address or figure is None:
             message = f"got {text!r}, expected ADDRESS=NUMBER, or ADDRESS[ROW,COLUMN]=NUMBER"
+            if address and printed(number.strip().replace(",", ".")):
+                message = f"got {number.strip()!r}, expected a decimal point instead of the comma"
             problems.append(Problem(message, address="--figure"))
             continue
         try:
@@ -188,7 +197,7 @@ def _blocks(each: SingleFigure) -> Iterator[doc.Block]:
         yield doc.Paragraph((name, f" cannot be checked: {finding.by}."))
         return
     agrees = finding.verdict is Verdict.AGREES
-    yield doc.Paragraph((name, f" is {finding.right}{'' if agrees else f', not {text}'}."))
+    yield doc.Paragraph((name, f" is {_right(finding)}{'' if agrees else f', not {text}'}."))
     if not agrees and (each.line or finding.by):  # what is given has no reason
         yield doc.Paragraph((_reason(finding),))
     if each.line:
@@ -199,8 +208,29 @@ def _blocks(each: SingleFigure) -> Iterator[doc.Block]:
         yield doc.Working((each.other,))
 
 
+def _right(finding: JudgedFigure) -> str:
+    """Return the right number with the figure's digits; as texts print it if those hide a part.
+
+    So -0.273 instead of 0, where the figure is 2.
+    """
+    figure = finding.figure
+    assert isinstance(figure, NumberFigure)
+    own = figure.within.origins.number(figure.entry)
+    is_near = finding.verdict in (Verdict.AGREES, Verdict.ROUNDING)
+    if is_near or figure.printed.like(own.value) == own.value or "%" in figure.text:
+        return finding.right
+    return number_text(own)
+
+
 def _reason(finding: JudgedFigure) -> str:
-    text = finding.figure.text
+    figure, text = finding.figure, finding.figure.text
+    assert isinstance(figure, NumberFigure)
     if finding.by == ONE_UNIT:
         return f"{text} is {ONE_UNIT} off."
-    return f"{text} is the result {finding.by}." if finding.by else UNEXPLAINED.format(text)
+    if finding.by:
+        return f"{text} is the result {finding.by}.{MEANINGS.get(finding.by, '')}"
+    share = as_decimal(figure.entry.value.computed[figure.entry.at])
+    percent = printed(f"{text} %")
+    if percent and abs(share) <= 1 and percent.rounds(share):
+        return f"{text} % is right; without the percent sign, the number is 100 times as large."
+    return UNEXPLAINED.format(text)

@@ -112,8 +112,17 @@ def _of_loss(reduction: str) -> Change:
 
 
 def _of_activations(name: str) -> Change:
-    """Return a change of every activation function to one."""
-    return _with(Network, lambda ffn: {} if ffn.activation == name else {"activation": name})
+    """Return a change of every activation function to one.
+
+    Not between the two GELUs: this change has a name of its own.
+    """
+    of_gelu = {"gelu", "gelu_tanh"}
+
+    def other(ffn: Network) -> Settings:
+        is_known = ffn.activation == name or {ffn.activation, name} == of_gelu
+        return {} if is_known else {"activation": name}
+
+    return _with(Network, other)
 
 
 def _scaled(scale: Callable[[Attention], Decimal]) -> Change:

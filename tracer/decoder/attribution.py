@@ -29,7 +29,7 @@ from tracer.decoder.tape import Record, Tape
 from tracer.decoder.token_rows import OneToken, label, starts
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
-from tracer.names import distinct
+from tracer.names import count, distinct
 
 ATTRIBUTED = (roles.LOGITS, roles.UNCAPPED_LOGITS, roles.OUTPUT)
 """The values whose entries are sums of parts."""
@@ -72,6 +72,9 @@ class Attribution:
     parts: tuple[AttributedPart, ...]
     sum: Value
     rounding: Value | None
+
+    def __repr__(self) -> str:
+        return f"<Attribution of {self.attributed.address}: {count(len(self.parts), 'part')}>"
 
 
 def attribute(

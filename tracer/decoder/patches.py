@@ -132,7 +132,10 @@ def _patch(comparison: Comparison, site: Site) -> Patch:
             return Patch(other, None)
         if not has_token_rows(value) or value.shape[1:] != other.shape[1:]:
             ours, theirs = shape_text(value.shape), shape_text(other.shape)
-            raise refused(f"{ours} in the first run and {theirs} in the second")
+            message = f"{ours} in the first run and {theirs} in the second"
+            if value.axes[-1].name == "key":
+                message += "; it can be patched only between texts of the same length"
+            raise refused(message)
         return Patch(other, comparison.alignment(value).pairs)
     if not has_token_rows(value):
         raise refused("it has no row for each token")

@@ -19,6 +19,7 @@ from tracer.decoder.patches import Site, Source, patched
 from tracer.decoder.replay import can_replay, fetch_together
 from tracer.decoder.value import Value
 from tracer.errors import Located, Problem, TracerError
+from tracer.names import count
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class Experiment:
     sites: Sequence[Site] = ()
     patched: Trace | None = None
     effects: Sequence[Effect] = ()
+
+    def __repr__(self) -> str:
+        first, second = self.names
+        return f"<Experiment: {first!r} and {second!r}, {count(len(self.effects), 'effect')}>"
 
     @property
     def effect(self) -> float | None:
@@ -136,7 +141,10 @@ class Pairs:
         )
         for number, other in enumerate(others, 2):
             if other.keys() != first.keys():
-                message = f"pair {number} has other places than pair 1: the texts differ in length"
+                message = (
+                    f"pair {number} has other places than pair 1, because the texts differ in "
+                    "length; use texts of equal lengths, or see one pair with --pair"
+                )
                 raise TracerError(Problem(message, address="--sweep"))
         found = []
         for place, of in first.items():

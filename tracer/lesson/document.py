@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
+from tracer.names import count
 from tracer.node import Node, rewritten
 
 if TYPE_CHECKING:
@@ -509,6 +510,9 @@ class Document(Node):
     sections: tuple[Section, ...]
     whole: bool = True
     has_contents: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Document {self.title!r}: {count(len(self.sections), 'section')}>"
 
     @property
     def paragraphs(self) -> Iterator[Paragraph]:

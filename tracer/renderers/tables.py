@@ -178,7 +178,10 @@ def _columns(table: Table, most: int, *, whole_formulas: bool = False) -> list[l
         return cell_text(cell) if is_whole else shortened(cell_text(cell), most)
 
     return [
-        [name and shortened(name, most), *(shown(row[j]) for row in table.rows)]
+        [
+            name and (name if table.is_whole else shortened(name, most)),
+            *(shown(row[j]) for row in table.rows),
+        ]
         for j, name in enumerate(table.header[:-1])
     ]
 

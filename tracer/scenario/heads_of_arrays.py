@@ -17,10 +17,10 @@ OF_SCORES = ("dot", "scores", "masked", "weights")
 """Values with a row per query and a column per key: arrays of them begin with the heads."""
 _NAMES = "|".join(("query", "rotated_query", "query_norm", *OF_KEYS, *OF_SCORES))
 ALL_HEADS = re.compile(
-    rf"(?P<tower>encoder\.)?layer(?P<layer>[0-9]{{1,6}})\.(?P<part>attention|cross_attention)"
-    rf"\.(?P<name>{_NAMES})"
+    rf"(?:gradient\.)?(?P<tower>encoder\.)?layer(?P<layer>[0-9]{{1,6}})"
+    rf"\.(?P<part>attention|cross_attention)\.(?P<name>{_NAMES})"
 )
-"""An address of all heads: that of a head's value, without the head."""
+"""An address of all heads: that of a head's value or its gradient, without the head."""
 
 
 def address_of_head(address: str, head: int) -> str:

@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from tracer.names import count
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
@@ -356,6 +357,9 @@ class Scenario(Tower):
     arithmetic: Annotated[Literal["decimal", "float64"], AfterValidator(_carries_nothing)] = (
         described("The kind of numbers; float64 needs carry: never.", "decimal", "decimal")
     )
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.title!r}: {count(len(self.tokens), 'token')}>"
 
     def reading(
         self,

@@ -93,7 +93,7 @@ def _content(mark: Mark, text: str, output: str) -> str:
         if display := DISPLAY.fullmatch(output):
             output = f"${' '.join(display[1].split())}$"
         if "\n" in output:
-            message = "the output has several lines, which need a start alone on its line"
+            message = "the output has several lines; put the start of the mark alone on its line"
             raise TracerError(Problem(message))
         return output
     blank = mark.prefix.rstrip(" \t")

@@ -99,7 +99,7 @@ def _about_names(trace: Trace) -> doc.Sentence:
     family = family_of(trace.scenario)
     if family is None:
         return (
-            "Of Hugging Face, only what a model returns is listed: the names of its modules and "
-            "weights depend on the family.",
+            "For Hugging Face, the list has only what a model returns: the names of its modules "
+            "and weights depend on the family.",
         )
-    return ("Of Hugging Face, the names of the family ", doc.Name(family), " are listed.")
+    return ("The names of Hugging Face are those of the family ", doc.Name(family), ".")

@@ -14,7 +14,7 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Symbol
 from tracer.lesson.entries import index_of, number, position
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import closest, distinct
+from tracer.names import closest, did_you_mean, distinct
 
 PERCENT = ["as", "percent"]
 
@@ -25,8 +25,8 @@ WRITTEN: tuple[Callable[[Symbol], str], ...] = (
 )
 """A symbol in full, without the head, and without indices."""
 
-MOST_ADDRESSES = 12
-"""A message lists at most this many addresses of a symbol."""
+MOST_ADDRESSES, MOST_SIMILAR = 12, 3
+"""A message lists at most this many addresses of a symbol, and of those that end as typed."""
 
 
 class Part(NamedTuple):
@@ -151,13 +151,16 @@ def suggestion(trace: Trace, address: str, place: str | None = None) -> str:
     """Return the end of the message for an unknown address.
 
     If a person typed a symbol, such as `A`, it names the addresses of all values that texts write
-    with this symbol, each with `place` as row and column; else the most similar addresses and
-    names.
+    with this symbol, each with `place` as row and column; else the addresses that end so, or the
+    most similar addresses and names.
     """
     meant = _with_symbol(trace, address)
     if not meant:
         from tracer.scenario.other_names import names_of
 
+        ending = [each for each in trace.values if each.endswith(f".{address}")]
+        if ending:
+            return did_you_mean(ending[:MOST_SIMILAR])
         names = names_of(trace.scenario).items()
         known = [name for name, of in names if not trace.values.keys().isdisjoint(of)]
         return closest(address, [*trace.values, *known])

@@ -34,11 +34,12 @@ def pairs_text(found: Pairs) -> doc.Document:
     runs = f"In each of {count(len(found.texts), 'pair')}, the first and the second run are "
     command = doc.Code(f"{found.command} --pair 1")
     has_effects = any(each.patched or each.effects for each in found.experiments)
+    ranked = ("To rank the heads by their effects: ", doc.Code(f"{found.command} --sweep heads"))
     introduction = (
         doc.Paragraph((runs, doc.Name(first.name), " with two texts:")),
         _predictions(found),
         doc.Paragraph(("To see one pair in full, add its number: ", command)),
-        *doc.paragraphs((EFFECT,) if has_effects else ()),
+        doc.Paragraph((EFFECT,) if has_effects else ranked),
         *_patched(found),
     )
     return doc.Document(first.name, first.scenario.title, introduction, tuple(_sweep(found)))
