@@ -170,7 +170,11 @@ def test_paris_after_each_sub_layer_is_that_of_plain_numpy(plain: dict[str, Any]
 
 
 def test_means_over_pairs_are_those_of_plain_numpy(tmp_path: Path) -> None:
-    names = [("France", "Germany"), ("Spain", "Italy"), ("Japan", "China")]
+    names = [
+        *(("France", "Germany"), ("Spain", "Italy"), ("Japan", "China"), ("Poland", "Greece")),
+        *(("Egypt", "Russia"), ("Norway", "Sweden"), ("Cuba", "Peru"), ("Austria", "Hungary")),
+        *(("Turkey", "Iran"), ("Canada", "Mexico")),
+    ]
     file = tmp_path / "pairs.yaml"
     file.write_text(
         f"templates: [{json.dumps('The capital of {} is')}]\nnames: {json.dumps(names)}"
