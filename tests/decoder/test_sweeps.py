@@ -223,6 +223,9 @@ def test_each_pair_can_be_traced(tmp_path: Path) -> None:
         alone = json.loads(printed(*again, "-f", "json"))
         for key in ("predictions", "patched", "sweep"):
             assert alone[key] == each[key]
+    rounded = ("--decimals", "2", "--carry", "never")
+    found = json.loads(printed(*words, *patch, *rounded, "-f", "json"))
+    assert all(each["command"].split()[-6:-2] == [*rounded] for each in found["pairs"])
 
 
 def test_templates_get_each_pair_of_names(tmp_path: Path) -> None:

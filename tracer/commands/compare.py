@@ -141,6 +141,8 @@ class Compare(options.Compared, Request):
             *chain.from_iterable(("--patch", each) for each in self.patch),
             *(("--sweep", self.sweep) if self.sweep else ()),
             *chain.from_iterable(("--given", each) for each in self.given),
+            *(("--decimals", str(self.decimals)) if self.decimals is not None else ()),
+            *(("--carry", self.carry) if self.carry else ()),
         )
         found = [self._patched(engine, *each) for each in compared]
         return Pairs(found, tuple(texts.values()), shlex.join(words))
