@@ -165,3 +165,14 @@ def test_experts_are_those_that_the_file_s_logits_choose(tmp_path: Path) -> None
     np.savez(tmp_path / "dump.npz", **arrays)
     ran = run("check", f"{tmp_path}/tie.yaml", "--against", f"{tmp_path}/dump.npz")
     assert ran.exit_code == 0, ran.stdout
+
+
+def test_a_factor_explains_no_value_with_another_factor() -> None:
+    dump = dict(computed("gpt"))
+    for address, factor in (("layer1.ffn.output", 2.5), ("layer2.ffn.output", 3.5)):
+        dump[address] = dump[address]._replace(numbers=factor * dump[address].numbers)
+    found = compared("gpt", dump)
+    assert {cause.name: cause.explained for cause in found.causes} == {
+        "multiplied by 2.5": {"layer1.ffn.output"},
+        "multiplied by 3.5": {"layer2.ffn.output"},
+    }

@@ -84,8 +84,8 @@ class Search:
                 explained[name] = frozenset(every)
                 found[name] = len(explained[name]), -_misfit(first, computed)
         if not found:
-            for kind, name in _related(first).items():
-                every = (each.value.address for each in left if kind in _related(each))
+            for name in _related(first):
+                every = (each.value.address for each in left if name in _related(each))
                 return Cause(first, name, frozenset(every))
             return None
         best = max(found, key=found.__getitem__)
@@ -152,13 +152,13 @@ def _is_hidden(changed: Recomputation, compared: Sequence[ComparedValue]) -> boo
     return moves
 
 
-def _related(each: ComparedValue) -> dict[str, str]:
-    """Return the simple relations between a wrong value and the computed one: kinds and names."""
+def _related(each: ComparedValue) -> list[str]:
+    """Return the names of the simple relations between a wrong value and the computed one."""
     assert each.step
     if not each.step.differing_from(np.zeros_like(each.step.own)).any():
-        return {}  # their numbers are so small that any factor near 0 explains them
-    return {
-        kind: name
-        for kind, name, found in relations(each.value, each.step.own, each.step.theirs)
+        return []  # their numbers are so small that any factor near 0 explains them
+    return [
+        name
+        for name, found in relations(each.value, each.step.own, each.step.theirs)
         if not each.step.differing_from(np.asarray(found)).any()
-    }
+    ]

@@ -359,10 +359,10 @@ NO_FACTOR = 5e-4
 """A factor that is so near to 1 is that of rounding."""
 
 
-def relations(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
+def relations(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, Floats]]:
     """Yield simple relations of their numbers to the computed ones.
 
-    Each has a kind, a name, and the numbers that it predicts, from far fewer numbers.
+    Each has a name, and the numbers that it predicts, from far fewer numbers.
     """
     with np.errstate(all="ignore"):
         yield from _of_all(own, theirs)
@@ -370,13 +370,13 @@ def relations(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, 
             yield from _of_rows(value, own, theirs)
 
 
-def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
+def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, Floats]]:
     ratio = theirs / own
     known = np.isfinite(ratio) & (own != 0)
     if known.sum() > 2:
         factor = float(np.median(ratio[known]))
         if abs(factor - 1) > NO_FACTOR:
-            yield "factor", f"multiplied by {factor:.4g}", own * factor
+            yield f"multiplied by {factor:.4g}", own * factor
         kept = known & (theirs != 0)
         if kept.any() and not kept.all():
             factor = float(np.median(ratio[kept]))
@@ -384,25 +384,25 @@ def _of_all(own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
             dropped = np.where(theirs == 0, 0, own * factor)
             if 0 < share < 0.9 and abs(factor * (1 - share) - 1) < 0.25:
                 name = f"with dropout: some numbers are 0, the others {factor:.4g} times as large"
-                yield "dropout", name, dropped
+                yield name, dropped
 
 
-def _of_rows(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, str, Floats]]:
+def _of_rows(value: Value, own: Floats, theirs: Floats) -> Iterator[tuple[str, Floats]]:
     apart = np.where(np.isfinite(own) & np.isfinite(theirs), theirs - own, np.nan)
     apart[np.isnan(apart).all(axis=1)] = 0
     name = "with another constant added to each row"
-    yield "constant", name, own + np.nanmedian(apart, 1, keepdims=True)
+    yield name, own + np.nanmedian(apart, 1, keepdims=True)
     if own.shape[0] == own.shape[1]:
-        yield "transposed", "transposed", own.T
+        yield "transposed", own.T
     labels = value.axes[0].labels
     wrong = [i for i in range(len(own)) if not np.allclose(own[i], theirs[i], rtol=1e-2, atol=1e-9)]
     if not wrong or len(wrong) == len(own):
         return
     stale = np.array(own)
     stale[wrong] = 0
-    yield "zeros", f"with {count(len(wrong), 'row')} of zeros", stale
+    yield f"with {count(len(wrong), 'row')} of zeros", stale
     pairs = [(i, int(np.argmin(np.abs(own - theirs[i]).max(axis=1)))) for i in wrong]
     for i, other in pairs:
         stale[i] = own[other]
     said = ", ".join(f"that of “{labels[j]}” for “{labels[i]}”" for i, j in pairs[:3])
-    yield "rows", f"with another token's row: {said}", stale
+    yield f"with another token's row: {said}", stale

@@ -31,7 +31,7 @@ const setTokens = ({ values, data }, { values: about }, to) => {
 const namesOf = (tokens, named) =>
   distinct(named === true ? tokens : named.map((each) => (typeof each === "number" ? tokens[each] : each)));
 
-/** Names that occur twice are told apart by their position: red (1), red (2). @param {string[]} names */
+/** Names that occur twice get their position behind them: red (1), red (2). @param {string[]} names */
 const distinct = (names) => {
   const numbered = new Set();
   let found = names;
