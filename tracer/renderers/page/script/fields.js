@@ -121,7 +121,7 @@ const sendField = (closes) => {
 };
 
 /**
- * Change a number in the page at once; return whether a server has to be told, too.
+ * Change a number in the page at once; return whether a server has to know it, too.
  * @param {number} place @param {string} number
  */
 const changeHere = (place, number) => {

@@ -34,7 +34,7 @@ const showStop = (number) => {
   next.hidden = isLast;
   if (isLast) the("end", HTMLButtonElement).focus();
   placeShown.textContent = `${stopNumber} of ${there.length}`;
-  speak([placeShown, ...stop.children, told].map((each) => each.textContent).join(" "));
+  speak([placeShown, ...stop.children, linePanel].map((each) => each.textContent).join(" "));
   document.dispatchEvent(new CustomEvent("laid-out"));
 };
 

@@ -72,6 +72,6 @@ text.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter") {
     event.preventDefault(); // else it would press the button that it leads to
     begin(cell);
-    all("[data-go]", told)[0]?.focus();
+    all("[data-go]", linePanel)[0]?.focus();
   }
 });

@@ -3,7 +3,7 @@
 // Pointing at a number shows its line in the panel and highlights its operands.
 
 const panel = the("panel", HTMLElement);
-const told = the("line", HTMLParagraphElement);
+const linePanel = the("line", HTMLParagraphElement);
 const sources = the("sources", HTMLUListElement);
 const COLORS = 5;
 
@@ -24,7 +24,7 @@ const forget = () => {
   lit.forEach(([place, kinds]) => place.classList.remove(...kinds));
   lit = [];
   pointed = "";
-  told.replaceChildren();
+  linePanel.replaceChildren();
   sources.replaceChildren();
   darken();
 };
@@ -49,10 +49,10 @@ const show = (of) => {
   const name = from === of ? nameOf(of) : `${nameOf(of)} is ${nameOf(from)}`;
   const last = element("b", "", result || number);
   const line = work.length ? [...drawn(work, source), " ", element("span", "result", `${sign} `, last)] : [last];
-  told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
-  if (sourceOf(from).given) told.append(", given");
-  if (earlier.has(of)) told.append(`, was ${earlier.get(of)}`);
-  speak(told.textContent || "");
+  linePanel.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
+  if (sourceOf(from).given) linePanel.append(", given");
+  if (earlier.has(of)) linePanel.append(`, was ${earlier.get(of)}`);
+  speak(linePanel.textContent || "");
   sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), color)));
   light(of, "here");
   if (from !== of) light(from, "here");

@@ -64,7 +64,7 @@ text.addEventListener("focusin", (event) => {
 text.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !under(event, ".number[tabindex]")) return;
   event.preventDefault(); // else it would press the button that it leads to
-  all("[data-go]", told)[0]?.focus();
+  all("[data-go]", linePanel)[0]?.focus();
 });
 text.addEventListener("mousedown", (event) => {
   const cell = under(event, "td[data-of]");
