@@ -66,6 +66,15 @@ def test_the_contents_show_the_levels_and_lead_to_them(fresh: Any) -> None:
         assert fresh.locator("#level").input_value() == level
 
 
+def test_a_link_leads_to_its_step_though_the_address_is_written_meanwhile(fresh: Any) -> None:
+    fresh.select_option("#level", "0")
+    fresh.evaluate("""() => {
+      location.hash = "#step-20";
+      history.replaceState(null, "", "#level=0"); // as the page itself does after a scroll
+    }""")
+    fresh.wait_for_selector("#step-20:visible", timeout=3000)
+
+
 def test_practice_and_the_board_have_every_step(fresh: Any) -> None:
     for button, first in (("#board", "step-1"), ("#try", "step-2")):
         fresh.select_option("#level", "0")

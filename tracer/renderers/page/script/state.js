@@ -56,10 +56,10 @@ const setChoices = (wanted) => {
   choose();
 };
 
-/** Show what the address names: a part of the text, and unless it is a link of the text, all the rest. */
-const arrive = () => {
+/** Show what an address names: a part of the text, and unless it is a link of the text, all the rest. */
+const arrive = (hash = location.hash) => {
   noted = Date.now(); // the address stays until all of it is shown
-  const wanted = new URLSearchParams(location.hash.slice(1));
+  const wanted = new URLSearchParams(hash.slice(1));
   const [first = ""] = wanted.keys();
   const named = document.getElementById(first);
   const part = named && named !== text && text.contains(named) ? named : null;
@@ -98,8 +98,9 @@ document.addEventListener("click", (event) => {
   if (!hash) return;
   const isInline = location.protocol === "about:"; // its links would lead to the page around it
   if (isInline) event.preventDefault();
-  if (hash === location.hash) arrive(); // it fires no hashchange event
+  if (hash === location.hash) arrive(hash); // it fires no hashchange event
   else if (isInline) location.hash = hash;
 });
-window.addEventListener("hashchange", arrive);
+// What is shown may be written into the address before this event comes: only the event still knows the link.
+window.addEventListener("hashchange", (event) => arrive(new URL(event.newURL).hash));
 for (const kind of ["scroll", "change", "click", "keyup"]) window.addEventListener(kind, noteState, { passive: true });
