@@ -40,7 +40,8 @@ class Group:
     `lines` are those of its rows. `statement` is the same for all groups of an equation, or of a
     line, and `subject` is what stands before its first relation sign. `label` are the words before
     the group in its line, `labels` those before each row; `near` are the lines above it, the
-    nearest first.
+    nearest first. `function` is what it is the argument of, `context` what a statement of several
+    clauses begins with.
     """
 
     lines: tuple[int, ...]
@@ -52,6 +53,8 @@ class Group:
     labels: tuple[str, ...] = ()
     subject: str = ""
     near: tuple[str, ...] = ()
+    function: str = ""
+    context: str = ""
 
     @property
     def line(self) -> int:
@@ -136,6 +139,9 @@ class _RowOfBracket(NamedTuple):
     line: int = 0
 
 
+LONGEST_NAME = 40
+_FUNCTION = re.compile(r"(?:\b(e) *\^|\\(sqrt|exp|ln|log)|(√)|\b([^\W\d_]{2,})\}?(?=\())[\s({\[]*$")
+"""What a number is the argument of: ReLU(, e^{, √, \\text{FFN}(."""
 DEEPEST = 4
 """Brackets are rows of an array in at most so many others."""
 
@@ -159,7 +165,11 @@ class _Reader:
         self.transparent: set[int] = set()
         """The closing parentheses of products in a sum: (0.3 × 0.8) + (0.6 × 0.2)."""
         self.statement = every[0].start if every else 0
-        self.subject = ""
+        self.first = self.subject = ""
+        self.clause = self.statement
+        """Where a clause begins; `first` is the subject of the first clause."""
+        self.until = -1
+        """The last closing bracket of those that are read as expressions."""
         self.behind = self.statement
         """Where the words of the next group begin."""
 
@@ -190,15 +200,18 @@ class _Reader:
             elif self.has_signs:
                 self.entries.append(self.now)
                 self.now, self.has_signs = [[]], False
+            if not any(self.now) and at > self.until:  # a = 1, b = 2
+                self.subject, self.clause = "", token.end
         elif token.kind is Is.OPERATOR and token.text in ("*", "x", "%"):
             self.has_signs = True
         else:
             self.end()
             if token.kind is Is.LINE and not self.goes_on(at):
-                self.statement = self.behind = token.end
-                self.subject = ""
+                self.statement = self.behind = self.clause = token.end
+                self.first = self.subject = ""
             elif token.kind is Is.RELATION and not self.subject:
-                self.subject = self.text.content[self.statement : token.start].strip()
+                self.subject = self.text.content[self.clause : token.start].strip()
+                self.first = self.first if self.clause != self.statement else self.subject
         return at + 1
 
     def goes_on(self, at: int) -> bool:
@@ -277,6 +290,7 @@ class _Reader:
                 self.transparent.add(closed or at)
                 return at + 1
         self.end()
+        self.until = max(self.until, closed or at)
         return at + 1
 
     def rows(self, opened: int, closed: int, depth: int = 0) -> list[_RowOfBracket]:
@@ -372,13 +386,31 @@ class _Reader:
     def group(self, rows: Sequence[_RowOfBracket], token: Token, kind: Kind = Kind.VALUES) -> None:
         """Add a group that begins at a token."""
         _, column = self.text.place(token.start)
-        label = self.text.content[self.behind : token.start].split("\n")[-1].strip(" |[(,")
+        start = max(0, token.start - LONGEST_NAME)
+        before = _FUNCTION.search(self.text.content, start, token.start)
+        function = next(filter(None, before.groups())).lower() if before else ""
+        end = before.start() if before else token.start
+        label = self.text.content[self.behind : end].split("\n")[-1].strip(" |[(,")
         labels = tuple(row.label for row in rows)
         if len(rows) == 1:
             labels = (f"{label} {labels[0]}".strip(),)
         numbers, lines = tuple(row.numbers for row in rows), tuple(row.line for row in rows)
         place = (0, self.statement)
-        self.found.append(Group(lines, column, numbers, label, place, kind, labels, self.subject))
+        context = self.first if self.clause != self.statement else ""
+        self.found.append(
+            Group(
+                lines,
+                column,
+                numbers,
+                label,
+                place,
+                kind,
+                labels,
+                self.subject,
+                function=function,
+                context=context,
+            )
+        )
 
     def row(self, numbers: Row, token: Token, kind: Kind = Kind.VALUES) -> None:
         """Add a group of one row that begins at a token."""
