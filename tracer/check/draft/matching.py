@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +20,9 @@ from tracer.check.draft.likeness import (
     closeness,
     digits_of,
     likeness,
-    most_digits,
     says_enough,
 )
-from tracer.check.draft.naming import Naming
+from tracer.check.draft.naming import Naming, is_labelled
 from tracer.check.draft.reading import Group, Kind, Row
 from tracer.check.printed import Printed
 from tracer.check.verdicts import operands_of
@@ -31,13 +30,15 @@ from tracer.decoder.value import Entry
 
 ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.0, 6.0
 """The least score of a row or a matrix, of a single number, and of one with a single digit."""
+ENOUGH_INFINITE = 2.0
+"""Only scores and masks have −∞."""
 APART = 1.5
 """Another value with nearly this score is as likely."""
 MOST_COMPARED = 40
 """So many candidates with the best numbers are compared by their names."""
 MOST_IN_LINE = 50
 """So many numbers of a row are searched for their operands."""
-SINGLE_DIGITS = 3
+ENOUGH_AGAIN = 3
 """A number with so many digits that is printed again is the same one."""
 
 
@@ -74,6 +75,21 @@ class Scored(NamedTuple):
     candidate: Candidate
 
 
+class _Places:
+    """The groups that show entries, by a statement or by digits."""
+
+    def __init__(self) -> None:
+        self.groups: dict[object, dict[Entry, set[int]]] = {}
+
+    def add(self, key: object, entry: Entry, group: Group) -> None:
+        """Note a group that shows an entry."""
+        self.groups.setdefault(key, {}).setdefault(entry, set()).add(id(group))
+
+    def elsewhere(self, key: object, entry: Entry, group: Group) -> bool:
+        """Return whether another group shows an entry."""
+        return bool(self.groups.get(key, {}).get(entry, set()) - {id(group)})
+
+
 class _Matcher:
     """Finds the candidates of groups, in the order of the text."""
 
@@ -94,13 +110,10 @@ class _Matcher:
         """The numbers of a statement, which can be a long line, and how far off each can be."""
         self.place = {id(n): place for of in printed.values() for place, n in enumerate(of)}
         """The place of a number in its statement."""
-        self.results: dict[object, set[Entry]] = {}
-        """The operands of the results that a statement has."""
         self.operands: dict[Entry, list[list[Entry]]] = {}
-        self.there: dict[object, set[Entry]] = {}
-        """What the groups of a statement show."""
-        self.known: dict[tuple[str, Entry], set[int]] = {}
-        """The groups that show an entry with these digits."""
+        self.shown, self.used, self.known = _Places(), _Places(), _Places()
+        """The entries that a statement shows, the operands of its results, and those that digits
+        show."""
 
     def of(self, every: Sequence[Group], alone: Container[bool]) -> Iterator[Match]:
         """Yield the matches of single numbers, of others, or of both."""
@@ -114,13 +127,12 @@ class _Matcher:
             if match.candidate.part != "value":
                 continue
             group, numbers = match.group, [n for row in match.rows for n in row]
-            entries = self.entries(match.candidate)
-            self.there.setdefault(group.statement, set()).update(entries)
-            for number, entry in zip(numbers, entries, strict=True):
-                self.known.setdefault((str(number.value), entry), set()).add(id(group))
-            for entry in entries[:MOST_IN_LINE]:
-                operands = self.results.setdefault(group.statement, set())
-                operands.update(*self.operands_of(entry))
+            for place, entry in enumerate(self.entries(match.candidate)):
+                self.shown.add(group.statement, entry, group)
+                self.known.add(str(numbers[place].value), entry, group)
+                if place < MOST_IN_LINE:
+                    for operand in chain(*self.operands_of(entry)):
+                        self.used.add(group.statement, operand, group)
 
     def entries(self, candidate: Candidate) -> list[Entry]:
         """Return the entries of a candidate, each where it was computed."""
@@ -162,8 +174,9 @@ class _Matcher:
                 parts = [likeness(row, array[i : i + 1])[0] for i, row in enumerate(group.rows)]
                 like = sum(max(part, -1.0) for part in parts) if max(parts) > 0 else 0.0
                 like = max(float(like), float(closeness(flat, array.reshape(1, -1))[0]))
-                if like > 0 and says_enough(like, group.rows):
-                    yield self._scored(group, Candidate(value, (None, None)), like)
+                candidate = Candidate(value, (None, None))
+                if (like > 0 and says_enough(like, group.rows)) or is_labelled(group, value):
+                    yield self._scored(group, candidate, max(like, 0.0))
 
     def _as_row(self, group: Group, row: Row, i: int) -> Iterator[Scored]:
         tables = [self.candidates.rows.get(len(row))]
@@ -189,20 +202,23 @@ class _Matcher:
 
     def of_number(self, group: Group) -> Iterator[Match]:
         """Yield the match of a single number, if its name or its line confirms it."""
-        numbers, candidates = self.candidates.numbers
-        row = group.rows[0]
+        (numbers, candidates), row = self.candidates.numbers, group.rows[0]
         alike, digits = likeness(row, numbers[:, None]), digits_of(row[0])
+        best = np.argsort(-alike, kind="stable")[: 4 * MOST_COMPARED]
+        found = {candidates[place]: float(alike[place]) for place in best if alike[place] > 0}
+        if digits >= ENOUGH_AGAIN:
+            for entry in self.known.groups.get(str(row[0].value), ()):
+                found.setdefault(Candidate(entry.value, entry.at), 0.0)
         scored = list[Scored]()
-        for place in np.argsort(-alike, kind="stable")[: 4 * MOST_COMPARED]:
-            if alike[place] > 0:
-                candidate = candidates[place]
-                like, in_line = float(alike[place]), self._by_line(group, candidate)
-                again = self._by_repetition(group, candidate, row)
-                if like < digits and in_line < 1 and not (again and digits >= SINGLE_DIGITS):
-                    continue  # only its line, or an earlier one, can say that a number is wrong
-                named = self.naming.of(group, candidate, 0)
-                scored.append(Scored(like, like + named + in_line + again, candidate))
+        for candidate, like in found.items():
+            in_line = self._by_line(group, candidate)
+            again = self._by_repetition(group, candidate, row)
+            if like < digits and in_line < 1 and not (again and digits >= ENOUGH_AGAIN):
+                continue  # only its line, or an earlier one, can say that a number is wrong
+            named = self.naming.of(group, candidate, 0)
+            scored.append(Scored(like, like + named + in_line + again, candidate))
         enough = ENOUGH_ALONE if digits > 1 else ENOUGH_OF_A_DIGIT
+        enough = enough if row[0].value.is_finite() else ENOUGH_INFINITE
         if match := self._best(group, group.rows, group.line, scored, enough):
             yield match
 
@@ -211,9 +227,9 @@ class _Matcher:
         if candidate.part != "value":
             return 0.0
         for number, entry in zip(row, self.entries(candidate), strict=True):
-            if not self.known.get((str(number.value), entry), set()) - {id(group)}:
+            if not self.known.elsewhere(str(number.value), entry, group):
                 return 0.0
-        return min(2.0, 0.7 * most_digits((row,)))
+        return min(2.0, 0.7 * sum(digits_of(number) for number in row if number.value))
 
     def _by_line(self, group: Group, candidate: Candidate) -> float:
         """Return how the other numbers of its statement confirm a number: 0 if not at all.
@@ -229,7 +245,7 @@ class _Matcher:
 
     def _of_line(self, group: Group, entry: Entry, part: str) -> float:
         score = 0.0
-        if part == "value" and entry in self.results.get(group.statement, ()):
+        if part == "value" and self.used.elsewhere(group.statement, entry, group):
             score += 2.0
         shares = [
             sum(self._shows(group, operand) for operand in operands) / len(operands)
@@ -239,7 +255,7 @@ class _Matcher:
 
     def _shows(self, group: Group, entry: Entry) -> bool:
         """Return whether another number of the statement is an entry, or may be, rounded."""
-        if self.followed(entry) in self.there.get(group.statement, ()):
+        if self.shown.elsewhere(group.statement, self.followed(entry), group):
             return True
         numbers, allowed = self.printed[group.statement]
         may_be = np.abs(numbers - float(entry.value.computed[entry.at])) <= allowed
@@ -278,5 +294,7 @@ class _Matcher:
 
 def _tolerance(number: Printed) -> float:
     """Return how far off a number of a line can be; one that counts something is exact."""
-    counts = number.places <= 0 and digits_of(number) <= 2
-    return COUNTED if counts else 0.6 * float(number.unit)
+    digits = digits_of(number)
+    if number.places <= 0 and digits <= 2:
+        return COUNTED
+    return (1.6 if digits > 2 else 0.6) * float(number.unit)

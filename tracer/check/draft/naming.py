@@ -14,8 +14,20 @@ OF_STATEMENT = 1.5
 """The weight of the first words of a statement that has several clauses."""
 ARGUMENT = 5.0
 """What says that a number is the argument of a function: ReLU(…), √…, e^…"""
+LABELLED = 3.0
+"""What the labels of all rows and columns say."""
 _NUMBERED = re.compile(r"([^\W\d_]+)(\d+)")
 _POSITION = re.compile(r"\b(?:position|pos|token|word)\s*=?\s*(\d+)")
+
+
+def is_labelled(group: Group, value: Value) -> bool:
+    """Return whether a matrix has the labels of a value at its rows and columns."""
+    if len(value.axes) != 2 or not group.header:
+        return False
+    rows, columns = (words_of_labels(axis.labels) for axis in value.axes)
+    return rows == [*map(words, group.labels)] and frozenset().union(*columns) == words(
+        group.header
+    )
 
 
 class Naming:
@@ -51,6 +63,8 @@ class Naming:
         score += self._by_function(candidate, group.function)
         if self.before is candidate.value:
             score += 0.5
+        if is_labelled(group, candidate.value):
+            score += LABELLED
         if self.is_of_token(candidate):
             score += 0.3 * (candidate.at[0] == self.followed) + 0.3 * (candidate.at[0] == self.row)
         if candidate.value.role.parameter:  # x W, with the columns of W on the right
@@ -73,7 +87,7 @@ class Naming:
         if not function:
             return 0.0
         own, users = self.candidates.functions[candidate.value]
-        return ARGUMENT * (function in users - own) - 1.5 * (function in own)
+        return ARGUMENT if function in users - own else -1.5
 
     def _by_place(self, candidate: Candidate, around: str, label: str) -> float:
         """Return how head, layer, row and column fit the words."""

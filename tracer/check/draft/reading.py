@@ -40,8 +40,8 @@ class Group:
     `lines` are those of its rows. `statement` is the same for all groups of an equation, or of a
     line, and `subject` is what stands before its first relation sign. `label` are the words before
     the group in its line, `labels` those before each row; `near` are the lines above it, the
-    nearest first. `function` is what it is the argument of, `context` what a statement of several
-    clauses begins with.
+    nearest first. `header` has the labels of all columns of a matrix. `function` is what it is the
+    argument of, `context` what a statement of several clauses begins with.
     """
 
     lines: tuple[int, ...]
@@ -53,6 +53,7 @@ class Group:
     labels: tuple[str, ...] = ()
     subject: str = ""
     near: tuple[str, ...] = ()
+    header: str = ""
     function: str = ""
     context: str = ""
 
@@ -137,6 +138,8 @@ class _RowOfBracket(NamedTuple):
     label: str = ""
     numbers: Row = ()
     line: int = 0
+    header: str = ""
+    """The words above its column, of all columns."""
 
 
 LONGEST_NAME = 40
@@ -298,7 +301,7 @@ class _Reader:
         found = [_RowOfBracket()]
         at = opened + 1
         while at < closed:
-            token, (label, numbers, _) = self.tokens[at], found[-1]
+            token, (label, numbers, *_) = self.tokens[at], found[-1]
             if number := self.number_in_row(at, follows=bool(numbers)):
                 line, _ = self.text.place(token.start)
                 found[-1] = _RowOfBracket(label, (*numbers, number[0]), line)
@@ -320,7 +323,8 @@ class _Reader:
             elif token.kind is not Is.COMMA and token.text not in ("|", "."):
                 return []
             at += 1
-        rows = [row for row in found if row.numbers]
+        header = next((row.label for row in found if row.label and not row.numbers), "")
+        rows = [row._replace(header=row.header or header) for row in found if row.numbers]
         return rows if len({len(row.numbers) for row in rows}) == 1 else []
 
     def line_end(self, at: int, closed: int) -> int:
@@ -386,10 +390,11 @@ class _Reader:
     def group(self, rows: Sequence[_RowOfBracket], token: Token, kind: Kind = Kind.VALUES) -> None:
         """Add a group that begins at a token."""
         _, column = self.text.place(token.start)
-        start = max(0, token.start - LONGEST_NAME)
-        before = _FUNCTION.search(self.text.content, start, token.start)
+        end = token.start
+        opened = end + (token.text == "(")
+        before = _FUNCTION.search(self.text.content, max(0, end - LONGEST_NAME), opened)
         function = next(filter(None, before.groups())).lower() if before else ""
-        end = before.start() if before else token.start
+        end = before.start() if before else end
         label = self.text.content[self.behind : end].split("\n")[-1].strip(" |[(,")
         labels = tuple(row.label for row in rows)
         if len(rows) == 1:
@@ -407,6 +412,7 @@ class _Reader:
                 kind,
                 labels,
                 self.subject,
+                header=rows[0].header,
                 function=function,
                 context=context,
             )
