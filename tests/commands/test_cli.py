@@ -105,6 +105,8 @@ def test_what_is_no_scenario_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused("run", "alx.yaml") == f"alx.yaml: {told}"
     assert refused("run", "qqqq") == "qqqq: no such file or scenario\n"
     assert refused("run", "folder") == "folder: a folder, expected a scenario\n"
+    (tmp_path / "mine.yaml").mkdir()
+    assert refused("run", "mine.yaml") == "mine.yaml: a folder, expected a scenario\n"
     (tmp_path / "gpt2").mkdir()
     for model in ("gpt2/config.json", "some.gguf"):
         (tmp_path / model).write_bytes(b"\xff")

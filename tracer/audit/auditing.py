@@ -50,7 +50,7 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
         if (real := os.path.realpath(path)) in done:
             continue
         done.add(real)
-        jobs.append(Job(str(path), is_named, settings.codes_for(path), settings.kinds))
+        jobs.append(Job(path.as_posix(), is_named, settings.codes_for(path), settings.kinds))
         size += _size(path)
     if STANDARD_INPUT in names:  # which only this process can read
         size = 0

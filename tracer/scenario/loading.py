@@ -194,7 +194,7 @@ def _bundled(name: str, path: Path) -> Path:
         if _is_model(path):
             what = f"a trained model, expected a scenario with checkpoint: {name}"
         inside = name[: name.rfind("/") + 1]
-        there = (each.name for each in path.parent.glob("*.yaml")) if name else ()
+        there = (each.name for each in path.parent.glob("*.yaml") if each != path) if name else ()
         files = {f"{inside}{file.removesuffix('.yaml')}": f"{inside}{file}" for file in there}
         near = [files.get(each, each) for each in similar(short, [*known, *files])]
         raise TracerError(Problem(f"{what}{did_you_mean(near)}", name))
