@@ -14,6 +14,8 @@ OF_STATEMENT = 1.5
 """The weight of the first words of a statement that has several clauses."""
 ARGUMENT = 5.0
 """What says that a number is the argument of a function: ReLU(…), √…, e^…"""
+NAMED_ALONE = 2.0
+"""What its symbol says of a value that is a single number: d_k = 2."""
 LABELLED = 3.0
 """What the labels of all rows and columns say."""
 _NUMBERED = re.compile(r"([^\W\d_]+)(\d+)")
@@ -60,7 +62,11 @@ class Naming:
         weighted = [*zip(NEAR, around, strict=False), (OF_STATEMENT, group.context)]
         score = sum(self._by_word(candidate, text, weight) for weight, text in weighted if text)
         score += self._by_place(candidate, " ".join(around), f"{around[0]} {own}")
-        score += self._by_function(candidate, group.function)
+        score += self._by_function(candidate, group)
+        if not candidate.at and self.candidates.names[candidate.value][0].lower() in words(
+            around[0]
+        ):
+            score += NAMED_ALONE
         if self.before is candidate.value:
             score += 0.5
         if is_labelled(group, candidate.value):
@@ -82,12 +88,12 @@ class Naming:
         letters = {found[1] for word in here if (found := _NUMBERED.fullmatch(word))}  # α of α2
         return score + weight * 0.6 * bool(called & (here | letters))
 
-    def _by_function(self, candidate: Candidate, function: str) -> float:
-        """Return how a candidate fits as the argument of a function."""
-        if not function:
-            return 0.0
+    def _by_function(self, candidate: Candidate, group: Group) -> float:
+        """Return how a candidate fits as the argument of a function, such as ReLU; or of pos(3)."""
         own, users = self.candidates.functions[candidate.value]
-        return ARGUMENT if function in users - own else -1.5
+        if group.function in users - own:
+            return ARGUMENT
+        return -1.5 * bool(group.function and (group.is_single or group.function in own))
 
     def _by_place(self, candidate: Candidate, around: str, label: str) -> float:
         """Return how head, layer, row and column fit the words."""
