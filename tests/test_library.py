@@ -327,6 +327,7 @@ def test_attribute_is_what_the_command_prints() -> None:
         (entry, {}, []),
         (entry, {"instead_of": "la", "by": "token"}, ["--instead-of", "la", "--by", "token"]),
         (score, {}, []),
+        ("logits[,pizza]", {"token": 4}, ["--token", "la"]),
     ):
         command = ("attribute", asked, "-s", "pizza", *words, "-f", "markdown")
         assert shown_by(tracer.attribute(pizza, asked, **how)) == printed(*command)

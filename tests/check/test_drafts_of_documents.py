@@ -75,7 +75,8 @@ def drafted(match: Match, within: Pass) -> Iterator[tuple[Place, Key]]:
     for k, number in enumerate(n for row in match.rows for n in row):
         line = match.group.lines[k // length] if len(match.rows) > 1 else match.line
         if part == "products":
-            index, term = tuple(i or 0 for i in at), k
+            terms = [i for i, is_shown in enumerate(match.candidate.shown) if is_shown]
+            index, term = tuple(i or 0 for i in at), terms[k]
         else:
             found = np.unravel_index(k, free) if free else ()
             pairs = zip(found, at, strict=True)
@@ -94,7 +95,7 @@ def tally(name: str) -> Tally:
             want[entry[0]].append(entry[1])
     [path] = DOCUMENTS.glob(f"{NAMES[name]}*")
     left = groups(path.name, path.read_text(encoding="utf-8"))
-    for candidates in all_candidates(loaded):
+    for candidates in all_candidates(loaded) if loaded.scenario.has_numbers else ():
         found = matched(left, candidates)
         left = [group for group in left if all(match.group is not group for match in found)]
         for match in found:

@@ -38,7 +38,7 @@ WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
-    "the mask shows later tokens|probability is too small to compute with"
+    "the mask shows later tokens|has no target|probability is too small to compute with"
 )
 MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
@@ -155,7 +155,7 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
         )
         return command, spec, ("--worked", "--max-tokens", "2", *drawn)
     if command == "loss":
-        return command, spec, ()
+        return command, spec, draw(st.sampled_from(((), ("--token", "1"))))
     if "given" not in spec and draw(st.integers(0, 5)) == 0:
         start_with_typed_heads(spec, random.Random(draw(st.integers(0, 1000))))
     token = ("--token", str(draw(st.integers(1, len(written_tokens(spec))))))
@@ -214,7 +214,7 @@ BUNDLED = (
     ("run", "comics", ("--token", "1", "--no-mask")),
     ("run", "alex", ("--token", "2", "--carry", "never")),
     ("loss", "pizza", ()),
-    ("loss", "comics", ()),
+    ("loss", "comics", ("--token", "2")),
     ("generate", "pizza", ("--worked", "--kv-cache", "--max-tokens", "3")),
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "5")),
     ("generate", "picture", ("--worked", "--max-tokens", "2")),

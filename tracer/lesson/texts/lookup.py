@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from tracer.decoder.axes import Axes
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import ENCODER_TOKEN, Entry, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Symbol
 from tracer.lesson.entries import index_of, number, position
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import closest, did_you_mean, distinct
+from tracer.names import closest, did_you_mean, distinct, position_of
 
 PERCENT = ["as", "percent"]
 
@@ -95,7 +95,7 @@ def find_part(trace: Trace, asked: str) -> Part:
 def _value_and_place(trace: Trace, asked: str) -> tuple[Value, str | None]:
     """Return the value that `ADDRESS[PLACE]` names, and the place."""
     asked = with_own_address(trace, asked)
-    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked, re.DOTALL)
     if match is None:
         raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
     address, place = match.groups()
@@ -105,13 +105,60 @@ def _value_and_place(trace: Trace, asked: str) -> tuple[Value, str | None]:
     return trace[address], place
 
 
+def with_token(trace: Trace, asked: str, token: str, behind_row: str = "") -> str:
+    """Return what a person typed with a token as its row: of `logits[,pizza]`, `logits[la,pizza]`.
+
+    `behind_row` follows a row without a column, unless words such as `as table` do.
+
+    Raises:
+        TracerError: there is no such value or token, or the address names another row.
+    """
+    asked = with_own_address(trace, asked)
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?(\s.*)?", asked, re.DOTALL)
+    if match is None:
+        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[,COLUMN]"))
+    address, place, words = match.groups("")
+    value, _ = _value_and_place(trace, address)
+    row = _row_of(trace, value, token)
+    axis, *columns = value.axes
+    labels = distinct(axis.labels)
+    if place and (not place.startswith(",") or position(axis, place) is not None):
+        whole = position(axis, place)
+        own = position(axis, _labels(place, value.axes)[0]) if whole is None else whole
+        if own not in (None, row):
+            message = f"the row is {labels[own]!r}, but --token {token} is {labels[row]!r}"
+            raise TracerError(Problem(message, address=asked))
+        if whole is None:
+            return asked
+        place = ""
+    words = words or behind_row * (bool(columns) and not place)
+    named = str(row + 1)  # a label may contain brackets; another one may be this number
+    if position(axis, named) != row:
+        named = labels[row]
+    return f"{address}[{named}{place}]{words}"
+
+
+def _row_of(trace: Trace, value: Value, token: str) -> int:
+    """Return the row of a token, given by its position or its text, in a value."""
+    if not has_token_rows(value):
+        raise TracerError(Problem(f"{value.address} has no row for each token", address="--token"))
+    axis, encoder = value.axes[0], trace.scenario.encoder
+    tower = encoder if encoder and axis.name == ENCODER_TOKEN else trace.scenario
+    tokens = axis.labels if value.place.example else tower.tokens
+    at = position_of(token, tokens)
+    if not value.has_row(at, len(tokens)):
+        message = f"{value.address} has no row for {distinct(tokens)[at]!r}"
+        raise TracerError(Problem(message, address="--token"))
+    return value.row(at, len(tokens))
+
+
 def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
     """Return the entry that `ADDRESS[ROW,COLUMN]` names, and whether `as percent` follows.
 
     Raises:
         TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip())
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip(), re.DOTALL)
     entry, words = match.groups() if match else (asked, None)
     value, at = find(trace, entry)
     if words is None:
