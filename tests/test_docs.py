@@ -35,6 +35,7 @@ from tracer.audit.project.settings import settings
 from tracer.cli import app
 
 README, CONTRIBUTING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
+CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -56,7 +57,7 @@ def test_readme_is_short() -> None:
 
 def test_each_link_leads_somewhere_and_each_page_is_linked() -> None:
     linked = {README}
-    for page in (*PAGES, CONTRIBUTING):
+    for page in (*PAGES, CONTRIBUTING, CHANGELOG):
         for target in re.findall(r"\]\(([^)]*)\)", text_of(page)):
             if target.startswith("https://"):
                 continue
