@@ -16,8 +16,10 @@ from tracer.decoder.value import Entry
 
 SHORTEST_LIST, MOST_LIKE_IT = 3, 4
 """The numbers of the shortest list, and the most rows that may agree with it."""
-LISTED = 2.0
-"""What a list that agrees with a row says of its numbers."""
+LISTED, PARTLY_LISTED = 2.0, 1.0
+"""What a list that agrees with a row, or mostly does, says of its numbers."""
+TRIVIAL = (0, 1)
+"""Operands that most lines show."""
 MOST_IN_LINE = 50
 """So many numbers of a row are searched for their operands."""
 
@@ -35,6 +37,16 @@ class _Places:
     def elsewhere(self, key: object, entry: Entry, group: Group) -> bool:
         """Return whether another group shows an entry."""
         return bool(self.groups.get(key, {}).get(entry, set()) - {id(group)})
+
+    def again(self, key: object, entry: Entry, group: Group) -> bool:
+        """Return whether a group shows again what another one does.
+
+        If others show another entry, what the group seemed to show is as likely.
+        """
+        every = self.groups.get(key, {})
+        if id(group) in every.get(entry, ()):
+            return any(self.elsewhere(key, other, group) for other in every)
+        return self.elsewhere(key, entry, group)
 
 
 class Evidence:
@@ -60,8 +72,8 @@ class Evidence:
         self.shown, self.used, self.known = _Places(), _Places(), _Places()
         """The entries that a statement shows, the operands of its results, and those that digits
         show."""
-        self.listed: dict[int, set[Entry]] = {}
-        """The entries that a list says a group shows."""
+        self.listed: dict[int, dict[Entry, float]] = {}
+        """What lists say of a group: its entry, and how surely."""
         for groups in _lists(every):
             self._read_list(groups)
 
@@ -73,8 +85,10 @@ class Evidence:
         alike = likeness(row, table[0])
         best = np.flatnonzero(alike >= max(0.5 * most, float(alike.max()) - 0.1))
         for place in best if len(best) <= MOST_LIKE_IT else ():
+            says = LISTED if alike[place] > most - 0.1 else PARTLY_LISTED
             for group, entry in zip(groups, self.entries(table[1][place]), strict=True):
-                self.listed.setdefault(id(group), set()).add(entry)
+                of_group = self.listed.setdefault(id(group), {})
+                of_group[entry] = max(says, of_group.get(entry, 0.0))
 
     def note(self, group: Group, rows: Iterable[Row], candidate: Candidate) -> None:
         """Remember what a statement shows, and the operands with which it may begin."""
@@ -110,17 +124,17 @@ class Evidence:
 
     def by_list(self, group: Group, candidate: Candidate) -> float:
         """Return how a list of numbers confirms one of them: 0 if not at all."""
-        is_listed = candidate.part == "value" and id(group) in self.listed
-        return LISTED * (is_listed and self.followed(candidate.first) in self.listed[id(group)])
+        of_group = self.listed.get(id(group)) if candidate.part == "value" else None
+        return of_group.get(self.followed(candidate.first), 0.0) if of_group else 0.0
 
     def by_repetition(self, group: Group, candidate: Candidate, row: Row) -> float:
         """Return how other places with the same digits confirm a row or number: 0 if not at all."""
         if candidate.part != "value":
             return 0.0
         for number, entry in zip(row, self.entries(candidate), strict=True):
-            if not self.known.elsewhere(str(number.value), entry, group):
+            if not self.known.again(str(number.value), entry, group):
                 return 0.0
-        return min(2.0, 0.7 * sum(digits_of(number) for number in row if number.value))
+        return min(3.0, 0.7 * sum(digits_of(number) for number in row if number.value))
 
     def by_line(self, group: Group, candidate: Candidate) -> float:
         """Return how the other numbers of its statement confirm a number: 0 if not at all.
@@ -136,7 +150,8 @@ class Evidence:
         score = 2.0 * (is_value and self.used.elsewhere(group.statement, entry, group))
         shares = [
             sum(self._shows(group, operand) for operand in operands) / len(operands)
-            for operands in self.operands_of(entry)
+            for every in self.operands_of(entry)
+            if (operands := [each for each in every if each.value.computed[each.at] not in TRIVIAL])
         ]
         return score + 2.5 * max(shares, default=0.0)
 

@@ -12,6 +12,8 @@ from tracer.decoder.comparison import Floats
 
 ENOUGH_DIGITS = 4.0
 """A row or matrix with fewer digits has to agree in all its numbers."""
+MANY_DIGITS = 14.0
+"""With more digits, no row is near by chance."""
 ROUGH = 0.02
 """A number that is so near, relative to its size, may be the same one computed otherwise."""
 LONG, MOST_OFF = 5, 0.2
@@ -37,7 +39,7 @@ def likeness(row: Row, table: Floats) -> Floats:
         agrees = np.full(len(table), -1.0)
         if digits > 2:
             agrees[(off <= ROUGH * np.abs(there)) & np.isfinite(there)] = 0.35 * digits
-            agrees[off <= 1.5 * unit] = 0.7 * digits
+            agrees[off <= max(1.5 * unit, 0.5 * _rounded_to(number))] = 0.7 * digits
         # A whole number of one or two digits is hardly ever a rounded one; it counts something.
         counts = digits <= 2 and number.places <= 0
         agrees[off < COUNTED if counts else exact] = digits
@@ -66,9 +68,13 @@ def most_digits(rows: Sequence[Row]) -> float:
 
 
 def says_enough(alike: float, rows: Sequence[Row]) -> bool:
-    """Return whether numbers of few digits all agree; of others, some may be wrong."""
+    """Return whether numbers of few digits all agree; of others, some may be wrong.
+
+    Of short rows, those that agree are not only near.
+    """
     most = most_digits(rows)
-    return most > ENOUGH_DIGITS or alike > most - 0.1
+    least = 0.4 * most if most <= MANY_DIGITS else 0.0
+    return alike > (least if most > ENOUGH_DIGITS else most - 0.1)
 
 
 def digits_of(number: Printed) -> float:
@@ -82,3 +88,10 @@ def digits_of(number: Printed) -> float:
     if digits > MOST_DIGITS:
         return float(MOST_DIGITS)
     return 0.5 if digits == 1 else float(digits)
+
+
+def _rounded_to(number: Printed) -> float:
+    """Return what a whole number may be rounded to: 1000 for 109,000."""
+    if number.places > 0 or not number.value:
+        return 0.0
+    return float(10 ** max(0, int(number.value.normalize().as_tuple().exponent)))

@@ -24,8 +24,10 @@ from tracer.check.draft.likeness import (
 from tracer.check.draft.naming import Naming, is_labelled
 from tracer.check.draft.reading import Group, Kind, Row
 
-ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.0, 6.0
+ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.5, 6.0
 """The least score of a row or a matrix, of a single number, and of one with a single digit."""
+ENOUGH_NAMED = 6.0
+"""What the words and the line say of a row with numbers that hardly agree."""
 ENOUGH_INFINITE = 2.0
 """Only scores and masks have −∞."""
 APART = 1.5
@@ -121,8 +123,10 @@ class _Matcher:
             alike = np.maximum(likeness(row, table[0]), closeness(row, table[0]))
             for place in np.argsort(-alike, kind="stable")[:MOST_COMPARED]:
                 like, candidate = float(alike[place]), table[1][place]
-                if like > 0 and says_enough(like, (row,)):
-                    yield self._scored(group, candidate, like, row, i)
+                if like > 0:
+                    scored = self._scored(group, candidate, like, row, i)
+                    if says_enough(like, (row,)) or scored.score - like >= ENOUGH_NAMED:
+                        yield scored
 
     def _scored(
         self, group: Group, candidate: Candidate, like: float, row: Row = (), i: int = 0

@@ -12,7 +12,7 @@ NEAR = (3.0, 1.5, 0.8, 0.5)
 """The weights of words: before the group in its line, in the lines above it, in the heading."""
 OF_STATEMENT = 1.5
 """The weight of the first words of a statement that has several clauses."""
-ARGUMENT = 5.0
+ARGUMENT = 5.5
 """What says that a number is the argument of a function: ReLU(…), √…, e^…"""
 NAMED_ALONE = 2.0
 """What its symbol says of a value that is a single number: d_k = 2."""
