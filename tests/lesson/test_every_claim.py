@@ -474,8 +474,11 @@ def test_other_losses() -> None:
     for loss in LOSSES:
         targets = {} if "target" in loss else {"targets": ["b", "none"]}
         for more in ({}, words) if loss["kind"] == "squared" else (words,):
+            asked = {**spec, **more, **targets, "loss": loss}
             for command in ("loss", "train"):
-                assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+                assert wrong(command, asked) == []
+            for token in ("1", "2"):
+                assert wrong("loss", asked, "--token", token) == []
     for second in ("bab", "bba"):
         batch = [{"tokens": list("aba"), "targets": list(each)} for each in (second, "bab")]
         for command in ("loss", "train", "tutorial"):

@@ -131,8 +131,8 @@ class EntryRequest(PassRequest):
 
     @property
     def shown(self) -> Shown:
-        """The value that the number belongs to."""
-        return Shown(self.entry[0].partition("[")[0])
+        """The number."""
+        return Shown(self.entry[0])
 
     @property
     def is_of_loss(self) -> bool:

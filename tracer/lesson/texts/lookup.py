@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from operator import gt
 from typing import NamedTuple
 
-from tracer.decoder.axes import Axes
+from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import ENCODER_TOKEN, Entry, Value, has_token_rows
 from tracer.errors import Problem, TracerError
@@ -15,6 +16,7 @@ from tracer.formula.expression import Symbol
 from tracer.lesson.entries import index_of, number, position
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import closest, did_you_mean, distinct, position_of
+from tracer.scenario.heads_of_arrays import OF_SCORES
 
 PERCENT = ["as", "percent"]
 
@@ -25,6 +27,11 @@ WRITTEN: tuple[Callable[[Symbol], str], ...] = (
 )
 """A symbol in full, without the head, and without indices."""
 
+INDICES = re.compile(r"(\S+)\[0,([0-9]{1,9}(?:,[0-9]{1,9}){1,2})\](\s.*|)", re.DOTALL)
+"""A name of another program with the indices of an entry of its array: 0 for the batch, then all.
+
+They count from 0, as in Python: `blocks.0.attn.hook_pattern[0,1,3,0]`.
+"""
 MOST_ADDRESSES, MOST_SIMILAR = 12, 3
 """A message lists at most this many addresses of a symbol, and of those that end as typed."""
 
@@ -70,7 +77,23 @@ def with_own_address(trace: Trace, asked: str) -> str:
         return asked
     from tracer.scenario.other_names import names_of, own_address
 
-    return own_address(asked, names_of(trace.scenario))
+    names = names_of(trace.scenario)
+    if match := INDICES.fullmatch(asked):
+        name, indices, words = match.groups()
+        addresses = names.get(name, ())
+        at = [int(each) for each in indices.split(",")]
+        if len(at) == 3 and addresses and name.startswith(("blocks.", "attentions")):
+            head = at.pop(0 if addresses[0].endswith(OF_SCORES) else 1)
+            addresses = addresses[head : head + 1]
+        value = trace.values.get(addresses[0]) if len(addresses) == 1 else None
+        if (
+            value
+            and not value.role.parameter
+            and len(at) == 2
+            and all(map(gt, (*value.shape, 1), at))
+        ):
+            return f"{value.address}[{','.join(map(_named, value.axes, at))}]{words}"
+    return own_address(asked, names)
 
 
 def find_part(trace: Trace, asked: str) -> Part:
@@ -132,10 +155,16 @@ def with_token(trace: Trace, asked: str, token: str, behind_row: str = "") -> st
             return asked
         place = ""
     words = words or behind_row * (bool(columns) and not place)
-    named = str(row + 1)  # a label may contain brackets; another one may be this number
-    if position(axis, named) != row:
-        named = labels[row]
-    return f"{address}[{named}{place}]{words}"
+    return f"{address}[{_named(axis, row)}{place}]{words}"
+
+
+def _named(axis: Axis, index: int) -> str:
+    """Return how an address names an index: by its number, or by its label if that is a number.
+
+    Labels may contain brackets and commas.
+    """
+    named = str(index + 1)
+    return named if position(axis, named) == index else distinct(axis.labels)[index]
 
 
 def _row_of(trace: Trace, value: Value, token: str) -> int:
