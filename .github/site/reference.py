@@ -14,6 +14,7 @@ from outputs import as_code, with_outputs
 
 import tracer
 from tests.helpers.command import printed
+from tracer.cli import app
 from tracer.requests.loader import GROUPS, parser
 
 NAMES = tuple(name for group in GROUPS.values() for name in group.split())
@@ -23,9 +24,8 @@ NAMES = tuple(name for group in GROUPS.values() for name in group.split())
 def command(name: str) -> str:
     """Return the help of a command, its options as a table, and its examples with outputs."""
     found = parser(name)
-    inside = typer.Context(
-        found, info_name=name, parent=typer.Context(found, info_name="decoder-trace")
-    )
+    whole = typer.Context(typer.main.get_command(app), info_name="decoder-trace")
+    inside = typer.Context(found, info_name=name, parent=whole)
     usage = " ".join(found.get_usage(inside).split()).removeprefix("Usage: ")
     records = (each.get_help_record(inside) for each in found.get_params(inside))
     rows = [
@@ -41,8 +41,8 @@ def command(name: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text with what Markdown or HTML would read as marks."""
-    return re.sub(r"([\\`*_<\[])", r"\\\1", text)
+    """Return the text with what Markdown or HTML would read as marks, except for code."""
+    return re.sub(r"(`[^`]*`)|([\\`*_<\[])", lambda mark: mark[1] or f"\\{mark[2]}", text)
 
 
 def keys() -> str:
