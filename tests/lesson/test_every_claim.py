@@ -155,7 +155,7 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
         )
         return command, spec, ("--worked", "--max-tokens", "2", *drawn)
     if command == "loss":
-        return command, spec, draw(st.sampled_from(((), ("--token", "1"))))
+        return command, spec, ()
     if "given" not in spec and draw(st.integers(0, 5)) == 0:
         start_with_typed_heads(spec, random.Random(draw(st.integers(0, 1000))))
     token = ("--token", str(draw(st.integers(1, len(written_tokens(spec))))))
