@@ -40,7 +40,7 @@ CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-OF_OTHER_PROGRAMS = {"--no-deps"}
+OF_OTHER_PROGRAMS = {"--no-deps", "--execute", "--md", "--to"}
 
 
 def headings(page: Path) -> set[str]:

@@ -71,6 +71,13 @@ def test_links_of_the_docs_lead_to_pages_of_the_site(part: Callable[[str], Any])
     )
 
 
+def test_marks_outside_of_code_are_left_out(part: Callable[[str], Any]) -> None:
+    mark, end = "<!-- decoder-trace: value x -->", "<!-- /decoder-trace -->"
+    example = f"````markdown\n```text\n{mark}{end}\n```\n````\n"
+    found = part("texts").unmarked(f"A\n{mark}1{end}\nB\n\n{example}{mark}2{end}\n")
+    assert found == f"A\n1\nB\n\n{example}2\n"
+
+
 def test_each_page_of_the_docs_and_each_command_has_its_page(part: Callable[[str], Any]) -> None:
     contents = part("common").CONTENTS
     listed = {*contents["guides"], *contents["reference"]}

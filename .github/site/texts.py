@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import zip_longest
 
 from common import CONTENTS, HERE
 from outputs import with_outputs
@@ -27,7 +28,14 @@ def text(file: str) -> str:
     source = own if own.exists() else DOCS / posixpath.basename(file)
     languages = ("sh", "python") if file in WITH_PYTHON else ("sh",)
     code = 2 if file == MESSAGES else None
-    return with_outputs(relinked(text_of(source), file), file, languages, code)
+    return with_outputs(relinked(unmarked(text_of(source)), file), file, languages, code)
+
+
+def unmarked(markdown: str) -> str:
+    """Return the text without the marks of `weave`, at which MkDocs would end a paragraph."""
+    fenced = re.split(r"(^(`{3,}).*?^\2$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    between = (re.sub(r"<!-- /?decoder-trace.*?-->", "", part) for part in fenced[::3])
+    return "".join(map("".join, zip_longest(between, fenced[1::3], fillvalue="")))
 
 
 def relinked(markdown: str, file: str) -> str:
