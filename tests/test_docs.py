@@ -40,7 +40,7 @@ CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-OF_OTHER_PROGRAMS = {"--no-deps", "--execute", "--md", "--to"}
+OF_OTHER_PROGRAMS = {"--all-files", "--no-deps", "--execute", "--md", "--to"}
 
 
 def headings(page: Path) -> set[str]:
@@ -212,7 +212,9 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     known["test_my_model"]()
     assert known["captured"].token_ids == (3, 1, 4, 1, 5, 9)
     assert "gradient.layer1.attention.head2.W_Q" in known["captured"]
-    check, of_values = fences("debugging.md", "text")
+    tried, told, check, of_values = fences("debugging.md", "text")
+    report = run(*shlex.split(tried)[1:]).stdout
+    assert [line for line in told.splitlines() if line not in report] == []
     for command in of_values.splitlines():
         said = " ".join(printed(*shlex.split(command)[1:]).split())
         assert "grees, up to rounding to float32, with what follows from its" in said
@@ -264,7 +266,7 @@ def test_hooks_and_action_exist() -> None:
     assert both["repos"][0]["hooks"] == [{"id": hook["id"]} for hook in known]
     hook, step = map(yaml.safe_load, fences("audit.md", "yml"))
     assert hook["repos"][0]["hooks"][0] in both["repos"][0]["hooks"]
-    action = step["steps"][1]
+    action = step["jobs"]["audit"]["steps"][1]
     place = ROOT / action["uses"].split("/", 2)[2].partition("@")[0]
     its_inputs = yaml.safe_load((place / "action.yml").read_text(encoding="utf-8"))["inputs"]
     assert set(action["with"]) == set(its_inputs)

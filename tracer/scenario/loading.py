@@ -201,7 +201,10 @@ def _bundled(name: str, path: Path) -> Path:
         there = (each.name for each in path.parent.glob("*.yaml") if each != path) if name else ()
         files = {f"{inside}{file.removesuffix('.yaml')}": f"{inside}{file}" for file in there}
         near = [files.get(each, each) for each in similar(short, [*known, *files])]
-        raise TracerError(Problem(f"{what}{did_you_mean(near)}", name))
+        hint = did_you_mean(near)
+        if path != Path(name) and Path(name).is_file():
+            hint = "; its path starts at the folder of the text that names it"
+        raise TracerError(Problem(f"{what}{hint}", name))
     return known[short]
 
 
