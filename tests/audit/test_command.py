@@ -13,6 +13,7 @@ import pytest
 from tests.helpers.command import printed, run
 from tracer.audit import auditing
 from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.project.settings import settings
 from tracer.audit.reading import texts
 from tracer.audit.reading.texts import Text
 
@@ -109,20 +110,27 @@ def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
     ]
 
 
-def test_what_cannot_be_computed_with_is_told_and_the_others_are_judged(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (InvalidOperation(), "cannot be computed with: InvalidOperation"),
+        (KeyError("x"), "internal error, please report it: KeyError in test_command.py:"),
+    ],
+)
+def test_a_file_that_fails_is_told_and_the_others_are_judged(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
-    def trapped(text: Text, **options: Any) -> Audit:
+    def failing(text: Text, **options: Any) -> Audit:
         if text.name == "a.md":
-            raise InvalidOperation
+            raise error
         return audit(text, **options)
 
-    monkeypatch.setattr(auditing, "audit", trapped)
+    monkeypatch.setattr(auditing, "audit", failing)
     for name in ("a.md", "b.md"):
         Path(name).write_text(FALSE)
-    ran = run("audit", ".")
-    assert (ran.exit_code, ran.stderr) == (2, "a.md: cannot be computed with: InvalidOperation\n")
-    assert "b.md:1:1: A01" in ran.stdout
+    failed, judged = auditing.audited(["a.md", "b.md"], settings())
+    assert str(failed.problems[0]).startswith(f"a.md: {told}")
+    assert [finding.code for finding in judged.findings] == ["A01"]
 
 
 def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
