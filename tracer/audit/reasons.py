@@ -29,23 +29,17 @@ class Doubt(StrEnum):
     # digits
     FEW_DIGITS = "numbers with few digits may be rounded"
     FLOAT = "the last digits may be a float's rounding error"
-    LOST = "a superscript or fraction may be lost"
     TWICE = "the formula may stand there twice, as on a copied page"
-    SEPARATOR = "points or commas may separate thousands, or decimals"
     # what is meant
-    ANGLE = "may be the same angle in degrees, or after a turn"
     STEPS = "may be computed step by step"
     APART = "may be two different numbers"
     APPROXIMATION = "may be an approximation on purpose"
-    OPTION = "may be a wrong answer among the options of a question"
     DELIBERATE = "may be false on purpose"
     WHOLE_QUOTIENT = "a quotient may be rounded to a whole number"
-    LEFT_TO_RIGHT = "may be computed from left to right"
     MAGNITUDE = "a power of ten may be an order of magnitude"
-    MEASURED = "a measured number may be compared"
-    NAMED = "the number may belong to the words before it"
     UNIT = "a unit follows"
     NOTATION = "few equations of the text hold, so its notation may be another one"
+    WEAK = "only weak evidence confirms that it is read as it is meant (--all reports it)"
     UNCONFIRMED = (
         "it is off by more than a slip, and nothing confirms that it is read as it is meant"
     )

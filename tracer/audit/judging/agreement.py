@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from tracer.audit.judging import evaluation as ev, plain
+from tracer.audit.judging import evaluation as ev
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
 
@@ -68,7 +68,7 @@ def are_apart(left: ex.Expression, right: ex.Expression) -> bool:
         tolerance = TOLERANCE
     else:
         return False
-    one, other = plain.value(left), plain.value(right)
+    one, other = ev.plain_value(left), ev.plain_value(right)
     return one is not None and other is not None and abs(one - other) > tolerance
 
 

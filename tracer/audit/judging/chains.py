@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
-from tracer.audit.judging.confirmation import is_confirmed
+from tracer.audit.judging.confirmation import Strength, strength
 from tracer.audit.judging.doubts import doubt
 from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
@@ -30,8 +30,8 @@ class Weighed(NamedTuple):
     """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
-    is_confirmed: bool
-    """Whether something at their place shows that they are read as they are meant."""
+    strength: Strength
+    """How well it is confirmed that they are read as they are meant."""
     left: ex.Expression
     right: ex.Expression
 
@@ -119,7 +119,8 @@ def _weighed(equation: Equation, text: Text) -> Weighing:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
                 continue
             wrong = finding(left, right, found, text)
-            sure = found.verdict < Verdict.SCALE or is_confirmed(pair, wrong.cause)
+            is_far = found.verdict >= Verdict.SCALE
+            sure = strength(pair, wrong.cause) if is_far else Strength.STRONG
             pairs.append(Weighed(found.verdict, found.decides, wrong, sure, pair.left, pair.right))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)

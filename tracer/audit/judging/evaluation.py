@@ -130,6 +130,38 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
             return _called(name, list(map(of, arguments)), meaning)
 
 
+def plain_value(expression: ex.Expression) -> Decimal | None:
+    """Return the value of sums, products and powers of numbers; None if it has others, or x/0.
+
+    It is computed without intervals, because most equations hold so.
+
+    Raises:
+        ArithmeticError: it is too large.
+    """
+    match expression:
+        case ex.Number(number):
+            return number
+        case ex.Negative(of):
+            part = plain_value(of)
+            return None if part is None else -part
+        case ex.Sum(terms):
+            values = [part for term in terms if (part := plain_value(term)) is not None]
+            return sum(values, Decimal(0)) if len(values) == len(terms) else None
+        case ex.Product(factors):
+            result = Decimal(1)
+            for sign, factor in factors:
+                if (part := plain_value(factor)) is None or (sign == "/" and not part):
+                    return None
+                result = result / part if sign == "/" else result * part
+            return result
+        case ex.Power(base, ex.Number(exponent) as power) if power.is_whole and (
+            0 < exponent <= intervals.LARGEST_EXPONENT
+        ):
+            part = plain_value(base)
+            return None if part is None else part ** int(exponent)
+    return None
+
+
 def scalar(value: Value) -> Interval:
     """Return a value that must be a single number.
 

@@ -10,7 +10,7 @@ from functools import cache, partial
 
 from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
-from tracer.audit.judging.confirmation import is_short
+from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
@@ -64,11 +64,11 @@ class Audit:
         return sum(chain.verdict is Verdict.CONSISTENT for chain in self.chains)
 
 
-def audit(text: Text, *, strict: bool = False) -> Audit:
+def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
     """Judge every readable equation of a text.
 
     With `strict`, also report equations that do not hold with the digits as printed, but hold if
-    the printed inputs were rounded.
+    the printed inputs were rounded. With `weak`, also report what only weak evidence confirms.
     """
     found = Audit()
     has_gains = cache(partial(_GAINS.search, text.content))  # few texts have rows to ask it for
@@ -95,10 +95,10 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
                     )
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
-        if _counts_in_thousands(found.chains):
-            _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
-        if not _is_surely_read(found):
-            _doubt_all(found, text, Doubt.UNCONFIRMED, _is_unconfirmed)
+        if not (weak and _is_surely_read(found)):
+            _doubt_all(found, text, Doubt.UNCONFIRMED, _has_strength(Strength.NONE))
+        if not weak:
+            _doubt_all(found, text, Doubt.WEAK, _has_strength(Strength.WEAK))
         if _is_of_another_notation(found) and not is_short(text):
             _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
@@ -147,18 +147,6 @@ def _as_printed(chain: Chain) -> Chain:
     return chain._replace(pairs=pairs)
 
 
-_THOUSAND = ("1,000 times too large", "1,000 times too small")
-
-
-def _counts_in_thousands(chains: Sequence[Chain]) -> bool:
-    """Return whether several results of a text are off by a thousand, which is then its unit."""
-    return sum(pair.finding.cause in _THOUSAND for chain in chains for pair in chain.pairs) > 1
-
-
-def _is_off_by_a_thousand(_: Chain, pair: Weighed) -> bool:
-    return pair.finding.cause in _THOUSAND
-
-
 def _is_surely_read(found: Audit) -> bool:
     """Return whether nearly all equations of a text hold, so that it is read as it is meant."""
     differ = sum(not pair.verdict.holds for chain in found.chains for pair in chain.pairs)
@@ -167,26 +155,26 @@ def _is_surely_read(found: Audit) -> bool:
 
 def _is_of_another_notation(found: Audit) -> bool:
     """Return whether several pairs of sides differ, and less than half as many equations hold."""
-    far = sum(_is_far(chain, pair) for chain in found.chains for pair in chain.pairs)
+    far = sum(_is_far(pair) for chain in found.chains for pair in chain.pairs)
     return len(found.doubtful) + far >= max(SEVERAL, 2 * found.hold + 1)
 
 
-def _is_far(_: Chain, pair: Weighed) -> bool:
+def _is_far(pair: Weighed) -> bool:
     return pair.verdict in (Verdict.SCALE, Verdict.FALSE)
 
 
-def _is_unconfirmed(_: Chain, pair: Weighed) -> bool:
-    return not pair.is_confirmed
+def _has_strength(strength: Strength) -> Callable[[Weighed], bool]:
+    return lambda pair: pair.strength is strength
 
 
 def _doubt_all(
-    found: Audit, text: Text, reason: Doubt, is_doubtful: Callable[[Chain, Weighed], bool]
+    found: Audit, text: Text, reason: Doubt, is_doubtful: Callable[[Weighed], bool]
 ) -> None:
     """Doubt all pairs of a kind: they are no findings any more."""
     for i, chain in enumerate(found.chains):
         kept = list[Weighed]()
         for pair in chain.pairs:
-            if is_doubtful(chain, pair):
+            if is_doubtful(pair):
                 place = pair.finding.start, pair.finding.end
                 found.doubtful.append(Doubtful(text, *place, reason))
             else:

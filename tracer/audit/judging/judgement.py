@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from tracer.audit.judging import agreement, evaluation as ev, plain
+from tracer.audit.judging import agreement, evaluation as ev
 from tracer.audit.judging.agreement import TOLERANCE
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
@@ -104,7 +104,7 @@ def _is_exact(expression: ex.Expression, value: Decimal) -> bool:
     Raises:
         ArithmeticError: they are too large.
     """
-    if ex.is_printed(expression) or plain.value(expression) != value:
+    if ex.is_printed(expression) or ev.plain_value(expression) != value:
         return False
     return not any(number.is_rounded for number in ex.numbers(expression))
 
@@ -132,7 +132,7 @@ def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
 def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
-    value = plain.value(left)
+    value = ev.plain_value(left)
     at_face = ev.evaluate(left, ev.face, meaning) if value is None else point(value)
     if ex.is_printed(left):
         are_counts = all(n.is_whole and n.unit == 1 for n in ex.numbers(left) + ex.numbers(right))

@@ -91,11 +91,6 @@ class Pair:
         return begins and ends
 
     @property
-    def is_a_remark(self) -> bool:
-        """Whether parentheses hold it."""
-        return self.before.rstrip().endswith("(") and self.after.lstrip().startswith(")")
-
-    @property
     def is_approximate(self) -> bool:
         """Whether the sign between the sides is ≈, or = before a ~."""
         content = self.text.content[self.sign : self.sign + 3]
@@ -124,10 +119,6 @@ class Pair:
     def source(self, number: ex.Number) -> str:
         """Return a number as it is written in the text."""
         return self.text.content[number.start : number.end]
-
-    def has(self, kind: type[ex.Expression]) -> bool:
-        """Return whether one of the parts is of a kind."""
-        return any(isinstance(part, kind) for part in self.parts)
 
     def holds_as(self, reading: readings.Reading, most: int = MOST_NUMBERS) -> bool:
         """Return whether the sides are equal when they are read otherwise, and are short."""

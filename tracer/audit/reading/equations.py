@@ -88,7 +88,8 @@ _NEAR, _LONGEST_OPERAND = 40, 300
 """The left side of a sign has a number within so many characters; more, if a bracket closes it."""
 
 _STATEMENT_END = re.compile(
-    r"(?:[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;]|\|)[ \t\r\0]*(?:\n(?<!\d\.\n)(?=[ \t\0]*[^\W_])|\n(?=[ \t\0]*[\x1e|]))"
+    r"[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*"
+    r"(?:\n(?<!\d\.\n)(?=[ \t\0]*[^\W_])|\n(?=[ \t\0]*[\x1e|]))"
 )
 """A line end that no equation crosses: no operator before it, and a word or number after."""
 

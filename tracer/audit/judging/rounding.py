@@ -1,0 +1,186 @@
+"""Sides that are only nearly equal: approximations, and errors of rounded numbers and floats."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from tracer.audit.judging import readings, wording
+from tracer.audit.judging.judgement import Verdict, judge_as_rounded
+from tracer.audit.judging.pairs import Pair
+from tracer.audit.reading import expression as ex
+from tracer.audit.reading.units import MULTIPLIERS
+
+
+def is_magnitude(pair: Pair) -> bool:
+    """Return whether the result is a power of ten that is at most ten times too large or small.
+
+    Or it is nearly a power of 2 or e: 960 ≈ 2¹⁰, 1000³ = 2³⁰.
+    """
+    if not isinstance(pair.right, ex.Power) or pair.ratio is None:
+        return False
+    match pair.right.base:
+        case ex.Number(printed="2"):
+            most = Decimal("2" if pair.is_approximate else "1.05")
+        case ex.Constant("e") if pair.is_approximate:
+            most = Decimal("2.5")
+        case ex.Number(printed="10"):
+            most = Decimal(10)
+        case _:
+            return False
+    return 1 / most <= pair.ratio <= most
+
+
+_FLOAT = 8
+"""A number with this many digits may be printed from a float of 32 or 64 bits."""
+
+
+def is_float(pair: Pair) -> bool:
+    """Return whether the sides differ by as little as floats do: sin(180°) = 1.2e-16."""
+    found = pair.found
+    if found.computed is None or pair.is_between_expressions:
+        return pair.is_off_by_less_than("1e-6")
+    if abs(found.computed) < Decimal("1e-15"):
+        return abs(found.printed) < Decimal("1e-9")
+    digits = max((n.digits for n in pair.numbers if not n.is_whole), default=0)
+    return digits >= _FLOAT and pair.is_off_by_less_than("1e-6")
+
+
+def is_approximation(pair: Pair) -> bool:
+    """Return whether another number is meant: 159 nF ≈ 150 nF, 4 × 38 ≈ 150, 5/4 = 1.0, capped."""
+    if wording.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
+        return True
+    if not pair.is_approximate:
+        return False
+    one, other = pair.left, pair.right
+    if isinstance(one, ex.Number) and isinstance(other, ex.Number):
+        is_finer = one.unit < other.unit and not other.is_whole
+        return pair.is_off_by_less_than("0.005" if is_finer else "0.1")
+    if pair.is_between_expressions:
+        known = {number.value for number in ex.numbers(one)}
+        is_a_step = any(n.is_rounded and n.value not in known for n in ex.numbers(other))
+        return pair.is_off_by_less_than("0.1") and not is_a_step  # √1.02 ≈ 1 + 0.02
+    return _is_round(pair) or (ex.is_printed(one) and pair.is_off_by_less_than("0.01"))
+
+
+def _is_round(pair: Pair) -> bool:
+    """Return whether the result is rounded to fives, or to tens or more: 4 × 38 ≈ 150."""
+    found, right = pair.found, pair.right
+    if not (isinstance(right, ex.Number) and right.is_whole) or found.computed is None:
+        return False
+    is_of_fives = right.unit == 1 and right.value < 100 and not right.value % 5
+    unit = Decimal(5) if is_of_fives else right.unit
+    return unit > 1 and abs(found.computed - found.printed) <= unit / 2
+
+
+def has_few_digits(pair: Pair) -> bool:
+    """Return whether it holds if numbers with one or two digits are rounded as others are."""
+    most = "0.1" if pair.is_approximate else "0.05"
+    if not ex.is_printed(pair.right) or not pair.is_off_by_less_than(most):
+        return False
+    if pair.is_approximate and any(_is_of_thousands(pair, n) for n in ex.numbers(pair.left)):
+        return True
+    if _adds_up(pair):
+        return True
+    powers = [n for n in ex.numbers(pair.left) if "e" in n.printed]
+    if powers:  # 7.2e16 / 1e12 = 72,058
+        return judge_as_rounded(ex.mapped(pair.left, _with_rounded_powers), pair.right)
+    return _is_sensitive(pair) and judge_as_rounded(pair.left, pair.right)
+
+
+def _is_of_thousands(pair: Pair, number: ex.Number) -> bool:
+    """Return whether a number has few digits, of thousands or millions: 12 × 7M ≈ 86M."""
+    behind = pair.text.content[number.end : number.end + 9]
+    return number.digits < ex.SIGNIFICANT and _THOUSANDS.match(behind) is not None
+
+
+_THOUSANDS = re.compile(r" ?(?:[KMBkT]\b|[mbt]illion)")
+
+
+def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
+    """Return a number such as 8.1e8 with enough digits that its last one is rounded."""
+    is_power = isinstance(part, ex.Number) and "e" in part.printed and part.digits > 1
+    return readings.as_rounded(part) if is_power and isinstance(part, ex.Number) else part
+
+
+def _adds_up(pair: Pair) -> bool:
+    """Return whether a sum of rounded numbers, three or more, is off by one in the last place."""
+    if not isinstance(pair.left, ex.Sum) or not isinstance(pair.right, ex.Number):
+        return False
+    found, numbers = pair.found, ex.numbers(pair.left)
+    units = {min(number.unit, Decimal(1)) for number in (*numbers, pair.right)}
+    if len(numbers) != len(pair.left.terms) or found.computed is None:
+        return False
+    is_near = abs(found.computed - found.printed) <= max(units)
+    have_decimals = len(numbers) > 2 and len(units) == 1 and max(units) < 1
+    is_whole = min(number.digits for number in numbers) >= ex.SIGNIFICANT and max(units) == 1
+    return is_near and (have_decimals or (is_whole and len(units) == 2))  # 841 - 833 = 8.21
+
+
+def _is_sensitive(pair: Pair) -> bool:
+    """Return whether the last digit of a short number decides: in a divisor, an exponent of e, …
+
+    Or in a difference of numbers that are nearly equal, or as a small factor of a longer result.
+    """
+    is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
+    is_longer = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
+    for part in ex.every(pair.left):
+        match part:
+            case ex.Product(factors):
+                if any(sign == "/" and _has_short(of) for sign, of in factors):
+                    return True
+                if is_near and is_longer and _has_short(part):
+                    return True
+            case ex.Power(ex.Constant("e"), of) | ex.Call("exp", (of,)) if _has_short(of):
+                return True
+            case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))) if not (
+                a.is_whole or b.is_whole
+            ):
+                if abs(a.value - b.value) * 2 < abs(a.value):
+                    return True
+    return False
+
+
+def _has_short(expression: ex.Expression) -> bool:
+    """Return whether a number in it has decimals, and at most two digits."""
+    return any(not n.is_whole and n.digits < ex.SIGNIFICANT for n in ex.numbers(expression))
+
+
+def are_rounded(pair: Pair) -> bool:
+    """Return whether it holds if numbers with words, and earlier results, are rounded.
+
+    Examples are $59 million, and 347 after 1,250,000 / 3600 = 347. A sum whose digits are cut, not
+    rounded, is none.
+    """
+    is_near = pair.found.verdict is not Verdict.CUT and pair.is_off_by_less_than("0.05")
+    if not (ex.is_printed(pair.right) and is_near):
+        return False
+
+    def rounded(part: ex.Expression) -> ex.Expression:
+        if isinstance(part, ex.Number) and (_has_word(pair, part) or _is_a_result(pair, part)):
+            return readings.as_rounded(part)
+        return part
+
+    left, right = ex.mapped(pair.left, rounded), ex.mapped(pair.right, rounded)
+    return left != pair.left and judge_as_rounded(left, right)
+
+
+_WORD = re.compile(rf"(?:{'|'.join(MULTIPLIERS)})\W*\Z")
+
+
+def _has_word(pair: Pair, number: ex.Number) -> bool:
+    return _WORD.search(pair.source(number)) is not None
+
+
+_LONG = 5
+"""Whole numbers with so many digits are seldom counted, and may be rounded: 1,157,407."""
+_RESULT = r"(?:[≈~]|\\approx|(?:[/÷]|\\[dt]?frac)[^=\n]{1,60}=)[\s$]*"
+
+
+def _is_a_result(pair: Pair, number: ex.Number) -> bool:
+    """Return whether a whole number of some digits is long, or a rounded result before."""
+    if not number.is_whole or number.digits < ex.SIGNIFICANT:
+        return False
+    written = re.escape(pair.source(number))
+    is_result = re.search(rf"{_RESULT}{written}(?![\w.,]*\d)", pair.before) is not None
+    return number.digits >= _LONG or is_result
