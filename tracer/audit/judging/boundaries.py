@@ -19,7 +19,7 @@ _COMPUTES = re.compile(
     r"|[\d)\]]\s+[-−+]\s+[^\W\d_][\w-]*\Z"  # [3, 0] + west
 )
 _CONTINUES = re.compile(
-    r"[+×·÷^√∑∏∫±∓⋅∙/\\]\Z|[\d)\]}][^\S\n]*[-−–]{1,2}\Z|[^\W\d_]\(\Z"
+    r"[+×·÷^√∑∏∫±∓⋅∙/]\Z|[\d)\]}][^\S\n]*[-−–]{1,2}\Z|[^\W\d_]\(\Z"
     r"|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z|[\d°]\s+:\Z"
     r"|\b(?i:minus|plus|times|divided by|over|mal|durch|fois|por|menos|más|mod|div)\Z"
     r"|\b(?:OR|AND|NOT|XOR)\Z"
@@ -48,6 +48,8 @@ def begins_within(before: str, side: str) -> bool:
         return True
     if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
         return True
+    if side[:1] == "\\" and not blank and re.search(r"[\w)\]}]\.\Z", text):
+        return True  # 10.\frac{1}{3}
     if text[-1].isdigit() or text[-1] in ")]":
         return "\n" not in blank and not _LABEL.search(text)
     return text[-1] == "}" and "\n\n" not in blank and not _TEXT.search(text)
@@ -58,6 +60,7 @@ _GOES_ON = re.compile(
     r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
     r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|pi|alpha|beta"
     r"|gamma|lambda|sigma|theta|binom)\b|[a-zA-Z]_[\w{]|[,'’]\d{3}|:\d"
+    r"|\.\\(?:[dt]?frac|sqrt|sin|cos|tan|pi)\b"
 )
 _CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""

@@ -40,6 +40,8 @@ class Kind(NamedTuple):
 _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
 
+_REVERSED = Decimal("0.01")
+
 _NAMED, _LONG, _ALONE = 3, 10, 100
 """What follows an equals sign, what is long, and what is in a short text are seldom off by more."""
 
@@ -69,8 +71,18 @@ def _is_of_scale(pair: Pair, _: str | None = None) -> bool:
 
 
 def _may_be_a_prefix(pair: Pair) -> bool:
-    """Return whether the power of ten is that of milli, kilo, mega …"""
-    return pair.found.factor.adjusted() % 3 == 0 and not is_short(pair.text)
+    """Return whether the power of ten is that of milli, kilo, mega …, or a word's."""
+    has_word = _UNIT.match(pair.behind) or re.search(r"[^\W\d_]{2}", pair.sources[1])
+    is_alone = is_short(pair.text) and not has_word
+    return pair.found.factor.adjusted() % 3 == 0 and not is_alone
+
+
+_UNIT = re.compile(r"(?:[\s~$*_{}`\0)]|\\[,;:! ]|\\(?:text|mathrm|mbox|rm)\b)*(?:[^\W\d_]|°|\\mu)")
+
+
+def _is_alone(pair: Pair, _: str | None) -> bool:
+    """Return whether the text is short, and no unit behind the result may explain it."""
+    return _is_within(pair, _ALONE) and is_short(pair.text) and not _UNIT.match(pair.behind)
 
 
 def _is_slip(pair: Pair, _: str | None) -> bool:
@@ -97,6 +109,11 @@ def _raises(pair: Pair, _: str | None) -> bool:
     powers = (isinstance(part, ex.Power) for part in ex.every(pair.left))
     is_near = _is_within(pair, _LONG) and not _is_negated(pair)
     return is_near and pair.is_approximate and ex.is_printed(pair.right) and any(powers)
+
+
+def _is_reversed(pair: Pair, _: str | None) -> bool:
+    """Return whether the sides differ in nothing but their signs."""
+    return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED and pair.is_alone
 
 
 def _is_within(pair: Pair, factor: int) -> bool:
@@ -128,12 +145,12 @@ KINDS = (
     ),
     Kind("a formula of its own", Strength.STRONG, _is_a_formula),
     Kind("a power", Strength.STRONG, _raises),
-    Kind("a short text", Strength.STRONG, lambda p, _: is_short(p.text) and _is_within(p, _ALONE)),
+    Kind("a short text", Strength.STRONG, _is_alone),
     Kind(
         "a power of ten", Strength.STRONG, lambda p, _: _is_of_scale(p) and not _may_be_a_prefix(p)
     ),
     Kind("a prefix", Strength.WEAK, _is_of_scale),
-    Kind("the other sign", Strength.WEAK, lambda p, _: p.ratio == -1 and p.is_alone),
+    Kind("the other sign", Strength.WEAK, _is_reversed),
 )
 """The kinds of evidence."""
 

@@ -50,32 +50,43 @@ def _ends_within(pair: Pair) -> bool:
 def _is_binary(pair: Pair) -> bool:
     """Return whether all numbers may be binary: 101 + 1 = 110; or a fraction is: 0.101 · 2²."""
     sources = list(map(pair.source, pair.numbers))
-    if any(map(_FRACTION.fullmatch, sources)):
+    fractions = sum(_FRACTION.fullmatch(source) is not None for source in sources)
+    if fractions and (
+        "2" in sources or (fractions > 1 and not re.search("[2-9]", pair.sources[0]))
+    ):
         return True
     if not sources or not all(set(source) <= {"0", "1"} for source in sources):
         return False
     return max(map(len, sources)) == 1 or any(source.count("1") > 1 for source in sources)
 
 
-_FRACTION = re.compile(r"[01]\.(?=[01]*1)[01]{3,}|[01]\.[01]{5,}")
+_FRACTION = re.compile(r"[01]\.[01]{3,}")
 
 
 def _are_shapes(pair: Pair) -> bool:
     """Return whether sizes are combined: (2×3) · (3×4) = (2×4)."""
     sizes, others = _factors(pair.left), _factors(pair.right)
-    return pair.is_whole and bool(others) and others <= sizes
+    return pair.is_whole and len(others) > 1 and others <= sizes
 
 
 def _factors(side: ex.Expression) -> set[Decimal]:
-    """Return the factors of a product of numbers, else nothing."""
-    factors = side.factors if isinstance(side, ex.Product) else ()
-    found = {of.value for sign, of in factors if sign in "*@" and isinstance(of, ex.Number)}
-    return found if len(found) == len({*factors}) or found else set()
+    """Return the factors of a product of numbers, or of products of them, else nothing."""
+    match side:
+        case ex.Number(value):
+            return {value}
+        case ex.Product(factors) if all(sign in "*@" for sign, _ in factors):
+            found = [_factors(of) for _, of in factors]
+            return set[Decimal]().union(*found) if all(found) else set()
+    return set()
 
 
 def _is_percent_of(pair: Pair) -> bool:
-    """Return whether a percentage stands for a number, or a number for it: 1.6% = 8/5."""
-    return pair.ratio in _HUNDRED and any(map(ex.is_percent, pair.parts))
+    """Return whether a percentage stands for a number, as in 1.6% = 8/5, or for a change to 1."""
+    if not any(map(ex.is_percent, pair.parts)):
+        return False
+    found = pair.found
+    change = abs((found.computed or Decimal(0)) - 1 - found.printed)
+    return pair.ratio in _HUNDRED or (ex.is_percent(pair.right) and change <= found.unit)
 
 
 _HUNDRED = (Decimal(100), Decimal("0.01"))

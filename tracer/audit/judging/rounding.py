@@ -40,7 +40,8 @@ def is_float(pair: Pair) -> bool:
     found = pair.found
     if found.computed is None or pair.is_between_expressions:
         return pair.is_off_by_less_than("1e-6")
-    if abs(found.computed) < Decimal("1e-15"):
+    has_call = any(isinstance(part, ex.Call) for part in pair.parts)
+    if not found.computed or (has_call and abs(found.computed) < Decimal("1e-15")):
         return abs(found.printed) < Decimal("1e-9")
     digits = max((n.digits for n in pair.numbers if not n.is_whole), default=0)
     return digits >= _FLOAT and pair.is_off_by_less_than("1e-6")
@@ -54,13 +55,14 @@ def is_approximation(pair: Pair) -> bool:
         return False
     one, other = pair.left, pair.right
     if isinstance(one, ex.Number) and isinstance(other, ex.Number):
-        is_finer = one.unit < other.unit and not other.is_whole
-        return pair.is_off_by_less_than("0.005" if is_finer else "0.1")
+        is_alike = pair.is_whole or one.unit == other.unit
+        return pair.is_off_by_less_than("0.1" if is_alike else "0.005") and one.unit <= other.unit
     if pair.is_between_expressions:
         known = {number.value for number in ex.numbers(one)}
         is_a_step = any(n.is_rounded and n.value not in known for n in ex.numbers(other))
         return pair.is_off_by_less_than("0.1") and not is_a_step  # √1.02 ≈ 1 + 0.02
-    return _is_round(pair) or (ex.is_printed(one) and pair.is_off_by_less_than("0.01"))
+    is_measured = ex.is_printed(one) and not ex.is_printed(other)  # 0.57733 ≈ 1/√3
+    return _is_round(pair) or (is_measured and pair.is_off_by_less_than("0.01"))
 
 
 def _is_round(pair: Pair) -> bool:
@@ -82,9 +84,15 @@ def has_few_digits(pair: Pair) -> bool:
         return True
     if _adds_up(pair):
         return True
-    powers = [n for n in ex.numbers(pair.left) if "e" in n.printed]
-    if powers:  # 7.2e16 / 1e12 = 72,058
-        return judge_as_rounded(ex.mapped(pair.left, _with_rounded_powers), pair.right)
+    if "e" in "".join(n.printed for n in ex.numbers(pair.left)):  # 7.2e16 / 1e12 = 72,058
+
+        def with_rounded_powers(part: ex.Expression) -> ex.Expression:
+            is_power = isinstance(part, ex.Number) and "e" in part.printed
+            if isinstance(part, ex.Number) and is_power and _is_rounded_power(pair, part):
+                return readings.as_rounded(part)
+            return part
+
+        return judge_as_rounded(ex.mapped(pair.left, with_rounded_powers), pair.right)
     return _is_sensitive(pair) and judge_as_rounded(pair.left, pair.right)
 
 
@@ -97,24 +105,26 @@ def _is_of_thousands(pair: Pair, number: ex.Number) -> bool:
 _THOUSANDS = re.compile(r" ?(?:[KMBkT]\b|[mbt]illion)")
 
 
-def _with_rounded_powers(part: ex.Expression) -> ex.Expression:
-    """Return a number such as 8.1e8 with enough digits that its last one is rounded."""
-    is_power = isinstance(part, ex.Number) and "e" in part.printed and part.digits > 1
-    return readings.as_rounded(part) if is_power and isinstance(part, ex.Number) else part
+def _is_rounded_power(pair: Pair, power: ex.Number) -> bool:
+    """Return whether 8.1e8 has several digits, or a program has printed it: 3e+14."""
+    return power.digits > 1 or "e+" in pair.source(power)
 
 
 def _adds_up(pair: Pair) -> bool:
-    """Return whether a sum of rounded numbers, three or more, is off by one in the last place."""
-    if not isinstance(pair.left, ex.Sum) or not isinstance(pair.right, ex.Number):
-        return False
+    """Return whether a sum of three rounded numbers or more is off by one in the last place.
+
+    Or whether a sum of whole numbers has decimals: they may be rounded.
+    """
     found, numbers = pair.found, ex.numbers(pair.left)
-    units = {min(number.unit, Decimal(1)) for number in (*numbers, pair.right)}
-    if len(numbers) != len(pair.left.terms) or found.computed is None:
+    is_sum = isinstance(pair.left, ex.Sum) and len(numbers) == len(pair.left.terms)
+    if not is_sum or found.computed is None or isinstance(pair.right, ex.Vector):
         return False
-    is_near = abs(found.computed - found.printed) <= max(units)
-    have_decimals = len(numbers) > 2 and len(units) == 1 and max(units) < 1
-    is_whole = min(number.digits for number in numbers) >= ex.SIGNIFICANT and max(units) == 1
-    return is_near and (have_decimals or (is_whole and len(units) == 2))  # 841 - 833 = 8.21
+    apart = abs(found.computed - found.printed)
+    units = {number.unit for number in pair.numbers}
+    if len(numbers) > 2 and len(units) == 1 and max(units) < 1:
+        return apart <= max(units)
+    is_whole = all(n.is_whole and n.digits >= ex.SIGNIFICANT for n in numbers)
+    return is_whole and min(units) < 1 and apart < 1  # 841 - 833 = 8.21
 
 
 def _is_sensitive(pair: Pair) -> bool:
@@ -124,15 +134,23 @@ def _is_sensitive(pair: Pair) -> bool:
     """
     is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
     is_longer = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
-    for part in ex.every(pair.left):
+    are_rounded = any(n.is_rounded or 0 < n.value < _SMALL for n in ex.numbers(pair.left))
+    left = pair.left.of if isinstance(pair.left, ex.Negative) else pair.left
+    if isinstance(left, ex.Product) and [sign for sign, _ in left.factors] == ["*", "*"]:
+        numbers = [of.of if isinstance(of, ex.Negative) else of for _, of in left.factors]
+        if all(isinstance(of, ex.Number) for of in numbers) and _has_short(left, 1):
+            return True  # 0.30 × 196 ≈ 58.9
+    for part in ex.every(left):
         match part:
             case ex.Product(factors):
-                if any(sign == "/" and _has_short(of) for sign, of in factors):
+                if are_rounded and any(s == "/" and _has_short(of) for s, of in factors):
                     return True
-                if is_near and is_longer and _has_short(part):
+                if _has_short(part, 1) and is_near and is_longer:
                     return True
-            case ex.Power(ex.Constant("e"), of) | ex.Call("exp", (of,)) if _has_short(of):
-                return True
+            case ex.Power(ex.Constant("e"), of) | ex.Call("exp", (of,)):
+                of = of.of if isinstance(of, ex.Negative) else of
+                if isinstance(of, ex.Number) and of.value > 1 and _has_short(of):
+                    return True
             case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))) if not (
                 a.is_whole or b.is_whole
             ):
@@ -141,9 +159,15 @@ def _is_sensitive(pair: Pair) -> bool:
     return False
 
 
-def _has_short(expression: ex.Expression) -> bool:
-    """Return whether a number in it has decimals, and at most two digits."""
-    return any(not n.is_whole and n.digits < ex.SIGNIFICANT for n in ex.numbers(expression))
+_SMALL = Decimal("0.1")
+
+
+def _has_short(expression: ex.Expression, below: int | None = None) -> bool:
+    """Return whether a number in it has decimals, at most two digits, and is below a limit."""
+    return any(
+        not n.is_whole and n.digits < ex.SIGNIFICANT and (below is None or 0 < n.value < below)
+        for n in ex.numbers(expression)
+    )
 
 
 def are_rounded(pair: Pair) -> bool:

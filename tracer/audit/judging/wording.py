@@ -13,18 +13,21 @@ _FALSE = re.compile(
     r"|\bmisconception|\berroneous|\bwhat if\b|\btypos?\b|\bcorrected\b|\bimposs?ible"
     r"|\bcommon error|\berror(?: in\b|:)|\bcontradict|\binstead of\b|\bdisagree"
     r"|\\lightning|[✗✘❌↯⚡]"
-    r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]|\bshould (?:be|read|have)\b"
+    r"|\bis not (?:right|correct|true|equal|exact)|\bis not[.;]"
     r"|\bfalsch|\bfehlerhaft|\bstimmt nicht|\bwiderspruch|\birrtum|\bunmöglich|\bfaux\b|\bfausse"
     r"|\berreur|\bfals[oa]s?\b|\bequivocad|\berróne|\bsbagliat|\berrad[oa]|\bневерн|\bошиб|\bгрешн"
     r"|错|誤|误(?!差)|不正确|不正確|不对|不可能|矛盾|反例|間違|틀린|잘못"
 )
-_ASKED = re.compile(r"[\s$`*)]*[?？]|[^=≈.\n]{0,25}[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)")
+_ASKED = re.compile(
+    r"[^=≈.\n]{0,25}[?？]|[^=≈]{0,40}(?:≠|\\neq?(?![a-z])|!=)"
+    r"|[\s$`*)]*(?:which |that |it )?should (?:be|read|have)\b"
+)
 _OPENS, _CLOSES = re.compile(r"""["“„«][\s$*\\(]*\Z"""), re.compile(r"""[^"“”»\n]{0,20}["”“»]""")
 _SENTENCE_END = re.compile(r"(?<!\bej)(?<!\be\.g)(?<!\bz\.B)(?<!\bex)[.!?]\s|\n\s*\n")
 
 
 def is_questioned(before: str, after: str) -> bool:
-    """Return whether what stands between is quoted or asked."""
+    """Return whether what stands between is quoted, asked or corrected."""
     is_quoted = _OPENS.search(before) and _CLOSES.match(after)
     return bool(is_quoted or _ASKED.match(after))
 

@@ -106,6 +106,8 @@ class _Reader(Operands):
                     continue
                 if sign.text == "x" and not sign.gap:
                     self.doubts(Doubt.SHAPE)  # 3x3
+                if divided and sign.text != "/" and not sign.gap:
+                    self.doubts(Doubt.ORDER)  # 8960 / 2*2
                 factors.append(("*" if sign.text == "x" else sign.text, following))
                 if sign.text == "/":
                     if divided is not None and divided != sign.gap:
