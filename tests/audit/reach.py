@@ -150,7 +150,6 @@ NOTATIONS: dict[str, list[tuple[str, str]]] = {
             r"$\cos^{-1}\frac{-3}{\sqrt{35}} = 124^\circ$",
         ),
         (r"$2\,\mathrm{atanh}(0.5) = 1.0986$", r"$2\,\mathrm{atanh}(0.5) = 1.0896$"),
-        ("sin 2π/3 = 0.866, cos π/3 = 0.5", "sin 2π/3 = 0.866, cos π/3 = 0.7"),
         (r"$\cos\frac{1}{3}\pi = \frac{1}{2}$", r"$\cos\frac{1}{4}\pi = \frac{1}{2}$"),
         ("sinh(1) = 1.1752, cosh(-1) = 1.5431", "sinh(1) = 1.1752, cosh(-1) = 1.4531"),
     ],

@@ -72,17 +72,28 @@ def _is_of_scale(pair: Pair, _: str | None = None) -> bool:
 
 def _may_be_a_prefix(pair: Pair) -> bool:
     """Return whether the power of ten is that of milli, kilo, mega …, or a word's."""
-    has_word = _UNIT.match(pair.behind) or re.search(r"[^\W\d_]{2}", pair.sources[1])
-    is_alone = is_short(pair.text) and not has_word
-    return pair.found.factor.adjusted() % 3 == 0 and not is_alone
+    has_word = re.search(r"[^\W\d_]{2}", pair.sources[1]) or _UNIT.match(pair.behind)
+    return pair.found.factor.adjusted() % 3 == 0 and not (is_short(pair.text) and not has_word)
 
 
-_UNIT = re.compile(r"(?:[\s~$*_{}`\0)]|\\[,;:! ]|\\(?:text|mathrm|mbox|rm)\b)*(?:[^\W\d_]|°|\\mu)")
+_UNIT = re.compile(
+    r"(?:[^\S\n]|[~$*_{}`\0)]|\\[,;:! ]|\\(?:text|mathrm|mbox|rm)\b)*"
+    r"(?!(?:and|as|at|but|for|if|in|is|it|of|on|or|so|that|the|then|to|we|when|where|which|with)\b)"
+    r"(?:[^\W\d_]|°|\\mu)"
+)
+
+
+def _has_unit(pair: Pair) -> bool:
+    """Return whether a unit that is not read may be behind the result."""
+    is_read = any(number.measure for number in ex.numbers(pair.right))
+    return not is_read and _UNIT.match(pair.behind) is not None
 
 
 def _is_alone(pair: Pair, _: str | None) -> bool:
-    """Return whether the text is short, and no unit behind the result may explain it."""
-    return _is_within(pair, _ALONE) and is_short(pair.text) and not _UNIT.match(pair.behind)
+    """Return whether the text is short, and no unit explains the result, nor degrees: 2π = 360."""
+    has_call = any(isinstance(part, ex.Call) for part in pair.parts)
+    is_angle = ex.Constant("π") in pair.parts and not has_call
+    return is_short(pair.text) and _is_within(pair, _ALONE) and not (is_angle or _has_unit(pair))
 
 
 def _is_slip(pair: Pair, _: str | None) -> bool:

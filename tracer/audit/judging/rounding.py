@@ -84,15 +84,13 @@ def has_few_digits(pair: Pair) -> bool:
         return True
     if _adds_up(pair):
         return True
-    if "e" in "".join(n.printed for n in ex.numbers(pair.left)):  # 7.2e16 / 1e12 = 72,058
+    if any(_is_rounded_power(pair, number) for number in ex.numbers(pair.left)):
 
-        def with_rounded_powers(part: ex.Expression) -> ex.Expression:
-            is_power = isinstance(part, ex.Number) and "e" in part.printed
-            if isinstance(part, ex.Number) and is_power and _is_rounded_power(pair, part):
-                return readings.as_rounded(part)
-            return part
+        def rounded(part: ex.Expression) -> ex.Expression:
+            is_power = isinstance(part, ex.Number) and _is_rounded_power(pair, part)
+            return readings.as_rounded(part) if is_power and isinstance(part, ex.Number) else part
 
-        return judge_as_rounded(ex.mapped(pair.left, with_rounded_powers), pair.right)
+        return judge_as_rounded(ex.mapped(pair.left, rounded), pair.right)
     return _is_sensitive(pair) and judge_as_rounded(pair.left, pair.right)
 
 
@@ -105,9 +103,16 @@ def _is_of_thousands(pair: Pair, number: ex.Number) -> bool:
 _THOUSANDS = re.compile(r" ?(?:[KMBkT]\b|[mbt]illion)")
 
 
-def _is_rounded_power(pair: Pair, power: ex.Number) -> bool:
-    """Return whether 8.1e8 has several digits, or a program has printed it: 3e+14."""
-    return power.digits > 1 or "e+" in pair.source(power)
+def _is_rounded_power(pair: Pair, number: ex.Number) -> bool:
+    """Return whether a number is a power such as 7.2e16, and the result has far more digits.
+
+    Or ≈ precedes the result, or a program has printed it: 3e+14.
+    """
+    if "e" not in number.printed:
+        return False
+    most = max((each.digits for each in ex.numbers(pair.right)), default=0)
+    is_shorter = number.digits > 1 and (pair.is_approximate or number.digits + 2 < most)
+    return is_shorter or "e+" in pair.source(number)
 
 
 def _adds_up(pair: Pair) -> bool:
