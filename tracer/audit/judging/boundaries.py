@@ -52,7 +52,7 @@ def begins_within(before: str, side: str, *, is_call: bool) -> bool:
         return False
     if side[:1] == "+" or any(each.search(text) for each in (_COMPUTES, _FACTOR, _TERM)):
         return True
-    if phrase := _PHRASE.search(text):
+    if "\n" not in blank and (phrase := _PHRASE.search(text)):
         return "between" in phrase[1] or not _LINKS.search(phrase[1])
     if side[:1] in "-−" and "&" in blank and re.search(r"\\\\[\s>]*\Z", text):
         return True

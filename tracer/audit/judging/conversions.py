@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 
 from tracer.audit.judging.judgement import Verdict
+from tracer.audit.judging.magnitudes import is_of_sizes
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 
@@ -113,6 +114,8 @@ def may_convert(pair: Pair) -> bool:
     ratio, found, name = pair.ratio, pair.found, unit(pair.behind)
     if name in _LOGARITHMIC:
         return True
+    if is_of_sizes(pair.left, pair.right):
+        return False  # which are compared under all of their conversions
     if found.verdict is Verdict.SCALE and _may_have_a_prefix(pair):
         return True
     if ratio is None or ratio <= 0 or name is None:

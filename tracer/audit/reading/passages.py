@@ -12,6 +12,7 @@ from enum import Enum, auto
 from html import unescape
 
 from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.widths import ascii_signs
 
 FILL = "\0"
 """Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
@@ -52,7 +53,7 @@ _LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,
 def passages(text: Text) -> Iterator[Passage]:
     """Yield the passages of a text, in order; no equation extends beyond its passage."""
     decimal = "," if _has_decimal_commas(text.content) else "."
-    for passage in _READERS[text.markup](text.content):
+    for passage in _READERS[text.markup](ascii_signs(text.content)):
         if passage.kind is Kind.MATH:
             yield Passage(passage.text, passage.start, passage.kind, decimal)
             continue
