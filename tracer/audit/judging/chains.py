@@ -11,6 +11,7 @@ from tracer.audit.judging.confirmation import Strength, strength
 from tracer.audit.judging.doubts import doubt
 from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
+from tracer.audit.judging.magnitudes import judged_as_sizes
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.quantities import is_rounded_row
 from tracer.audit.reading import expression as ex
@@ -151,8 +152,13 @@ def _pair(equation: Equation, i: int, found: Judgement, text: Text) -> Pair:
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     """Judge two neighboring sides; an earlier side of the chain may explain the right one, too."""
     sides = equation.sides
+    is_exact = text.content[equation.signs[i]] == "="
     found = judge(sides[i].expression, sides[i + 1].expression)
-    if found and text.content[equation.signs[i]] == "=" and _is_miscounted(found):
+    if scaled := judged_as_sizes(
+        sides[i].expression, sides[i + 1].expression, found, is_exact=is_exact
+    ):
+        return scaled
+    if found and is_exact and _is_miscounted(found):
         return found._replace(verdict=Verdict.FALSE)
     if not found or found.verdict.holds:
         return found

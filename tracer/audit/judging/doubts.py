@@ -92,18 +92,6 @@ def _is_percent_of(pair: Pair) -> bool:
 _HUNDRED = (Decimal(100), Decimal("0.01"))
 
 
-def _is_of_bytes(pair: Pair) -> bool:
-    """Return whether the sides differ as KB and KiB, MB and MiB, … do."""
-    if pair.ratio is None or not _BYTES.match(pair.behind):
-        return False
-    tolerance = Decimal("0.025" if pair.is_approximate else "0.005")
-    return any(abs(pair.ratio / each - 1) <= tolerance for each in _KIBI)
-
-
-_BYTES = re.compile(r"(?:[\s~$*{}\\]|text|mathrm)*[KMGTPkmgt]i?(?:B|b|bits?|bytes?)\b")
-_KIBI = [Decimal("1.024") ** power for power in (1, 2, 3, 4, -1, -2, -3, -4)]
-
-
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted or asked, or words near it speak of what is false."""
     return wording.is_questioned(pair.before, pair.after) or wording.calls_false(
@@ -231,7 +219,6 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.BINARY, _is_binary),
     (Doubt.SHAPE, _are_shapes),
     (Doubt.PERCENT, _is_percent_of),
-    (Doubt.UNIT, _is_of_bytes),
     (Doubt.MAGNITUDE, rounding.is_magnitude),
     (Doubt.FLOAT, rounding.is_float),
     (Doubt.APPROXIMATION, rounding.is_approximation),

@@ -80,8 +80,6 @@ def has_few_digits(pair: Pair) -> bool:
     most = "0.1" if pair.is_approximate else "0.05"
     if not ex.is_printed(pair.right) or not pair.is_off_by_less_than(most):
         return False
-    if pair.is_approximate and any(_is_of_thousands(pair, n) for n in ex.numbers(pair.left)):
-        return True
     if _adds_up(pair):
         return True
     if any(_is_rounded_power(pair, number) for number in ex.numbers(pair.left)):
@@ -92,15 +90,6 @@ def has_few_digits(pair: Pair) -> bool:
 
         return judge_as_rounded(ex.mapped(pair.left, rounded), pair.right)
     return _is_sensitive(pair) and judge_as_rounded(pair.left, pair.right)
-
-
-def _is_of_thousands(pair: Pair, number: ex.Number) -> bool:
-    """Return whether a number has few digits, of thousands or millions: 12 × 7M ≈ 86M."""
-    behind = pair.text.content[number.end : number.end + 9]
-    return number.digits < ex.SIGNIFICANT and _THOUSANDS.match(behind) is not None
-
-
-_THOUSANDS = re.compile(r" ?(?:[KMBkT]\b|[mbt]illion)")
 
 
 def _is_rounded_power(pair: Pair, number: ex.Number) -> bool:

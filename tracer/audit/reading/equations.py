@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tracer.audit.reading import units
+from tracer.audit.reading import sizes, units
 from tracer.audit.reading.brackets import Span, partners
 from tracer.audit.reading.expression import Expression, Vector, is_printed
 from tracer.audit.reading.lines import BINARY, with_breaks
@@ -179,9 +179,15 @@ class _Finder:
         return Found(read, unread, named, last if last.kind is Is.UNREAD else None)
 
     def with_unit(self, left: Side, right: Side) -> Side | None:
-        """Return the right side, doubtful if it lacks the unit of the left one; None if others."""
+        """Return the right side, doubtful if it lacks the unit of the left one; None if others.
+
+        Sizes are compared whatever their suffixes are.
+        """
         if not any(_any_between(self.measured, *side.tokens) for side in (left, right)):
             return right
+        if sizes.result(left.expression, right.expression):
+            is_sure = sizes.are_comparable(left.expression, right.expression)
+            return right if is_sure else replace(right, doubt=right.doubt or Doubt.UNIT)
         agree = units.agree(left.expression, right.expression)
         if agree is None:
             return replace(right, doubt=right.doubt or Doubt.UNIT)

@@ -13,6 +13,7 @@ from html import unescape
 from typing import TypeAlias
 
 from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.widths import ascii_signs
 
 FILL = "\0"
 """Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
@@ -56,7 +57,7 @@ def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Pas
     With `holding`, only those in which the pattern is found.
     """
     decimal = "," if _has_decimal_commas(text.content) else "."
-    for raw, start, kind in _READERS[text.markup](text.content):
+    for raw, start, kind in _READERS[text.markup](ascii_signs(text.content)):
         if kind is Kind.MATH:
             yield Passage(raw, start, kind, decimal)
             continue

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tracer.audit.reading import numerals
 from tracer.audit.reading.expression import Measure
 from tracer.audit.reading.passages import CUT, Kind, Passage
+from tracer.audit.reading.sizes import end_of_name
 from tracer.audit.reading.units import product, unit
 from tracer.audit.reading.vocabulary import (
     CJK,
@@ -128,6 +129,9 @@ _SUBSCRIPT = re.compile(r"_(?!\{10\}|10\b|[^\w{\\]|\Z)")
 _BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
 """No unit begins with these; looking for one would take time."""
 
+_NAMES = frozenset(" /\\层头个维字参卡")
+"""The name of a size begins with these."""
+
 
 def tokens(passage: Passage) -> list[Token]:
     """Return the tokens of a passage, in order, with positions in the whole text."""
@@ -204,7 +208,7 @@ class _Scanner:
             stop = end if found.zeros else stop
         ends = self.start + start, self.start + stop
         self.found.append(Token(kind, plain, *ends, gap, measure))
-        return end
+        return end_of_name(self.text, start, end) if self.text[end : end + 1] in _NAMES else end
 
     def measured(self, at: int, end: int) -> int:
         """Add the unit after a power of ten to its base; return where it ends."""
